@@ -14,7 +14,7 @@ export const builtInPrompts = packageFile('prompts');
 export interface PromptLibraryOptions {
   /** Folder with one subfolder per language. Default: the built-in prompts. */
   readonly builtIn?: string;
-  /** Loaded and tried out at once, so that a broken prompt prevents the start. */
+  /** Read at once. A folder of your own is also tried out, so that a broken prompt prevents the start. */
   readonly sources?: readonly PromptSource[];
 }
 
@@ -49,12 +49,14 @@ export function promptProblems(from: PromptSource, builtIn = builtInPrompts): re
   attempt(() => {
     const folders = foldersOf(builtIn, from);
     const fragments = readFragments(folders);
-    for (const name of promptNames) attempt(() => readTemplate(name, folders, fragments));
+    for (const name of promptNames) attempt(() => tryOut(name, compilerOf(name, folders, fragments)()));
   });
   return problems;
 }
 
-type Shelf = ReadonlyMap<PromptName, Template>;
+/** Compiles a template with its first use. */
+type Compiler = () => Template;
+type Shelf = ReadonlyMap<PromptName, Compiler>;
 
 /** Templates of earlier requests that are ready for use. */
 const MAX_COMPILED = 100;
@@ -82,13 +84,11 @@ export function createPromptLibrary(options: PromptLibraryOptions = {}): Editabl
     },
     list(from) {
       const plain = shelfOf({ ...from, folder: '' });
-      return [...shelfOf(from)].map(([name, template]) => ({
-        name,
-        file: template.file,
-        hash: template.hash,
-        origin: originOf(template.file, { builtIn, from }),
-        outdated: template.base !== null && template.base !== plain.get(name)?.hash,
-      }));
+      return [...shelfOf(from)].map(([name, compiler]) => {
+        const { file, hash, base } = compiler();
+        const outdated = base !== null && base !== templateOf(plain, name).hash;
+        return { name, file, hash, origin: originOf(file, { builtIn, from }), outdated };
+      });
     },
     render(name, variables, from) {
       const template = templateOf(shelfOf(from), name);
@@ -115,12 +115,14 @@ function read(builtIn: string, sources: readonly PromptSource[]): ReadonlyMap<st
   return new Map(sources.map((source) => [idOf(source), readShelf(builtIn, source)]));
 }
 
-/** Compiles and tries out every prompt of a source. */
+/** The tests try out the built-in prompts; doing that at each start would delay it. */
 function readShelf(builtIn: string, from: PromptSource): Shelf {
   const folders = foldersOf(builtIn, from);
   refuseStrangers(from.folder);
   const fragments = readFragments(folders);
-  return new Map(promptNames.map((name) => [name, readTemplate(name, folders, fragments)]));
+  const shelf = new Map(promptNames.map((name) => [name, compilerOf(name, folders, fragments)]));
+  if (from.folder !== '') for (const [name, compiler] of shelf) tryOut(name, compiler());
+  return shelf;
 }
 
 function foldersOf(builtIn: string, from: PromptSource): readonly string[] {
@@ -131,16 +133,24 @@ function foldersOf(builtIn: string, from: PromptSource): readonly string[] {
   return [...(from.folder === '' ? [] : [from.folder]), language, join(builtIn, 'en')];
 }
 
-function readTemplate(
+/** The text is read now, so that an update of the package does not mix prompts of two versions in a running process. */
+function compilerOf(
   name: PromptName,
   folders: readonly string[],
   fragments: ReadonlyMap<string, TemplateFile>,
-): Template {
+): Compiler {
   const file = winnerOf(folders, `${name}.md.hbs`);
-  return guarded(file, () => {
-    const template = compileTemplate({ file, text: readText(file) }, { schema: promptVariables[name], fragments });
-    for (const sample of samplesOf(promptVariables[name])) template.render(sample);
+  const text = guarded(file, () => readText(file));
+  let template: Template | null = null;
+  return () => {
+    template ??= guarded(file, () => compileTemplate({ file, text }, { schema: promptVariables[name], fragments }));
     return template;
+  };
+}
+
+function tryOut(name: PromptName, template: Template): void {
+  guarded(template.file, () => {
+    for (const sample of samplesOf(promptVariables[name])) template.render(sample);
   });
 }
 
@@ -191,10 +201,10 @@ function guarded<Result>(file: string, work: () => Result): Result {
 }
 
 function templateOf(shelf: Shelf, name: PromptName): Template {
-  const template = shelf.get(name);
-  if (!template)
+  const compiler = shelf.get(name);
+  if (!compiler)
     throw new StrataError('PROMPT_INVALID', { file: `${name}.md.hbs`, problem: 'there is no such prompt' });
-  return template;
+  return compiler();
 }
 
 function originOf(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import Handlebars from 'handlebars/dist/handlebars.min.js';
+import { createRequire } from 'node:module';
+import type Handlebars from 'handlebars/dist/handlebars.min.js';
 import { z } from 'zod';
 import { oneLine } from '../util/foreign-text.ts';
 import { readVariables } from './template-variables.ts';
@@ -41,18 +42,27 @@ const compileOptions = {
 /** The helpers that a template may call. Everything else is rejected, so no template can read undeclared variables. */
 const helpers = new Set(['if', 'unless', 'each', 'is', 'has', 'line']);
 
-const engine = Handlebars.create();
-engine.registerHelper({
-  /** `{{#is value "a" "b"}}`: whether the value is one of these. */
-  is(this: unknown, value: unknown, ...rest: unknown[]) {
-    const options = blockOf(rest.pop());
-    return rest.includes(value) ? options.fn(this) : options.inverse(this);
-  },
-  /** `(has list "a")`. */
-  has: (list: unknown, value: unknown) => Array.isArray(list) && list.includes(value),
-  /** A value on one line, so that foreign text cannot start a line of its own. */
-  line: (value: unknown) => oneLine(String(value)),
-});
+const require = createRequire(import.meta.url);
+let engine: typeof Handlebars | null = null;
+
+/** Loaded with the first prompt that is compiled, which is after the start. */
+function openEngine(): typeof Handlebars {
+  if (engine !== null) return engine;
+  const library: typeof Handlebars = require('handlebars/dist/handlebars.min.js');
+  engine = library.create();
+  engine.registerHelper({
+    /** `{{#is value "a" "b"}}`: whether the value is one of these. */
+    is(this: unknown, value: unknown, ...rest: unknown[]) {
+      const options = blockOf(rest.pop());
+      return rest.includes(value) ? options.fn(this) : options.inverse(this);
+    },
+    /** `(has list "a")`. */
+    has: (list: unknown, value: unknown) => Array.isArray(list) && list.includes(value),
+    /** A value on one line, so that foreign text cannot start a line of its own. */
+    line: (value: unknown) => oneLine(String(value)),
+  });
+  return engine;
+}
 
 /** The first line of a copy; not rendered. */
 export function baseLine(hash: string): string {
@@ -67,9 +77,10 @@ export function compileTemplate(source: TemplateFile, options: TemplateOptions):
     fragment: (name) => parseFragment(options, name),
   });
   if (problems.length > 0) throw new Error(problems.join('; '));
-  const compiled = engine.compile<object>(source.text, compileOptions);
+  const { compile } = openEngine();
+  const compiled = compile<object>(source.text, compileOptions);
   const partials = Object.fromEntries(
-    fragmentNames.map((name) => [name, engine.compile(fragmentText(options, name), compileOptions)]),
+    fragmentNames.map((name) => [name, compile(fragmentText(options, name), compileOptions)]),
   );
   return {
     file: source.file,
@@ -116,7 +127,7 @@ function blockOf(options: unknown): Handlebars.HelperOptions {
 
 function parse(text: string): hbs.AST.Program {
   try {
-    return engine.parse(text);
+    return openEngine().parse(text);
   } catch (error) {
     const lines = (error instanceof Error ? error.message : String(error)).split('\n');
     const line = /on line (\d+)/.exec(lines[0] ?? '')?.[1];

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -253,6 +253,24 @@ describe('an agent with prompts of its own', () => {
       library.render('failure', { commandPrefix: '/', reason: 'auth' }, english),
     );
     expect(own.list(german).find((file) => file.name === 'clock')?.origin).toBe('language');
+  });
+
+  test('a missing built-in prompt prevents the start', () => {
+    const builtIn = folderWith({});
+    cpSync(join(builtInPrompts, 'en'), join(builtIn, 'en'), { recursive: true });
+    rmSync(join(builtIn, 'en', 'transcript.md.hbs'));
+    const open = () => createPromptLibrary({ builtIn, sources: [english] });
+    expect(open).toThrow(/transcript\.md\.hbs cannot be used: it does not exist/);
+  });
+
+  test('built-in prompts change only with a restart', () => {
+    const builtIn = folderWith({});
+    cpSync(join(builtInPrompts, 'en'), join(builtIn, 'en'), { recursive: true });
+    const running = createPromptLibrary({ builtIn, sources: [english] });
+    writeFileSync(join(builtIn, 'en', 'clock.md.hbs'), 'newer {{later}}');
+    expect(running.render('clock', { now: 'x' }, english)).toEqual(library.render('clock', { now: 'x' }, english));
+    const restarted = createPromptLibrary({ builtIn, sources: [english] });
+    expect(() => restarted.render('clock', { now: 'x' }, english)).toThrow(/"later" is not a variable/);
   });
 
   test.each([

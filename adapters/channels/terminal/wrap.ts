@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
 import { graphemesOf } from '../../../src/adapter-kit.ts';
 
 /** Breaks lines between words while text arrives. */
@@ -112,7 +112,14 @@ function cellsOf(character: string): number {
   if (/^[ -~]$/.test(character)) return 1;
   const known = measured.get(character);
   if (known !== undefined) return known;
-  const cells = stringWidth(character);
+  const cells = openTables().default(character);
   if (measured.size < MAX_MEASURED) measured.set(character, cells);
   return cells;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first character that is not ASCII: preparing its tables takes long. */
+function openTables(): typeof import('string-width') {
+  return require('string-width');
 }

@@ -1,4 +1,5 @@
-import { pino } from 'pino';
+import { createRequire } from 'node:module';
+import type { Logger } from 'pino';
 import type { Log, LogFields } from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
 import { createRedactor } from './redact.ts';
@@ -19,17 +20,34 @@ export interface LogOutput {
   readonly isTTY?: boolean | undefined;
 }
 
+/** From the least severe to the most. */
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof LEVELS)[number];
+
 /**
  * A log based on pino: one JSON object per line, or a readable line in a terminal. Written synchronously, so that a
  * crash loses nothing.
  */
 export function createPinoLog(options: PinoLogOptions): Log {
-  const output = options.output ?? process.stderr;
-  const readable = options.readable ?? output.isTTY === true;
-  const redact = createRedactor(options.secrets ?? []);
-  const logger = pino(
+  let logger: Logger | null = null;
+  const lineOf = (level: Level) => (message: string, fields?: LogFields) => {
+    if (options.level === 'silent' || LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
+    logger ??= openLogger(options);
+    logger[level](distinct(fields), message);
+  };
+  return { debug: lineOf('debug'), info: lineOf('info'), warn: lineOf('warn'), error: lineOf('error') };
+}
+
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first line: many starts write none. */
+function openLogger({ level, secrets = [], output = process.stderr, readable }: PinoLogOptions): Logger {
+  const { pino }: typeof import('pino') = require('pino');
+  const forPeople = readable ?? output.isTTY === true;
+  const redact = createRedactor(secrets);
+  return pino(
     {
-      level: options.level,
+      level,
       base: null,
       messageKey: 'message',
       timestamp: pino.stdTimeFunctions.isoTime,
@@ -38,16 +56,10 @@ export function createPinoLog(options: PinoLogOptions): Log {
     {
       write(line) {
         const safe = redact(line);
-        output.write(readable ? readableLine(safe, { color: output.isTTY === true }) : safe);
+        output.write(forPeople ? readableLine(safe, { color: output.isTTY === true }) : safe);
       },
     },
   );
-  return {
-    debug: (message, fields) => logger.debug(distinct(fields), message),
-    info: (message, fields) => logger.info(distinct(fields), message),
-    warn: (message, fields) => logger.warn(distinct(fields), message),
-    error: (message, fields) => logger.error(distinct(fields), message),
-  };
 }
 
 /** The keys of the line itself. Most parsers lose the first of two equal keys. */

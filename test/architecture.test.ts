@@ -26,7 +26,7 @@ const sources = globSync('{src,adapters}/**/*.ts', { cwd: root })
   .map((path): Source => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
 const statement = /^(import|export)\s(?:(type)\s)?[^;'"]*?from\s'([^']+)'|^import\s'([^']+)'/gm;
-const dynamic = /\bimport\(\s*'([^']+)'\s*\)/g;
+const dynamic = /\b(?:import|require)\(\s*'([^']+)'\s*\)/g;
 
 function importsOf({ path, text }: Source): readonly Import[] {
   const fixed = [...text.matchAll(statement)].map((match) => ({
@@ -152,6 +152,7 @@ function cycle(files: readonly Source[]): readonly string[] | null {
 const loadedAtStart = [
   'src/program.ts',
   'adapters/channels/terminal/index.ts',
+  'adapters/logs/pino/index.ts',
   'adapters/models/ai-sdk/index.ts',
   'adapters/models/offline/index.ts',
   'adapters/queues/local/index.ts',
@@ -159,7 +160,7 @@ const loadedAtStart = [
 ];
 /** Each file costs every process memory and time at the start. */
 const neededLater =
-  /^src\/(compaction\/(maintenance|call)|memory\/(forget|removal|export|admission)|requests\/(explain|diff|rebuild)|search\/losses|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)/;
+  /^src\/(compaction\/(maintenance|call)|memory\/(forget|removal|export|admission)|requests\/(explain|diff|rebuild)|search\/losses|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)|^(handlebars|pino|string-width|toml-eslint-parser)$/;
 
 /** The files that are loaded too early. */
 function tooEarly(files: readonly Source[], entries: readonly string[]): readonly string[] {
@@ -168,7 +169,7 @@ function tooEarly(files: readonly Source[], entries: readonly string[]): readonl
   for (const path of loaded) {
     const file = byPath.get(path);
     for (const { to, typeOnly, late } of file === undefined ? [] : importsOf(file)) {
-      if (isOwn(to) && !typeOnly && !late) loaded.add(to);
+      if (!typeOnly && !late) loaded.add(to);
     }
   }
   return [...loaded].filter((path) => neededLater.test(path));
@@ -325,6 +326,7 @@ describe('each check can fail', () => {
     ['src/bot/bot.ts', "import type { Pool } from 'better-sqlite3';"],
     ['src/context/view.ts', "import {\n  a,\n  b,\n} from '@ai-sdk/openai';"],
     ['src/bot/bot.ts', "import Handlebars from 'handlebars';"],
+    ['src/bot/bot.ts', "const library = require('handlebars');"],
     ['src/bot/bot.ts', "import { main } from '../main.ts';"],
     ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
     ['src/memory/recall.ts', "import type { Store } from '../adapter-kit.ts';"],
@@ -391,6 +393,14 @@ describe('each check can fail', () => {
     expect(tooEarly([program, early], ['src/program.ts'])).toEqual(['src/memory/forget.ts']);
     const late = bot("const { forget } = await import('../memory/forget.ts');");
     expect(tooEarly([program, late], ['src/program.ts'])).toEqual([]);
+  });
+
+  test('finds a package that a start loads too early', () => {
+    const wrap = (text: string) => ({ path: 'adapters/channels/terminal/wrap.ts', text });
+    const early = wrap("import stringWidth from 'string-width';");
+    expect(tooEarly([early], [early.path])).toEqual(['string-width']);
+    const late = wrap("import type { Logger } from 'pino';\nconst tables = () => require('string-width');");
+    expect(tooEarly([late], [late.path])).toEqual([]);
   });
 
   test('the names of a door are counted', () => {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { agentDefaults } from './defaults.ts';
-import { type Layer, type Merged, mergeLayers, type Origin } from './layers.ts';
+import { fileOrigin, type Layer, type Merged, mergeLayers, type Origin } from './layers.ts';
 import { type Report, reportProblems } from './report.ts';
 import { type AgentSettings, agentSchema } from './schema.ts';
 import type { IndexedAgent, Sections } from './sections.ts';
@@ -61,10 +61,7 @@ function mergeAgent(sections: Sections, agent: IndexedAgent, options: AgentMerge
 function fileLayer(values: Sections['defaults'], base: Path, source: ConfigSource): Layer {
   return {
     values: values.prompts ? { ...values, prompts: resolve(source.folder, values.prompts) } : values,
-    originOf: (path) => {
-      const whole = [...base, ...path];
-      return { kind: 'file', path: whole, position: source.locate(whole) };
-    },
+    originOf: (path) => fileOrigin([...base, ...path], source.locate),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MergedAgent } from './agents.ts';
 import { agentDefaults } from './defaults.ts';
 import { type KnownNames, unknownName } from './known.ts';
-import { describeOrigin, type Origin } from './layers.ts';
+import { describeOrigin, fileOrigin, type Origin } from './layers.ts';
 import type { Report } from './report.ts';
 import type { AgentSettings } from './schema.ts';
 import type { ConfigSource } from './source.ts';
@@ -118,8 +118,7 @@ function originOf(view: View, base: Path, name: keyof Compaction): Origin {
   const within = [...base, 'compaction', name];
   const route = view.agent.settings.routes[Number(base[1])];
   if (base.length === 0 || route?.compaction?.[name] === undefined) return view.agent.originOf(['compaction', name]);
-  const path = [...pathOf(view), ...within];
-  return { kind: 'file', path, position: view.source.locate(path) };
+  return fileOrigin([...pathOf(view), ...within], view.source.locate);
 }
 
 /** Points at the most specific layer. */

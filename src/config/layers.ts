@@ -1,4 +1,4 @@
-import type { Position } from './locate.ts';
+import type { Locate, Position } from './locate.ts';
 import { isTable, type Path, pathKey, type Tree } from './tree.ts';
 
 /** Where a value comes from. */
@@ -7,6 +7,17 @@ export type Origin =
   | { readonly kind: 'file'; readonly path: Path; readonly position: Position | null }
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
+
+/** The position is looked up when it is read: a start without problems shows none. */
+export function fileOrigin(path: Path, locate: Locate): Origin {
+  return {
+    kind: 'file',
+    path,
+    get position() {
+      return locate(path);
+    },
+  };
+}
 
 /** Some values, and the origin of each. */
 export interface Layer {

@@ -5,7 +5,7 @@ import { checkAgents } from './checks.ts';
 import { generalDefaults } from './defaults.ts';
 import { type Extension, openExtensions, type PluginEntry, pluginEntries } from './extensions.ts';
 import { type KnownNames, unknownName } from './known.ts';
-import { type Merged, mergeLayers, type Origin } from './layers.ts';
+import { fileOrigin, type Merged, mergeLayers, type Origin } from './layers.ts';
 import { type ConfigFlags, overrideLayers } from './overrides.ts';
 import type { Environment } from './references.ts';
 import { createReport, type Report, reportProblems } from './report.ts';
@@ -83,6 +83,7 @@ export function listPlugins(options: LoadOptions): {
   readonly entries: readonly PluginEntry[];
 } {
   const source = readSource(options.file, options);
+  if (source.tree['plugins'] === undefined) return { source, entries: [] };
   const sections = readSections(source, {
     environment: options.environment,
     report: createReport(source),
@@ -115,7 +116,7 @@ function mergeGeneral(
     { values: generalDefaults, originOf: () => ({ kind: 'default' }) },
     {
       values: sections.general,
-      originOf: (path) => ({ kind: 'file', path, position: source.locate(path) }),
+      originOf: (path) => fileOrigin(path, source.locate),
     },
     ...overrideLayers('general', options),
   ]);
@@ -183,21 +184,21 @@ interface Parts {
 
 function originOf(path: Path, parts: Parts): Origin {
   const [section, name, ...rest] = path;
-  if (section === 'plugins' && parts.sections.pluginList.length > 0) return fileOrigin(['plugins'], parts);
+  if (section === 'plugins' && parts.sections.pluginList.length > 0) return originInFile(['plugins'], parts);
   if (section !== 'agents') {
     const general = parts.merged.origins.get(pathKey(path));
-    return general ?? fileOrigin(path, parts);
+    return general ?? originInFile(path, parts);
   }
   const agent = parts.agents[Number(name)];
   if (!agent || agent.index === null) return agent?.originOf(rest) ?? { kind: 'default' };
   const own = ['id', 'default', 'routes'].includes(String(rest[0]));
-  return own ? fileOrigin(['agents', agent.index, ...rest], parts) : agent.originOf(rest);
+  return own ? originInFile(['agents', agent.index, ...rest], parts) : agent.originOf(rest);
 }
 
 /** A path that is not in the file has its default. */
-function fileOrigin(path: Path, parts: Parts): Origin {
+function originInFile(path: Path, parts: Parts): Origin {
   const present = isTable(parts.source.tree) && valueAt(parts.source.tree, path) !== undefined;
-  return present ? { kind: 'file', path, position: parts.source.locate(path) } : { kind: 'default' };
+  return present ? fileOrigin(path, parts.source.locate) : { kind: 'default' };
 }
 
 /** Only lists as a whole have an origin. */

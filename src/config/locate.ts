@@ -1,4 +1,5 @@
-import { type AST, parseTOML } from 'toml-eslint-parser';
+import { createRequire } from 'node:module';
+import type { AST } from 'toml-eslint-parser';
 import { type Path, pathKey } from './tree.ts';
 
 /** Both start at 1, as in editors. */
@@ -22,7 +23,10 @@ export function locator(text: string): Locate {
   };
 }
 
+const require = createRequire(import.meta.url);
+
 function positionsOf(text: string): ReadonlyMap<string, Position> {
+  const { parseTOML }: typeof import('toml-eslint-parser') = require('toml-eslint-parser');
   const positions = new Map<string, Position>();
   const [top] = parseTOML(text, { tomlVersion: 'latest' }).body;
   for (const node of top.body) {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { describeOrigin, type Merged, type Origin } from './layers.ts';
+import { describeOrigin, fileOrigin, type Merged, type Origin } from './layers.ts';
 import { problemsOf } from './problems.ts';
 import type { ConfigSource } from './source.ts';
 import { isSecretPath, type Path, pathKey, shownPath } from './tree.ts';
@@ -23,7 +23,7 @@ interface Line {
 
 export function createReport(source: ConfigSource): Report {
   const lines = new Map<string, Line>();
-  const fileOrigin = (path: Path): Origin => ({ kind: 'file', path, position: source.locate(path) });
+  const originOf = (path: Path): Origin => fileOrigin(path, source.locate);
 
   const addAt: Report['addAt'] = (origin, problem) => {
     const place = describeOrigin(origin, source.file);
@@ -33,9 +33,9 @@ export function createReport(source: ConfigSource): Report {
   };
 
   return {
-    add: (path, text) => addAt(fileOrigin(path), { path, text }),
+    add: (path, text) => addAt(originOf(path), { path, text }),
     addAt,
-    place: (path) => describeOrigin(fileOrigin(path), source.file),
+    place: (path) => describeOrigin(originOf(path), source.file),
     lines: () => [...lines.values()].sort((a, b) => a.order - b.order).map((line) => line.text),
   };
 }

@@ -101,7 +101,7 @@ export { causeText, formatCost, formatDollars, formatTokens } from './costs/form
 export { conversationPath, hasSignIn } from './inspection/address.ts';
 export type { AuditRow } from './inspection/audit.ts';
 export type { ContextView } from './inspection/context.ts';
-export type { ConversationView, MemoryLine, MessageLine, Whereabouts } from './inspection/conversation.ts';
+export type { ConversationView, GaugeView, MemoryLine, MessageLine, Whereabouts } from './inspection/conversation.ts';
 export type { CostsView } from './inspection/costs.ts';
 export type * from './inspection/find.ts';
 export type * from './inspection/gauges.ts';

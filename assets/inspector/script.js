@@ -6,11 +6,12 @@ if (chosen !== null) document.documentElement.dataset.theme = chosen;
 document.addEventListener('DOMContentLoaded', () => {
   setUpTheme();
   setUpKeys();
+  // Compares with the page as the server wrote it, so it comes before the times.
+  setUpLive();
   showTimes(document);
   setUpForms();
   setUpTraces();
   setUpTrials();
-  setUpLive();
   setUpCopies();
 });
 
@@ -186,37 +187,39 @@ function setUpCopies() {
   }
 }
 
-/** Parts marked as live follow the bot. The rest of the page stays until the viewer loads it again. */
+/**
+ * A part marked as live follows the bot while the page is visible: browsers allow a server few open connections. The
+ * rest of the page stays until the viewer loads it again.
+ */
 function setUpLive() {
   const waiting = document.querySelector('[data-waiting]');
   if (waiting !== null) follow(waiting.closest('[id]'));
   const part = document.querySelector('[data-live]');
   if (part === null || new URLSearchParams(location.search).has('at')) return;
-  const source = new EventSource('/live');
-  // If the bot is gone, the page stays as it is.
-  const update = () => void replaceLive(part).catch(() => undefined);
-  source.addEventListener('refresh', update);
-  source.addEventListener('changed', (event) => {
-    const wanted = part.dataset.live;
-    if (wanted === '' || JSON.parse(event.data).includes(wanted)) update();
-  });
-  document.addEventListener('visibilitychange', () => document.hidden || update());
-  addEventListener('pagehide', () => source.close());
+  part.dataset.last = part.innerHTML;
+  let source = null;
+  const leave = () => {
+    source?.close();
+    source = null;
+  };
+  const look = () => {
+    leave();
+    if (document.hidden) return;
+    source = new EventSource(part.dataset.live);
+    source.addEventListener('message', ({ data }) => replaceLive(part, data));
+  };
+  look();
+  document.addEventListener('visibilitychange', look);
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', ({ persisted }) => persisted && look());
 }
 
-/** The server renders a part once for all who look, so it may be some seconds old. */
-async function replaceLive(part) {
-  if (document.hidden) return;
-  const response = await fetch(part.dataset.source);
-  if (!response.ok) return;
-  const staleMs = Number(response.headers.get('x-stale-ms'));
-  clearTimeout(part.later);
-  if (staleMs > 0)
-    part.later = setTimeout(() => void replaceLive(part).catch(() => undefined), staleMs * (1 + Math.random()));
-  const text = await response.text();
-  if (response.status === 204 || text === part.dataset.last) return;
-  part.dataset.last = text;
-  part.replaceChildren(...new DOMParser().parseFromString(text, 'text/html').body.childNodes);
+function replaceLive(part, text) {
+  const fresh = document.createElement('template');
+  fresh.innerHTML = text;
+  if (fresh.innerHTML === part.dataset.last) return;
+  part.dataset.last = fresh.innerHTML;
+  part.replaceChildren(fresh.content);
   showTimes(part);
   offerRefresh(part);
 }

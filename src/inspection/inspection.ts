@@ -1,6 +1,5 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { ConfigRow } from '../config/rows.ts';
-import type { ConversationKey } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
@@ -51,8 +50,6 @@ export interface Inspection {
   settings(query: SettingsQuery): Promise<SettingsView>;
   /** A prompt with the variables of a real turn. For operators. Throws `NOT_FOUND`. */
   prompt(query: PromptQuery): Promise<PromptView>;
-  /** Calls the listener with each conversation in which something happens. Returns a function that ends it. */
-  watch(listener: (conversation: ConversationKey) => void): () => void;
   /** The changes made in the inspector, newest first. */
   audit(): Promise<readonly AuditRow[]>;
 }
@@ -124,7 +121,6 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
     costs: (query) => costsView(parts, query),
     settings: (query) => settingsView(parts, { ...query, rows: configRows }),
     prompt: (query) => promptView(parts, query),
-    watch: (listener) => parts.events.on(({ conversation }) => conversation !== null && listener(conversation)),
     audit: () => auditRows(parts),
   };
 }

@@ -54,17 +54,19 @@ describe('the printed address', () => {
 
 describe('a live page', () => {
   it('ends with the session', async () => {
-    const { body } = await inspected.fetch('/live');
+    const { body } = await inspected.fetch('/live/health');
+    const chunks = (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+    expect((await chunks.read()).value).toContain('Owed replies');
     await inspected.fetch('/logout', { method: 'POST', headers: { origin: inspected.base } });
     await inspected.world.say('Hello.');
-    let text = '';
-    for await (const chunk of body ?? []) text += new TextDecoder().decode(chunk);
-    expect(text).toBe('');
+    await inspected.world.settled();
+    await inspected.world.clock.advance(1000);
+    expect(await chunks.read()).toEqual({ value: undefined, done: true });
   });
 
   it('needs a reader to take a place', async () => {
-    for (let request = 0; request < 205; request += 1) await inspected.fetch('/live', { method: 'HEAD' });
-    const { status, body } = await inspected.fetch('/live');
+    for (let request = 0; request < 205; request += 1) await inspected.fetch('/live/health', { method: 'HEAD' });
+    const { status, body } = await inspected.fetch('/live/health');
     expect(status).toBe(200);
     await body?.cancel();
   });

@@ -115,7 +115,7 @@ describe.skipIf(executable === null)(
         await page.locator('[data-for="f-compaction-background_threshold"]').focus();
         for (let step = 0; step < 10; step += 1) await page.keyboard.press('ArrowLeft');
         await page.locator('#outcome path.tried').waitFor();
-        await page.getByText('background_threshold = 0.7').waitFor();
+        await page.getByText(/background_threshold = 0\.7(?!\d)/u).waitFor();
         expect(new URL(page.url()).searchParams.get('compaction.background_threshold')).toBe('0.7');
       });
     });
@@ -167,13 +167,32 @@ describe.skipIf(executable === null)(
     it('gauge and figures follow the bot', async () => {
       await open({}, async (page) => {
         for (const path of ['/', story.paths['conversation'] ?? '/']) {
-          const stream = page.waitForResponse((response) => response.url().endsWith('/live'));
+          const stream = page.waitForResponse((response) => response.url().includes('/live/'));
           await visit(page, path);
           await stream;
           await story.say();
           await page.getByText('There is something new').waitFor();
           expect(await page.locator('[data-live]').innerText()).toMatch(/Owed replies|of the window/u);
         }
+      });
+    }, 60_000);
+
+    it('a hidden page holds no connection', async () => {
+      await open({}, async (page) => {
+        const asked: string[] = [];
+        page.on('request', (request) => request.url().includes('/live/') && asked.push(request.url()));
+        const show = (isHidden: boolean) =>
+          page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+            document.dispatchEvent(new Event('visibilitychange'));`);
+        const stream = page.waitForRequest((request) => request.url().includes('/live/'));
+        await visit(page, '/');
+        const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/live/'));
+        await stream;
+        await show(true);
+        await ended;
+        expect(asked).toHaveLength(1);
+        await Promise.all([page.waitForRequest((request) => request.url().includes('/live/')), show(false)]);
+        expect(await page.getByText('There is something new').count()).toBe(0);
       });
     }, 60_000);
 

@@ -1,4 +1,11 @@
-import { type ConversationView, counted, formatCost, formatNumber, type Gauge } from '../../../src/adapter-kit.ts';
+import {
+  type ConversationView,
+  counted,
+  formatCost,
+  formatNumber,
+  type Gauge,
+  type GaugeView,
+} from '../../../src/adapter-kit.ts';
 import { gaugeBar, gaugeText, legend, percent } from './gauge.ts';
 import { historyChart } from './history-chart.ts';
 import { conversationPath, html, type Markup, nothing, when, withParameters } from './html.ts';
@@ -16,7 +23,7 @@ export function conversationBody(view: ConversationView, { hidden }: Conversatio
   if (row.entries === 0) return emptyState('There are no messages yet', html`They appear here as people write them.`);
   const { gauge } = row.reading;
   return html`${heading(view)}${troubles(view)}
-    ${gauge === null ? html`<p class="trouble">${row.reading.problem}</p>` : gaugePanel(view, gauge)}
+    ${gaugePanel(view)}
     ${gauge === null ? nothing : html`<section class="panel" aria-labelledby="history"><h2 id="history">Over time</h2>${historyChart(view, gauge)}${scrubber(view)}${moment !== null && view.isPast ? momentNote(view, gauge) : nothing}</section>`}
     ${turnsSection(view)}${timelineSection(view, hidden)}`;
 }
@@ -39,13 +46,14 @@ function troubles({ row, lastFailure }: ConversationView): Markup {
   return html`${owed}${failed}${reply}`;
 }
 
-function gaugePanel(view: ConversationView, gauge: Gauge): Markup {
-  const { key } = view.row;
-  return html`<section class="panel" id="gauge" data-live="${key}" data-source="/live/gauge/${encodeURIComponent(key)}" aria-labelledby="now">${gaugeContent(view, gauge)}</section>`;
+function gaugePanel(view: ConversationView): Markup {
+  return html`<section class="panel" id="gauge" data-live="/live/gauge/${encodeURIComponent(view.row.key)}" aria-label="The window now">${gaugeContent(view)}</section>`;
 }
 
 /** What follows the bot. */
-export function gaugeContent({ messagesLeft }: Pick<ConversationView, 'messagesLeft'>, gauge: Gauge): Markup {
+export function gaugeContent({ row, messagesLeft }: GaugeView): Markup {
+  const { gauge } = row.reading;
+  if (gauge === null) return html`<p class="trouble">${row.reading.problem}</p>`;
   const { measurement, modelId, thresholds } = gauge;
   const tokens = (share: number) => formatNumber(measurement.window * share);
   return html`<h2 id="now">${percent(measurement.ratio)} of the window ${tierBadge(measurement.tier)}</h2>

@@ -13,7 +13,7 @@ import { emptyState } from './layout.ts';
 
 export function overviewBody(list: ConversationRows, health: Health): Markup {
   return html`<h1>Conversations</h1>
-    <div id="health" data-live data-source="/live/health">${healthStrip(health)}</div>
+    <div id="health" data-live="/live/health">${healthStrip(health)}</div>
     ${list.rows.length === 0 ? noConversations() : table(list)}`;
 }
 

@@ -4,10 +4,10 @@ import { Hono } from 'hono';
 import { describe, type Inspection, type InspectorOptions, StrataError } from '../../../src/adapter-kit.ts';
 import { type Access, COOKIE, createAccess, type Knock, SESSION_SECONDS } from './access.ts';
 import { assets } from './assets.ts';
+import { createBroadcasts } from './broadcasts.ts';
 import type { PageApp, PageContext, PageEnvironment } from './environment.ts';
 import { troublePage } from './layout.ts';
-import { addLive, createLive } from './live.ts';
-import { addLiveParts, createLiveParts } from './live-parts.ts';
+import { addLive } from './live.ts';
 import { entrancePage, loginPage } from './login-page.ts';
 import { addPages } from './pages.ts';
 
@@ -72,8 +72,8 @@ function createSite(
     return await next();
   });
   addPages(app);
-  addLive(app, { live: createLive(inspection.watch), isSignedIn: (c) => access.visit(knockOf(c)) !== null });
-  addLiveParts(app, createLiveParts(options.clock));
+  const broadcasts = createBroadcasts(options.clock);
+  addLive(app, { broadcasts, isSignedIn: (c) => access.visit(knockOf(c)) !== null });
   app.notFound((c) =>
     c.html(troublePage(c.get('visit'), { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),
   );

@@ -13,6 +13,8 @@ export interface EmbedRequest {
   /** `provider:model`, as in `rerank_model`. */
   readonly model: string;
   readonly texts: readonly string[];
+  /** How long the reply waits for the answer. */
+  readonly timeoutMs: number;
   /** Aborts when the reply goes on without the answer. */
   readonly signal: AbortSignal;
 }

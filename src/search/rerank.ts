@@ -39,8 +39,9 @@ export async function rerank<Item extends Candidate>(
 }
 
 async function scoresWithin(reranker: Reranker, texts: readonly string[], { question, recall }: Asked) {
-  using limit = limitWork(new AbortController().signal, { ms: recall.rerank_timeout_ms });
-  const request = { model: recall.rerank_model, signal: limit.signal };
+  const timeoutMs = recall.rerank_timeout_ms;
+  using limit = limitWork(new AbortController().signal, { ms: timeoutMs });
+  const request = { model: recall.rerank_model, timeoutMs, signal: limit.signal };
   return recall.rerank_with === 'rerank'
     ? await reranker.rerank({ ...request, question, texts })
     : similarities(await reranker.embed({ ...request, texts: [question, ...texts] }));

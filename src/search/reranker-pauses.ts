@@ -7,21 +7,29 @@ import { rejection } from '../util/limit.ts';
 /** How long a model is not asked after it has failed or was too slow. */
 const PAUSE_MS = 30_000;
 
-/** Asks no model again soon that has failed or was too slow, so that it delays one reply and not every reply. */
+/**
+ * Does not repeat a request that has failed or taken too long until some time has passed, so that it delays one reply
+ * and not every reply. Agents that ask the same model in another way, or wait longer, are not affected.
+ */
 export function withPauses(reranker: Reranker, { clock, log }: { readonly clock: Clock; readonly log: Log }): Reranker {
   const pausedUntil = new Map<string, number>();
-  const guarded = async <Result>({ model, signal }: EmbedRequest, work: () => Promise<Result>): Promise<Result> => {
-    if (clock.now() < (pausedUntil.get(model) ?? 0)) throw new Error('paused');
+  const guarded = async <Result>(
+    method: keyof Reranker,
+    { model, timeoutMs, signal }: EmbedRequest,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    const way = `${method} ${timeoutMs} ${model}`;
+    if (clock.now() < (pausedUntil.get(way) ?? 0)) throw new Error('paused');
     try {
       return await Promise.race([work(), rejection(signal)]);
     } catch (error) {
-      pausedUntil.set(model, clock.now() + PAUSE_MS);
-      log.warn('recall.unranked', { model, error: describe(error), pauseMs: PAUSE_MS });
+      pausedUntil.set(way, clock.now() + PAUSE_MS);
+      log.warn('recall.unranked', { model, method, error: describe(error), pauseMs: PAUSE_MS });
       throw error;
     }
   };
   return {
-    rerank: (request) => guarded(request, () => reranker.rerank(request)),
-    embed: (request) => guarded(request, () => reranker.embed(request)),
+    rerank: (request) => guarded('rerank', request, () => reranker.rerank(request)),
+    embed: (request) => guarded('embed', request, () => reranker.embed(request)),
   };
 }

@@ -6,7 +6,7 @@ import { startJsonServer } from '../support/json-server.ts';
 const mock = useAimock({ strict: true, port: 0 });
 const { signal } = new AbortController();
 const texts = ['The weather is fine.', 'My tent is orange.', 'The tent has a door.'];
-const asked = { model: 'local:small', question: 'What colour is my tent?', texts, signal };
+const asked = { model: 'local:small', question: 'What colour is my tent?', texts, timeoutMs: 500, signal };
 
 describe('a reranker over HTTP', () => {
   it('gives each text its score', async () => {

@@ -18,12 +18,17 @@ async function leaveView(world: World): Promise<void> {
   await world.store.summaries.openGap({ ...gap, now: world.time.now });
 }
 
-async function quoted(world: World, reranker: Reranker | null): Promise<readonly string[]> {
+async function quoted(
+  world: World,
+  reranker: Reranker | null,
+  recall: Partial<World['agent']['recall']> = {},
+): Promise<readonly string[]> {
   const newest = await world.say(QUESTION);
   const snapshot = await world.store.transcript.context((await world.conversation()).id, { maxEntries: 100 });
   if (snapshot === null) throw new Error('no conversation');
   const waiting = waitingMessages({ snapshot, newest });
-  const section = await passagesFor({ ...world.services, reranker }, { agent: world.agent, snapshot, waiting });
+  const agent = { ...world.agent, recall: { ...world.agent.recall, ...recall } };
+  const section = await passagesFor({ ...world.services, reranker }, { agent, snapshot, waiting });
   return (section?.passages ?? []).map(({ text }) => text.slice(text.indexOf(']') + 2));
 }
 
@@ -116,6 +121,28 @@ describe('a reranker', () => {
     expect(await quoted(world, patient)).toEqual(plain);
     expect(calls).toBe(2);
   });
+
+  it.each([{ rerank_with: 'embeddings' }, { rerank_timeout_ms: 5000 }] as const)(
+    'rests only for the agent whose request failed (%o)',
+    async (other) => {
+      await using world = await openWorld({ recall: { ...USED.recall, rerank_timeout_ms: 20 } });
+      await tellOfTents(world);
+      const plain = await quoted(world, null);
+      let isFirst = true;
+      const prefer = preferring('soaked');
+      await using server = await startJsonServer((request) => {
+        const answer = isFirst ? null : prefer(request);
+        isFirst = false;
+        return answer;
+      });
+      const patient = withPauses(rerankerAt(server.url), { clock: world.services.clock, log: logged() });
+      expect(await quoted(world, patient)).toEqual(plain);
+      expect(await quoted(world, patient)).toEqual(plain);
+      expect(server.requests).toHaveLength(1);
+      expect(await quoted(world, patient, other)).not.toEqual(plain);
+      expect(server.requests).toHaveLength(2);
+    },
+  );
 
   it('changes nothing when it fails', async () => {
     await using world = await openWorld(USED);

@@ -1,3 +1,21 @@
+import { isOwnPast } from './asked-kinds.ts';
+import {
+  ASKING_ANYWHERE,
+  ASKING_PHRASES,
+  ASKING_UNSPACED,
+  CONJUNCTIONS,
+  EXCLAMATION,
+  FORGOTTEN,
+  GREETINGS,
+  INDEFINITE,
+  ONCE_MORE,
+  PREPOSITIONS,
+  QUESTION_WORDS,
+  REACTIONS,
+  REQUESTS,
+  SUBJECTS,
+  VERBS,
+} from './question-words.ts';
 import { fold } from './words.ts';
 
 /**
@@ -12,62 +30,121 @@ const MAX_OPENED_WORDS = 60;
 const MAX_CLOSED_WORDS = 24;
 /** Share of the words that the question itself must have. */
 const MIN_SHARE = 0.6;
+/** A greeting or an addressed name in front of a question has at most these words. */
+const MAX_GREETING_WORDS = 3;
+const MAX_LEAD_WORDS = 2;
+/** What a short statement in front of a question may have: "We are at the door. What was the code?" */
+const MAX_REASON_WORDS = 12;
+const MIN_REASONED_WORDS = 4;
 
 const QUESTION_MARKS = /[?？؟⸮՞]/u;
 /** Greek writes question marks as semicolons. */
 const GREEK = /\p{sc=Greek}/u;
+const UNSPACED_SCRIPT = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
 const SENTENCE_END = /[.!?。．！？؟।\n]/gu;
+/** The colon after a label, but not that of a time, an address or an emoji name. */
+const LABEL_END = /：|:(?=[\s\p{L}])/u;
+/** "avons-nous", "te souviens-tu": only questions attach the subject. */
+const INVERTED = /-(?:je|tu|il|elle|on|nous|vous|ils|elles|ce)$/u;
+/** The Turkish particle at the end; "mi" means something else elsewhere. */
+const TURKISH = /[ığş]/u;
+const TURKISH_END = /^m[iu]$/u;
+const MAX_OPENING_WORDS = 3;
+/** Before a full stop that ends no sentence, as in "Dr. Ada B. Lovelace". */
+const ABBREVIATED = /(?:^|[^\p{L}\p{N}])(?:\p{L}|dr|mr|mrs|ms|st|nr|prof)$/u;
+const MAX_ABBREVIATION = 6;
 const ASCII = /^[\t\n\r -~]*$/;
-
-/** Words before a question that do not change it. */
-const GREETINGS = wordSet(
-  'hey hi hello so and but btw also please pls hallo und aber also bitte salut bonjour et mais hola y pero oye ciao e ma oi привет а и но скажи',
-);
-/** Words that answer the previous message; a following question is about the same. */
-const REACTIONS = wordSet(
-  'hm hmm hmmm ok okay sure thanks thank thx great cool nice wow yeah yes yep no nope oh ah right alright danke ja nein gut genau merci oui non gracias sí vale bueno claro grazie sì obrigado obrigada sim não спасибо да нет хорошо понятно 嗯 好的 谢谢 はい ありがとう なるほど 네 감사합니다 그래',
-);
-/** Words that open a question or a request to look back, in some of the most spoken languages. */
-const OPENERS = wordSet(
-  [
-    'what whats when whens where wheres who whos whom whose which why how hows did do does is are was were am have has had can could will would should may might in on at for to about with from considering based given',
-    'tell remind list summarize summarise recap recall show give name describe explain remember',
-    'was wann wo woher wohin wer wen wem wessen welche welcher welches welchen welchem warum wieso weshalb wie wieviel hat hatte haben hast habe ist sind war waren kann kannst könntest erinnerst weißt sag nenne',
-    'que quoi quand où qui quel quelle quels quelles pourquoi comment combien est as avez ai avons peux pouvez rappelle dis',
-    'qué cuándo cuando dónde donde quién quien quiénes cuál cuáles cómo como cuánto cuánta cuántos cuántas recuerdas dime',
-    'o quê quando onde quem qual quais quanto quantos lembra cosa che dove chi quale quali perché ricordi dimmi',
-    'wat wanneer waar wie welke waarom hoe hoeveel heb heeft co kiedy gdzie kto który która które dlaczego jak ile czy',
-    'ne nedir zaman nerede nereye kim kime hangi neden niçin nasıl kaç hatırlıyor',
-    'что когда где куда кто кого кому какой какая какое какие каком почему зачем как сколько чей помнишь напомни',
-    'що коли де хто який яка яке які чому скільки ما ماذا متى أين من لماذا كيف كم هل أي क्या कब कहाँ कौन क्यों कैसे कितना कितने किस',
-  ].join(' '),
-);
-/** Question words of scripts without spaces, which occur anywhere in a sentence. */
-const UNSPACED_QUESTION =
-  /谁|誰|什么|什麼|何时|何時|哪|为什么|為什麼|怎么|怎麼|多少|几|幾|吗|嗎|記得|记得|上次|なに|何|いつ|どこ|だれ|なぜ|どう|どの|ですか|ますか|ましたか|でしたか|무엇|뭐|뭘|언제|어디|누구|누가|왜|어떻게|얼마|몇|어느|기억/u;
-/** Explicitly asks about the past. */
-const LOOKING_BACK =
-  /\b(?:remember|remind me|recall|earlier|last time|previously|erinner|früher|neulich|letztes mal|souvien|rappel|dernière fois|recuerda|la última vez|lembra|ricord)/u;
 
 export function asksOfThePast(text: string): boolean {
   const read = fold(text.slice(0, READ_CHARACTERS)).trim();
   const folded = GREEK.test(read) ? read.replaceAll(';', '?') : read;
-  const [opening = '', ...others] = sentencesOf(folded).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+  const sentences = withoutGreeting(sentencesOf(folded).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence)));
+  const [opening = '', ...others] = sentences;
   const words = withoutGreetings(wordsIn(opening));
   const [first = ''] = words;
-  if (words.length === 0 || REACTIONS.has(first)) return false;
-  const besides = others
+  if (words.length === 0 || (REACTIONS.has(first) && !ONCE_MORE.test(opening) && !FORGOTTEN.test(opening)))
+    return false;
+  const told = others
     .filter((sentence) => !QUESTION_MARKS.test(sentence))
-    .map((sentence) => wordsIn(sentence).length);
-  const told = besides.reduce((sum, count) => sum + count, 0);
-  const isMostlyAsking = words.length >= MIN_SHARE * (words.length + told);
-  if (!isMostlyAsking) return false;
-  if (isOpened(first, opening)) return words.length <= MAX_OPENED_WORDS;
-  return QUESTION_MARKS.test(opening) && words.length <= MAX_CLOSED_WORDS;
+    .reduce((sum, sentence) => sum + wordsIn(sentence).length, 0);
+  if (words.length < MIN_SHARE * (words.length + told)) return false;
+  const isMarked = QUESTION_MARKS.test(opening);
+  if (isOpened(opening, words) || (isMarked && opensMarked(first))) return words.length <= MAX_OPENED_WORDS;
+  if (isMarked) return words.length <= MAX_CLOSED_WORDS;
+  return !opening.endsWith('!') && isAskedWithReason(words, others);
 }
 
-function isOpened(first: string, sentence: string): boolean {
-  return OPENERS.has(first) || UNSPACED_QUESTION.test(sentence) || LOOKING_BACK.test(sentence);
+/** Whether a sentence asks by its words alone, without a question mark. A label before a colon is left out. */
+function isOpened(sentence: string, words: readonly string[]): boolean {
+  const content = afterLabel(sentence);
+  const said = content === sentence ? words : withoutGreetings(wordsIn(content));
+  if (asksByWords(content, said)) return true;
+  const comma = content.search(/[,،，、]/u);
+  const isLead = comma > 0 && wordsIn(content.slice(0, comma)).length <= MAX_LEAD_WORDS;
+  if (!isLead || EXCLAMATION.test(content)) return false;
+  const rest = content.slice(comma + 1);
+  return asksByWords(rest.trim(), wordsIn(rest));
+}
+
+/** A label is followed by what it names: "Shopping list: milk, eggs" asks nothing, "Question: where is it" does. */
+function afterLabel(sentence: string): string {
+  const label = LABEL_END.exec(sentence);
+  return label === null ? sentence : sentence.slice(label.index + 1).trim();
+}
+
+function asksByWords(sentence: string, words: readonly string[]): boolean {
+  const [first = '', second = '', third = ''] = words;
+  const said = words.join(' ');
+  if (EXCLAMATION.test(said)) return false;
+  if (REQUESTS.test(said) || FORGOTTEN.test(sentence)) return true;
+  if (UNSPACED_SCRIPT.test(sentence)) return ASKING_UNSPACED.test(sentence.replace(INDEFINITE, ''));
+  if (words.length > 1 && QUESTION_WORDS.has(first)) return !(CONJUNCTIONS.has(first) && /[,،]/u.test(sentence));
+  if (ASKING_PHRASES.test(said) || (VERBS.has(first) && (SUBJECTS.has(second) || SUBJECTS.has(third)))) return true;
+  if (PREPOSITIONS.has(first) && QUESTION_WORDS.has(second)) return true;
+  return words.slice(0, MAX_OPENING_WORDS).some((word) => INVERTED.test(word)) || asksInside(said, words);
+}
+
+function asksInside(said: string, words: readonly string[]): boolean {
+  const last = words.at(-1) ?? '';
+  if (TURKISH_END.test(last) && TURKISH.test(said)) return true;
+  return words.some((word, at) => ASKING_ANYWHERE.has(word) || (word === 'ли' && at > 0 && at < MAX_OPENING_WORDS));
+}
+
+/** With a question mark, these begin a question that may be long. */
+function opensMarked(first: string): boolean {
+  return QUESTION_WORDS.has(first) || VERBS.has(first) || PREPOSITIONS.has(first) || MARKED_OPENERS.has(first);
+}
+
+const MARKED_OPENERS = new Set([
+  'considering',
+  'based',
+  'given',
+  'tell',
+  'remind',
+  'list',
+  'show',
+  'give',
+  'name',
+  'the',
+  'any',
+]);
+
+/** A question about people's own past, after a short statement that gives the reason for it. */
+function isAskedWithReason(words: readonly string[], others: readonly string[]): boolean {
+  if (words.length > MAX_REASON_WORDS || others.length === 0) return false;
+  return others.every((sentence) => {
+    const asked = withoutGreetings(wordsIn(sentence));
+    const isQuestion = QUESTION_MARKS.test(sentence) && asked.length >= MIN_REASONED_WORDS;
+    return isQuestion && QUESTION_WORDS.has(asked[0] ?? '') && isOwnPast(sentence);
+  });
+}
+
+/** Without sentences that only greet. */
+function withoutGreeting(sentences: readonly string[]): readonly string[] {
+  const [first = '', ...others] = sentences;
+  const words = wordsIn(first);
+  const isGreeting = others.length > 0 && GREETINGS.has(words[0] ?? '') && words.length <= MAX_GREETING_WORDS;
+  return isGreeting && !QUESTION_MARKS.test(first) ? others : sentences;
 }
 
 /** Split after each sentence mark followed by a space; marks of unspaced scripts need no space. */
@@ -77,6 +154,7 @@ function sentencesOf(text: string): readonly string[] {
   for (const { 0: mark, index: at } of text.matchAll(SENTENCE_END)) {
     const next = text.charAt(at + 1);
     if (mark.charCodeAt(0) < 0x80 && mark !== '\n' && next !== '' && !/\s/u.test(next)) continue;
+    if (mark === '.' && ABBREVIATED.test(text.slice(Math.max(start, at - MAX_ABBREVIATION), at))) continue;
     sentences.push(text.slice(start, at + 1));
     start = at + 1;
   }
@@ -96,8 +174,4 @@ function wordsIn(sentence: string): readonly string[] {
     .replace(/['’ʼ]/gu, '')
     .split(/[^\p{L}\p{N}\p{M}@_-]+/u)
     .filter((word) => word !== '');
-}
-
-function wordSet(words: string): ReadonlySet<string> {
-  return new Set(words.split(' ').map(fold));
 }

@@ -3,7 +3,7 @@ import { type Clock, describe, type Log, type Random, StrataError } from '../../
 import { pauseAfter } from './gateway/pauses.ts';
 import { createStrategy, type StrategyOptions, UNREADABLE } from './gateway/strategy.ts';
 import { BAD_TOKEN, type Refusal } from './refusal.ts';
-import { restOptionsOf } from './rest.ts';
+import { restOptionsOf, withLastingToken } from './rest.ts';
 import type { BotSettings } from './settings.ts';
 import { packetSchema } from './wire.ts';
 
@@ -107,6 +107,7 @@ function openClient(options: ConnectionOptions): Opened {
     over.abort();
     await client.destroy();
   };
+  withLastingToken(client.rest);
   surviveOddPackets(client, options.log);
   listen(client, options);
   return {

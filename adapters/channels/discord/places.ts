@@ -65,7 +65,9 @@ export function createPlaces(clientNow: () => Client | null): Places {
     async isDeleted(channelId) {
       if (cached(channelId) !== null) return false;
       try {
-        return (await clientNow()?.channels.fetch(channelId)) === null;
+        // Without a result, it is of a kind that the library does not know.
+        await clientNow()?.channels.fetch(channelId);
+        return false;
       } catch (error) {
         return isDeleted(error);
       }

@@ -1,6 +1,7 @@
-import { DefaultRestOptions, DiscordAPIError, REST, RESTEvents, type RESTOptions, Routes } from 'discord.js';
+import { DiscordAPIError, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { makeRequest } from './request.ts';
 import { API_URL, type BotSettings } from './settings.ts';
 
 /** The part of Discord's REST interface that is used. Rate limits are handled per bucket underneath. */
@@ -19,28 +20,22 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) 
   };
 }
 
-/**
- * With files as bytes: whichever copy of undici is loaded first sends for all of them, and some refuse the form of
- * another. A process with Slack has two copies.
- */
-const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
-  if (!(init.body instanceof FormData)) return await DefaultRestOptions.makeRequest(url, init);
-  const form = new Response(init.body);
-  const headers = Object.fromEntries(new Headers(Object.entries(init.headers ?? {})));
-  headers['content-type'] = form.headers.get('content-type') ?? 'multipart/form-data';
-  return await DefaultRestOptions.makeRequest(url, {
-    ...init,
-    headers,
-    body: new Uint8Array(await form.arrayBuffer()),
-  });
-};
-
 /** Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. */
 export function createRest(settings: BotSettings, log: Log): Rest {
-  const rest = new REST(restOptionsOf(settings)).setToken(settings.token);
+  const rest = withLastingToken(new REST(restOptionsOf(settings)).setToken(settings.token));
   rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
     log.debug('Discord returned a rate limit', { route, waitMs: timeToReset, global });
   });
+  return rest;
+}
+
+/**
+ * The library drops its token after a single 401 and sends nothing any more. A token that is invalid for good closes the
+ * gateway, which is reported.
+ */
+export function withLastingToken(rest: REST): REST {
+  const setToken = rest.setToken.bind(rest);
+  rest.setToken = (token: string | null) => (token === null ? rest : setToken(token));
   return rest;
 }
 
@@ -61,8 +56,10 @@ export async function abortable<Result>(work: Promise<Result>, signal: AbortSign
 
 const REASONS: ReadonlyMap<number, string> = new Map([
   [10003, 'the channel no longer exists'],
+  [40005, 'the file is too large for Discord'],
   [50001, 'the bot cannot see the channel; give it the permission View Channel'],
   [50007, 'the person does not accept direct messages from the bot'],
+  [50278, 'the person and the bot share no server any more, so Discord accepts no direct message'],
   [50013, 'the bot lacks a permission there; it needs Send Messages, in threads Send Messages in Threads'],
   [50083, 'the thread is locked'],
 ]);
@@ -76,7 +73,7 @@ export function refusedBy(error: unknown): StrataError {
 }
 
 /** Discord processed the request and refused. An invalid token says nothing about the post. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404]);
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 413]);
 
 function codeOf(error: unknown): number | null {
   return error instanceof DiscordAPIError && typeof error.code === 'number' ? error.code : null;

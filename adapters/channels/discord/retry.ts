@@ -30,9 +30,9 @@ function isFinal(error: unknown): boolean {
   return error instanceof z.ZodError || isRefusal(error);
 }
 
-/** Discord processed the request and refused. */
+/** Discord processed the request and refused. A 401 concerns the token, not the request. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof DiscordAPIError && error.status < 500;
+  return error instanceof DiscordAPIError && error.status < 500 && error.status !== 401;
 }
 
 /** Deleted or invisible. */

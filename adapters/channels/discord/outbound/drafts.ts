@@ -7,6 +7,7 @@ import {
   type Log,
   type Post,
   parseKey,
+  type Random,
   type StateStore,
   tidyReply,
 } from '../../../../src/adapter-kit.ts';
@@ -14,7 +15,7 @@ import { placeOfKey, targetOf } from '../place.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import { sentSchema, timeOf } from '../wire.ts';
-import { NO_PINGS, referenceTo } from './post.ts';
+import { NO_PINGS, postMessage, referenceTo } from './post.ts';
 import { cut, whole } from './split.ts';
 
 const NAMESPACE = 'discord.drafts';
@@ -30,6 +31,7 @@ export interface DraftContext {
   readonly rest: Rest;
   readonly state: StateStore;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly settings: Pick<BotSettings, 'streaming' | 'streaming_seconds' | 'reply_reference'>;
 }
@@ -129,6 +131,7 @@ async function remove({ rest, state }: DraftContext, conversation: ConversationK
 }
 
 const IDLE = Promise.resolve();
+const MAX_NONCE = 25;
 
 function newDraft(replyTo: string | null): Draft {
   return { replyTo, wanted: '', shown: '', messageId: null, over: new AbortController(), running: IDLE };
@@ -171,8 +174,11 @@ async function open(parts: DraftContext, conversation: ConversationKey, { draft,
   const { replyTo } = draft;
   const reference =
     replyTo !== null && parts.settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {};
-  const body = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds, ...reference };
-  const answer = await parts.rest.post(Routes.channelMessages(targetOf(placeOfKey(conversation))), { body });
+  // The library repeats a request whose response was lost; the nonce keeps it one message.
+  const once = { nonce: parts.random.id().slice(-MAX_NONCE), enforce_nonce: true };
+  const shown = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds };
+  const body = { ...shown, ...once, ...reference };
+  const answer = await postMessage(parts.rest, { channelId: targetOf(placeOfKey(conversation)), body });
   draft.messageId = sentSchema.parse(answer).id;
   await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
 }

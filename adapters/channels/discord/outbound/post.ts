@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MessageFlags, MessageReferenceType, type RawFile, Routes, SnowflakeUtil } from 'discord.js';
+import { DiscordAPIError, MessageFlags, MessageReferenceType, type RawFile, Routes, SnowflakeUtil } from 'discord.js';
 import { leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { abortable, type Rest, refusedBy } from '../rest.ts';
@@ -29,7 +29,7 @@ export function createPoster(options: PosterOptions): Poster {
         const posted = post.attempt > 1 ? await findPosted(options, channelId, post) : null;
         if (posted !== null) return posted;
         const { files, ...body } = messageOf(post, options.settings);
-        const sending = options.rest.post(Routes.channelMessages(channelId), { body, files, signal });
+        const sending = postMessage(options.rest, { channelId, body, files, signal });
         const answer = await abortable(sending, signal);
         return sentSchema.parse(answer).id;
       } catch (error) {
@@ -52,6 +52,33 @@ export function createPoster(options: PosterOptions): Poster {
       }
     },
   };
+}
+
+interface Sending {
+  readonly channelId: string;
+  readonly body: { readonly message_reference?: object } & object;
+  readonly files?: RawFile[];
+  readonly signal?: AbortSignal;
+}
+
+/** The text matters more than the reference, which Discord refuses without the permission to read the history. */
+export async function postMessage(rest: Rest, { channelId, body, ...more }: Sending): Promise<unknown> {
+  const route = Routes.channelMessages(channelId);
+  try {
+    return await rest.post(route, { body, ...more });
+  } catch (error) {
+    const { message_reference: reference, ...plain } = body;
+    if (reference === undefined || !isOfReference(error)) throw error;
+    return await rest.post(route, { body: plain, ...more });
+  }
+}
+
+const NO_HISTORY = 160_002;
+
+function isOfReference(error: unknown): boolean {
+  if (!(error instanceof DiscordAPIError)) return false;
+  const { errors } = { errors: {}, ...error.rawError };
+  return error.code === NO_HISTORY || Object.hasOwn(errors, 'message_reference');
 }
 
 /** An edit keeps only the listed files: the new ones, and none of the old. */

@@ -1,0 +1,90 @@
+import { DefaultRestOptions, type RESTOptions } from 'discord.js';
+import { z } from 'zod';
+
+type Request = Parameters<RESTOptions['makeRequest']>;
+
+/**
+ * Reads the whole response within the time limit of the request, because the library's limit ends with the headers. A
+ * response that is not Discord's own counts as an outage.
+ */
+export const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
+  const { status, headers, ...response } = await send(url, init);
+  const text = await response.text();
+  const read = judged({ status, headers: Object.fromEntries(headers), text });
+  const statusText = read.status === status ? response.statusText : NOT_DISCORD;
+  return new Response(read.text === '' ? null : read.text, { status: read.status, statusText, headers: read.headers });
+};
+
+/**
+ * With files as bytes: whichever copy of undici is loaded first sends for all of them, and some refuse the form of
+ * another. A process with Slack has two copies.
+ */
+async function send(url: Request[0], init: Request[1]) {
+  if (!(init.body instanceof FormData)) return await DefaultRestOptions.makeRequest(url, init);
+  const form = new Response(init.body);
+  const headers = Object.fromEntries(new Headers(Object.entries(init.headers ?? {})));
+  headers['content-type'] = form.headers.get('content-type') ?? 'multipart/form-data';
+  const body = new Uint8Array(await form.arrayBuffer());
+  return await DefaultRestOptions.makeRequest(url, { ...init, headers, body });
+}
+
+interface RestResponse {
+  readonly status: number;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const BAD_GATEWAY = 502;
+const NOT_DISCORD = 'The response does not come from Discord';
+const TOO_MANY = 429;
+const TOO_LARGE = 413;
+
+/** The response as the library can read it: with usable times, and 502 for pages of proxies and cut JSON. */
+function judged({ status, headers: given, text }: RestResponse): RestResponse {
+  const { 'content-length': _length, 'content-encoding': _encoding, ...own } = given;
+  const json = parseJson(text);
+  const headers = json === undefined ? own : { ...own, 'content-type': 'application/json' };
+  if (status === TOO_MANY) return { status, text, headers: withWait(headers, json) };
+  const isRead = isDiscords(status, text, json);
+  return { status: isRead ? status : BAD_GATEWAY, text, headers: withSaneReset(headers) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const errorSchema = z.looseObject({ code: z.unknown() });
+/** "internal network error": a refusal by the network in front of Discord. */
+const NETWORK_ERROR = 40333;
+
+function isDiscords(status: number, text: string, json: unknown): boolean {
+  // A body that a proxy finds too large will always be too large.
+  if (status >= 500 || status === TOO_LARGE) return true;
+  if (status < 300) return text === '' || (typeof json === 'object' && json !== null);
+  const error = errorSchema.safeParse(json).data;
+  return status >= 400 && error !== undefined && error.code !== NETWORK_ERROR;
+}
+
+const limitSchema = z.object({ retry_after: z.number().positive() });
+/** The pause after a rate limit that does not name one. */
+const UNKNOWN_WAIT_S = 5;
+/** Timers end at once when they are set for much longer. */
+const MAX_WAIT_S = 86_400;
+
+/** Without a usable time, the library would repeat the request at once, and forever. */
+function withWait(headers: RestResponse['headers'], json: unknown): RestResponse['headers'] {
+  const named = Number(headers['retry-after']);
+  const waitS = named > 0 ? named : (limitSchema.safeParse(json).data?.retry_after ?? UNKNOWN_WAIT_S);
+  return { ...withSaneReset(headers), 'retry-after': String(Math.min(waitS, MAX_WAIT_S)) };
+}
+
+const RESET = 'x-ratelimit-reset-after';
+
+function withSaneReset(headers: RestResponse['headers']): RestResponse['headers'] {
+  return Number(headers[RESET]) > MAX_WAIT_S ? { ...headers, [RESET]: String(MAX_WAIT_S) } : headers;
+}

@@ -1,0 +1,153 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
+import { ADA, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';
+import { createState, type Opened, type OpenOptions, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
+import { snowflake, thread } from '../fixtures/discord/payloads.ts';
+
+/** Responses over REST that are not Discord's own, or that miss what they should contain. */
+
+let double: DiscordDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  double = await startDiscord();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await double.close();
+});
+
+async function start(options: OpenOptions = {}): Promise<Opened> {
+  const opened = openChannel(double, options);
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+
+const conversation = `discord:${GUILD}:${GENERAL}` as ConversationKey;
+const post = (details: Partial<Post> = {}): Post => ({
+  conversation,
+  nonce: '1-1-0',
+  body: { kind: 'text', text: 'an answer' },
+  replyTo: null,
+  attempt: 1,
+  ...details,
+});
+const { signal } = new AbortController();
+const PAGE = '<!doctype html><title>Just a moment</title>';
+const sent = () => double.rest.sent('POST', /messages$/);
+const finality = async (bot: Opened, details: Partial<Post> = {}) =>
+  await bot.channel.post(post(details), { signal }).then(
+    () => 'posted',
+    ({ data }) => data.final,
+  );
+
+describe('a post', () => {
+  test.each([
+    ['a page instead of JSON', { status: 200, page: PAGE }],
+    ['cut JSON', { status: 200, page: '{"id":"12', headers: { 'content-type': 'application/json' } }],
+    ['a page that forbids', { status: 403, page: PAGE }],
+    ['a page that finds nothing', { status: 404, page: PAGE }],
+    [
+      'an error of the network behind Discord',
+      { status: 403, body: { message: 'internal network error', code: 40333 } },
+    ],
+  ])('is tried again after %s', async (_, answer) => {
+    const bot = await start();
+    double.rest.instead('POST', /messages$/, answer, 4);
+    expect(await finality(bot)).toBe(false);
+    expect(await finality(bot, { attempt: 2 })).toBe('posted');
+    expect(double.posted(GENERAL)).toHaveLength(1);
+  });
+
+  test('is posted although a body never ends', async () => {
+    const bot = await start();
+    double.rest.instead('POST', /messages$/, { status: 200, body: {}, isEndless: true });
+    expect(await finality(bot)).toBe('posted');
+  }, 40_000);
+
+  test.each([
+    [{}],
+    [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }],
+    [{ 'retry-after': '-1' }],
+    [{ 'retry-after': '0' }],
+  ])('waits for a rate limit without a time: %j', async (headers) => {
+    const bot = await start();
+    double.rest.instead('POST', /messages$/, { status: 429, page: PAGE, headers }, 1_000_000);
+    const stop = new AbortController();
+    const posting = bot.channel.post(post(), { signal: stop.signal }).catch(() => undefined);
+    await delay(1_500);
+    expect(sent().length).toBeLessThan(4);
+    stop.abort();
+    await posting;
+  });
+
+  test('is refused for good when it is too large', async () => {
+    const bot = await start();
+    double.rest.instead('POST', /messages$/, {
+      status: 413,
+      body: { message: 'Request entity too large', code: 40005 },
+    });
+    expect(await finality(bot)).toBe(true);
+  });
+
+  test('loses its reference rather than its text', async () => {
+    const bot = await start();
+    const question = double.say(GENERAL, ADA, 'a question');
+    double.rest.instead('POST', /messages$/, {
+      status: 400,
+      body: { message: 'Cannot reply without permission to read message history', code: 160002 },
+    });
+    expect(await finality(bot, { replyTo: question.id })).toBe('posted');
+    expect(sent().at(-1)?.body).not.toHaveProperty('message_reference');
+  });
+
+  test('is possible again after one 401', async () => {
+    const bot = await start();
+    double.rest.instead('POST', /messages$/, { status: 401, body: { message: '401: Unauthorized', code: 0 } });
+    expect(await finality(bot)).toBe(false);
+    expect(await finality(bot, { attempt: 2 })).toBe('posted');
+  });
+});
+
+describe('a draft', () => {
+  test('whose response was lost is opened once', async () => {
+    const bot = await start({ table: { streaming: true, streaming_seconds: 1 } });
+    double.rest.silence('POST', /messages$/);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once upon' });
+    await until('a second attempt', () => sent().length >= 2, 40_000);
+    await delay(300);
+    expect(double.posted(GENERAL)).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('a channel', () => {
+  test('that cannot be looked up for a moment loses no message', async () => {
+    const bot = await start();
+    const id = snowflake();
+    double.addChannel(thread({ id, guild_id: GUILD, parent_id: GENERAL }) as never);
+    double.rest.instead('GET', new RegExp(`/channels/${id}$`), { status: 200, page: PAGE }, 4);
+    double.rest.instead('GET', new RegExp(`/channels/${id}$`), { status: 403, page: PAGE }, 4);
+    double.rest.instead('GET', new RegExp(`/channels/${id}$`), { status: 401, body: { code: 0, message: '' } }, 1);
+    double.say(id, ADA, 'hello');
+    await until('the message', () => bot.sink.messages.length === 1, 20_000);
+  }, 30_000);
+
+  test('is not taken for deleted because of a page', async () => {
+    const sink = recordSink();
+    const state = createState();
+    const table = { purge_on_leave: true };
+    const first = await start({ sink, state, table });
+    double.say(STAFF, ADA, 'keep this');
+    await until('the message', () => sink.messages.length === 1);
+    await first.channel.stop();
+    open = [];
+    double.removeChannel(STAFF);
+    double.rest.instead('GET', new RegExp(`/channels/${STAFF}$`), { status: 200, page: PAGE }, 1_000);
+    await start({ sink, state, table });
+    await until('the look', () => double.rest.sent('GET', new RegExp(`/channels/${STAFF}$`)).length > 0);
+    await delay(1_000);
+    expect(sink.gone).toEqual([]);
+  }, 30_000);
+});

@@ -1,11 +1,13 @@
 import { webApi } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { unlessAborted } from '../shared/within.ts';
+import { createFetch } from './request.ts';
 import type { SlackSettings } from './settings.ts';
 
 /** The caller decides about retries: a post with a lost response may exist, and the library would repeat it. */
 const RETRIES = { retries: 0 };
 const TIME_LIMIT_MS = 15_000;
+const API_URL = 'https://slack.com/api/';
 
 export type Web = webApi.WebClient;
 
@@ -19,6 +21,7 @@ export function clientOptions({ api_url: url }: Pick<SlackSettings, 'api_url'>, 
     retryConfig: RETRIES,
     rejectRateLimitedCalls: true,
     timeout: TIME_LIMIT_MS,
+    fetch: createFetch(url === '' ? API_URL : url),
     logger: slackLogger(log),
   };
 }
@@ -49,10 +52,13 @@ export function codeOf(error: unknown): string | null {
 const UNKNOWN_WAIT_S = 30;
 const NO_HEADER = 'Retry header did not contain a valid timeout';
 
+const RATE_LIMITS = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
+
 /** In seconds; null for anything but a rate limit error. */
 export function retryAfterOf(error: unknown): number | null {
   if (error instanceof webApi.WebAPIRateLimitedError) return error.retryAfter;
-  const isUnknown = codeOf(error) === 'ratelimited' || (error instanceof Error && error.message.startsWith(NO_HEADER));
+  const isUnknown =
+    RATE_LIMITS.has(codeOf(error) ?? '') || (error instanceof Error && error.message.startsWith(NO_HEADER));
   return isUnknown ? UNKNOWN_WAIT_S : null;
 }
 
@@ -95,7 +101,11 @@ export async function persistently<Result>(call: () => Promise<Result>, patience
   }
 }
 
-const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+const PASSING = new Set([
+  ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'],
+  // While a workspace moves to an organization.
+  ...['team_added_to_org', 'org_login_required'],
+]);
 
 /** Likely to be gone a moment later. */
 export function isPassing(error: unknown): boolean {
@@ -118,8 +128,8 @@ const REASONS = new Map([
 export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
   const reason = REASONS.get(code ?? '') ?? describe(error);
-  const final = code !== null && !isPassing(error) && !isOfToken(error);
   const seconds = retryAfterOf(error);
+  const final = code !== null && seconds === null && !isPassing(error) && !isOfToken(error);
   const retryAfter = seconds === null ? {} : { retryAfterMs: seconds * 1000 };
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
 }

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/** Reads whole responses, so that the time limit and retries of a request include its body. */
+export function createFetch(apiUrl: string): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await globalThis.fetch(input, init);
+    const body = await response.arrayBuffer();
+    const { status, statusText, headers } = response;
+    // The library takes anything but JSON for the name of an error, which would be Slack's refusal.
+    if (status === 200 && String(input).startsWith(apiUrl) && !isSlacks(new TextDecoder().decode(body)))
+      return new Response(null, { status: 502, statusText: 'The response does not come from Slack' });
+    const whole = new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
+    // The library reads the address of the response.
+    return Object.defineProperty(whole, 'url', { value: response.url });
+  };
+}
+
+const answerSchema = z.union([
+  z.object({ ok: z.literal(true) }),
+  z.object({ ok: z.literal(false), error: z.string() }),
+]);
+
+function isSlacks(text: string): boolean {
+  try {
+    return answerSchema.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}

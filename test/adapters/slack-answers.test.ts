@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, startSlack, TEAM } from '../fixtures/slack/double.ts';
+import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+
+/** Responses of the Web API that are not Slack's own, or that miss what they should contain. */
+
+let slack: SlackDouble;
+let open: Opened[] = [];
+beforeEach(async () => {
+  slack = await startSlack();
+});
+afterEach(async () => {
+  for (const { channel } of open) await channel.stop();
+  open = [];
+  await slack.close();
+});
+
+async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
+  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
+  open.push(opened);
+  await opened.channel.start(opened.sink);
+  return opened;
+}
+
+const { signal } = new AbortController();
+const channelKey = `slack:${TEAM}:${GENERAL}` as ConversationKey;
+const post = (details: Partial<Post> = {}): Post => ({
+  conversation: channelKey,
+  nonce: '1-1-0',
+  body: { kind: 'text', text: 'an answer' },
+  replyTo: null,
+  attempt: 1,
+  ...details,
+});
+const PAGE = '<!doctype html><title>Just a moment</title>';
+const failureOf = async (bot: Opened, details: Partial<Post> = {}) =>
+  await bot.channel.post(post(details), { signal }).then(
+    () => 'posted',
+    ({ data }) => data,
+  );
+
+describe('a post', () => {
+  test.each([
+    ['a page', { page: PAGE }],
+    ['nothing', { page: '' }],
+    ['null', { page: 'null' }],
+    ['a list', { page: '[]' }],
+    ['a cut response', { cut: 'short' }],
+    ['an endless response', { cut: 'endless' }],
+  ] as const)(
+    'is tried again after %s, and posted once',
+    async (_, failure) => {
+      const bot = await start();
+      slack.fail('chat.postMessage', failure);
+      expect(await failureOf(bot)).toMatchObject({ final: false });
+      expect(await failureOf(bot, { attempt: 2 })).toBe('posted');
+      expect(slack.posted(GENERAL)).toHaveLength(1);
+    },
+    40_000,
+  );
+
+  test.each(['ratelimited', 'rate_limited', 'message_limit_exceeded'])('waits after the error %s', async (error) => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { error });
+    expect(await failureOf(bot)).toMatchObject({ final: false, retryAfterMs: 30_000 });
+  });
+
+  test.each(['team_added_to_org', 'org_login_required', 'service_unavailable', 'access_denied'])(
+    'is tried again after the error %s',
+    async (error) => {
+      const bot = await start();
+      slack.fail('chat.postMessage', { error });
+      expect(await failureOf(bot)).toMatchObject({ final: error === 'access_denied' });
+    },
+  );
+});
+
+describe('missed messages', () => {
+  test('are read although a response is no JSON', async () => {
+    const sink = recordSink();
+    const state = createState();
+    const first = await start({ sink, state });
+    slack.say(GENERAL, ADA, `<@${BOT}> one`);
+    await until('the first message', () => sink.messages.length === 1);
+    await first.channel.stop();
+    open = [];
+    slack.store(GENERAL, ADA, `<@${BOT}> two`);
+    for (const failure of [{ page: PAGE }, { cut: 'short' }] as const) slack.fail('conversations.history', failure);
+    await start({ sink, state });
+    await until('the second message', () => sink.messages.some(({ text }) => text.endsWith('two')), 30_000);
+  }, 40_000);
+});

@@ -1,4 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { ModelFailure } from '../../../src/adapter-kit.ts';
+import { reasonIn } from './error-body.ts';
 import {
   cutOff,
   moderated,
@@ -39,6 +41,8 @@ export function classify(error: unknown, now: number): Classified {
 interface Evidence {
   text: string;
   message: string;
+  /** The body of the response. */
+  body: string;
   readonly names: Set<string>;
   status: number | null;
   retryable: boolean;
@@ -62,12 +66,14 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (status === 404) return 'missing';
   if (status === 408) return 'timeout';
   if (retryable || (status ?? 0) >= 500 || says(text, unavailable)) return 'transient';
+  if (names.has('AI_InvalidResponseDataError')) return 'transient';
   return (status === null || status === 200) && says(text, cutOff) ? 'transient' : 'fatal';
 }
 
 /** Reads only fields with the provider's response, never the request, which quotes people. */
 function gather(error: unknown): Evidence {
-  const evidence: Evidence = { text: '', message: '', names: new Set(), status: null, retryable: false, headers: {} };
+  const facts = { names: new Set<string>(), status: null, retryable: false, headers: {} };
+  const evidence: Evidence = { text: '', message: '', body: '', ...facts };
   visit(error, evidence, 0);
   return evidence;
 }
@@ -85,11 +91,12 @@ function visit(value: unknown, evidence: Evidence, depth: number): void {
 }
 
 function note(value: Readonly<Record<string, unknown>>, evidence: Evidence): void {
-  const { name, statusCode, isRetryable, responseHeaders, lastError } = value;
+  const { name, statusCode, isRetryable, responseHeaders, responseBody, lastError } = value;
   if (typeof name === 'string') evidence.names.add(name);
   if (typeof statusCode === 'number') evidence.status ??= statusCode;
   if (isRetryable === true) evidence.retryable = true;
   if (isRecord(responseHeaders)) evidence.headers = responseHeaders;
+  if (typeof responseBody === 'string') evidence.body = responseBody.slice(0, maxFieldLength);
   // The error around several attempts only says that they failed.
   if (lastError !== undefined) evidence.message = '';
 }
@@ -98,8 +105,11 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-function detailOf({ message, status }: Evidence): string {
-  const line = message.replace(/\s+/g, ' ').trim().slice(0, 300) || 'no reason given';
+const statusTexts: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
+
+function detailOf({ message, status, body }: Evidence): string {
+  const told = statusTexts.has(message.trim()) || message.trim() === '' ? reasonIn(body) : null;
+  const line = (told ?? message).replace(/\s+/g, ' ').trim().slice(0, 300) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
   return status === null || status === 200 ? safe : `${safe} (HTTP ${status})`;
 }

@@ -43,6 +43,8 @@ export const overflowing: readonly RegExp[] = [
   /model_context_window_exceeded/i,
   /configured context size/i,
   /context limit: [\d,]+ ?\+ ?[\d,]+ ?>/i,
+  /prompt ?超长|(?:输入|上下文|提示词?)(?:的?(?:长度|内容))?(?:过长|超长|超过|超出)/i,
+  /(?:コンテキスト|入力)[^。]{0,30}(?:超え|超過|長すぎ)/,
 ];
 
 /** The model has no tools, or the server was not configured to parse them. */
@@ -90,6 +92,8 @@ export const windows: readonly RegExp[] = [
   /maximum number of tokens allowed \(([\d,]+)\)/i,
   /model with ([\d,]+) maximum context/i,
   /limit(?:ed)? (?:is|of|to) ([\d,]+) tokens/i,
+  /(?:最大上下文|上下文|最大输入)长度[^\d。]{0,10}([\d,]+)/,
+  /(?:コンテキスト|入力)[^\d。]{0,15}上限[^\d。]{0,5}([\d,]+)/,
 ];
 
 /** A wait in the body, in seconds, minutes or milliseconds. */

@@ -1,10 +1,11 @@
 import type { LanguageModel } from 'ai';
 import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/adapter-kit.ts';
+import { withReadableEvents } from './chat-events.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
 import { withErrorLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
-import { withReadableUsage } from './usage.ts';
+import { withStreams } from './unstreamed.ts';
 
 /** How to reach a provider. */
 export interface Connection {
@@ -62,11 +63,12 @@ const openai: Provider = {
   defaultModel: 'gpt-5.6-luna',
   async open(model, { baseUrl, apiKey, fetch }) {
     const { createOpenAI } = await withSdk('@ai-sdk/openai', () => import('@ai-sdk/openai'));
-    const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
+    const provider = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
     const dialect = { ...plain, laxTools: true };
     // Proxies and compatible servers know the older interface; only OpenAI itself certainly knows the newer one.
     if (new URL(baseUrl).hostname !== 'api.openai.com') {
-      const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withReadableUsage(fetch) });
+      const readable = withReadableEvents(withStreams(fetch));
+      const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: readable });
       return { model: chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
     }
     const retention = keepsForADay.test(model) ? { promptCacheRetention: '24h' } : {};
@@ -91,7 +93,7 @@ const anthropic: Provider = {
     const { createAnthropic } = await withSdk('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'));
     // Anthropic's own tools expect the variable without the version.
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
-    const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch });
+    const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
     const dialect: Dialect = { ...plain, cache: 'anthropic', keepsSystem: true };
     return { model: provider(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
   },
@@ -104,7 +106,7 @@ const google: Provider = {
   defaultModel: 'gemini-flash-latest',
   async open(model, { baseUrl, apiKey, fetch }) {
     const { createGoogle } = await withSdk('@ai-sdk/google', () => import('@ai-sdk/google'));
-    const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch });
+    const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
     return { model: provider(model), dialect: plain, traits: capable, providerOptions: noOptions, probe: null };
   },
 };
@@ -175,7 +177,7 @@ async function openCompatible(
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
-    fetch: withReadableUsage(fetch),
+    fetch: withReadableEvents(withStreams(fetch)),
     includeUsage: true,
     transformRequestBody: withCacheMarks,
   });

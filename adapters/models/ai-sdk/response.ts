@@ -15,12 +15,16 @@ export function withByteLimit(send: typeof fetch): typeof fetch {
   });
 }
 
-/** Every line of a response as returned by `change`; the response ends with an error that `change` throws. */
+/**
+ * Every line of a response as returned by `change`; the response ends with an error that `change` throws. An empty line
+ * at the end completes the last event of a server that leaves it out.
+ */
 export function withLines(send: typeof fetch, change: (line: string) => string): typeof fetch {
   return throughBody(send, async function* (chunks) {
     const encoder = new TextEncoder();
     for await (const lines of wholeLines(chunks))
       yield encoder.encode(lines.map((line) => `${change(line)}\n`).join(''));
+    yield encoder.encode('\n');
   });
 }
 

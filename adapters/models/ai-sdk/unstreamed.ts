@@ -1,0 +1,101 @@
+import { z } from 'zod';
+
+/** Longer responses are no errors, and whole answers are shorter. */
+const MAX_CHARACTERS = 4_000_000;
+
+const message = z.looseObject({ tool_calls: z.array(z.looseObject({})).nullish() });
+const completion = z.looseObject({ choices: z.array(z.looseObject({ message })).min(1) });
+const told = z.object({ error: z.unknown().refine((error) => error !== undefined && error !== null) });
+const numbered = z.object({ error: z.object({ code: z.coerce.number().int().min(400).max(599) }) });
+
+/**
+ * Some servers answer a request for a stream with status 200 and an error, a whole answer or a web page, all of which
+ * the provider packages read as an empty stream. An error becomes an error response, and a whole answer a stream.
+ */
+export function withStreams(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (!response.ok || response.body === null) return response;
+    const opened = await open(response.body.getReader());
+    if (!/^[{<]/.test(opened.start)) return new Response(opened.rest, headOf(response));
+    return replaced(await textOf(opened.rest), response);
+  };
+}
+
+interface Opened {
+  /** From the first character that is no space. */
+  readonly start: string;
+  /** The whole body again. */
+  readonly rest: ReadableStream<Uint8Array>;
+}
+
+async function open(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Opened> {
+  const read: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let start = '';
+  while (start === '') {
+    const { value, done } = await reader.read();
+    if (done) break;
+    read.push(value);
+    start = decoder.decode(value, { stream: true }).trimStart();
+  }
+  return { start, rest: ReadableStream.from(again(read, reader)) };
+}
+
+async function* again(read: readonly Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    yield* read;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    // Without this, a reader who leaves early keeps the connection open.
+    await reader.cancel();
+  }
+}
+
+async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_CHARACTERS) break;
+  }
+  return text;
+}
+
+function replaced(text: string, response: Response): Response {
+  const body = parse(text);
+  const whole = completion.safeParse(body).data;
+  if (whole !== undefined) {
+    const event = JSON.stringify({ ...whole, choices: whole.choices.map(toChunk) });
+    return new Response(`data: ${event}\n\ndata: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
+  }
+  if (told.safeParse(body).success) {
+    const status = numbered.safeParse(body).data?.error.code ?? 500;
+    return new Response(text, { ...headOf(response), status });
+  }
+  const what = text.trimStart().startsWith('<') ? 'a web page' : 'JSON';
+  return Response.json({ error: { message: `The server answered with ${what} instead of a stream` } }, { status: 502 });
+}
+
+type Choice = z.infer<typeof completion>['choices'][number];
+
+function toChunk({ message: { tool_calls, ...message }, ...choice }: Choice) {
+  const calls = tool_calls?.map((call, index) => ({ index, ...call }));
+  return { ...choice, delta: calls === undefined ? message : { ...message, tool_calls: calls } };
+}
+
+function headOf({ status, headers }: Response): ResponseInit {
+  const kept = new Headers(headers);
+  // The body is decoded already.
+  kept.delete('content-encoding');
+  kept.delete('content-length');
+  return { status, headers: kept };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { reasonIn } from '../../adapters/models/ai-sdk/error-body.ts';
+import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import type { ChatModel } from '../../src/adapter-kit.ts';
+import { ask, collect, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
+import { type Answer, chunk, serve, sse, type TestServer } from '../fixtures/models-server.ts';
+
+/** Servers that speak a provider's interface in their own way. */
+
+const limits = { firstPartMs: 5000, nextPartMs: 5000 };
+
+async function open({ url }: TestServer, id: string): Promise<ChatModel> {
+  const environment = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: url, GEMINI_API_KEY: 'k', OPENAI_API_KEY: 'k' };
+  const addresses = { GOOGLE_GENERATIVE_AI_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1` };
+  const providers = { local: { baseUrl: `${url}/v1` } };
+  const models = createAiSdkModels({
+    environment: { ...environment, ...addresses },
+    providers,
+    limits,
+    log: silentLog,
+  });
+  return await models.open(id);
+}
+
+async function answered(answer: Answer, id = 'local:m') {
+  await using server = await serve((request, response) => {
+    if (request.method === 'GET') response.writeHead(404).end();
+    else answer(request, response);
+  });
+  return await collect(await open(server, id), ask('roll', { tools: [rollDice] }));
+}
+
+const json =
+  (status: number, body: unknown): Answer =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+
+const streamed =
+  (...events: readonly unknown[]): Answer =>
+  (_, response) => {
+    sse(response, [...events, '[DONE]']);
+    response.end();
+  };
+
+const providers = ['local:m', 'openai:m', 'anthropic:m', 'google:m'];
+
+describe('a response that is no stream', () => {
+  test.each(providers)('an error with status 200 is an error of %s', async (id) => {
+    const body = { error: { message: 'The model crashed', type: 'server_error', code: 503, status: 'UNAVAILABLE' } };
+    await expect(answered(json(200, { type: 'error', ...body }), id)).rejects.toThrow(
+      /\(transient\): The model crashed/,
+    );
+  });
+
+  test.each(providers)('a web page is no answer of %s', async (id) => {
+    const page: Answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('\n<!doctype html><title>Log in</title>');
+    };
+    await expect(answered(page, id)).rejects.toThrow('The server answered with a web page instead of a stream');
+  });
+
+  test('tells what a server says to a wrong path', async () => {
+    const error = 'Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway';
+    await expect(answered(json(200, { error }))).rejects.toThrow(error);
+  });
+
+  test('a rejected key with status 200 is a rejected key', async () => {
+    const failure = answered(json(200, { error: { message: 'Incorrect key', code: 401 } }));
+    await expect(failure).rejects.toMatchObject({ reason: 'auth' });
+  });
+
+  test('a whole answer is an answer', async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
+    const message = { role: 'assistant', content: 'Hello' };
+    const parts = await answered(
+      json(200, { id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }),
+    );
+    expect(textIn(parts)).toBe('Hello');
+    expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: 'stop', usage: { inputTokens: 7, outputTokens: 2 } });
+  });
+
+  test('calls in a whole answer are calls', async () => {
+    const call = { id: 'x', type: 'function', function: { name: 'roll_dice', arguments: '{"sides":6}' } };
+    const message = { role: 'assistant', content: null, tool_calls: [call, { ...call, id: 'y' }] };
+    const parts = await answered(json(200, { id: 'c', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
+    const input = { sides: 6 };
+    expect(parts.filter(({ kind }) => kind === 'call')).toEqual([
+      { kind: 'call', call: { callId: 'x', tool: 'roll_dice', input } },
+      { kind: 'call', call: { callId: 'y', tool: 'roll_dice', input } },
+    ]);
+  });
+
+  test('spaces before a stream do not matter', async () => {
+    const parts = await answered((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('\n\n');
+      streamed(chunk({ content: 'Hello' }, 'stop'))(request, response);
+    });
+    expect(textIn(parts)).toBe('Hello');
+  });
+});
+
+describe('events', () => {
+  test('the last one may lack its empty line', async () => {
+    const parts = await answered((_, response) => {
+      sse(response, [chunk({ content: 'Hello' })]);
+      response.end(`data: ${JSON.stringify(chunk({}, 'stop'))}`);
+    });
+    expect(textIn(parts)).toBe('Hello');
+  });
+
+  test('an error may be a text', async () => {
+    await expect(answered(streamed({ error: 'CUDA out of memory' }))).rejects.toThrow(/: CUDA out of memory/);
+  });
+
+  test('content may be a list of parts', async () => {
+    const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] };
+    const content = [thought, { type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }];
+    expect(textIn(await answered(streamed(chunk({ content }), chunk({}, 'stop'))))).toBe('Hello');
+  });
+
+  test('arguments may be an object', async () => {
+    const call = { index: 0, id: 'x', type: 'function', function: { name: 'roll_dice', arguments: { sides: 6 } } };
+    expect(await answered(streamed(chunk({ tool_calls: [call] }), chunk({}, 'tool_calls')))).toContainEqual({
+      kind: 'call',
+      call: { callId: 'x', tool: 'roll_dice', input: { sides: 6 } },
+    });
+  });
+
+  test('a finish reason may be a number', async () => {
+    const end = { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 2 }] };
+    expect(textIn(await answered(streamed(chunk({ content: 'Hello' }), end)))).toBe('Hello');
+  });
+
+  test('a call without a name is worth another try', async () => {
+    const call = { index: 0, id: 'x', type: 'function', function: { name: null, arguments: '{}' } };
+    const failure = answered(streamed(chunk({ tool_calls: [call] }), chunk({}, 'tool_calls')));
+    await expect(failure).rejects.toMatchObject({ reason: 'transient' });
+  });
+});
+
+describe('the reason of a refusal', () => {
+  test.each([
+    [{ message: 'Tools need a parser' }, 'Tools need a parser'],
+    [{ error: 'no such model' }, 'no such model'],
+    [{ detail: 'Not allowed' }, 'Not allowed'],
+    [{ detail: [{ loc: ['body', 'tools'], msg: 'not permitted', input: 'Ada' }] }, 'body.tools: not permitted'],
+    [{ errors: [{ message: 'a' }, { message: 'b' }] }, 'a; b'],
+  ])('%j', async (body, reason) => {
+    await expect(answered(json(400, body))).rejects.toThrow(`(fatal): ${reason} (HTTP 400)`);
+  });
+
+  test.each([
+    ['Payload too odd', 'Payload too odd'],
+    ['<html>Bad Request</html>', null],
+    ['{"error":', null],
+    ['{}', null],
+    ['', null],
+  ])('of %j is %j', (body, reason) => {
+    expect(reasonIn(body)).toBe(reason);
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
 import type { Assembly } from '../ports/engine.ts';
-import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
+import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
 import type { Limit } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
 import { cleanText } from '../util/text.ts';
@@ -46,7 +46,7 @@ export type TurnOutcome =
       readonly steps: readonly TurnStep[];
     };
 
-export type TurnFailure = ModelFailure | 'steps' | 'empty' | 'hook' | 'internal';
+export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empty' | 'hook' | 'internal';
 
 /** A finished round of the tool loop: the model's text and calls, and their results. */
 export interface TurnStep {
@@ -65,14 +65,25 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
       const text = cleanText(step.text).trim();
       if (step.calls.length === 0) {
         if (text !== '') return { kind: 'answered', text, steps, assembly };
-        return { kind: 'failed', reason: 'empty', message: `the model gave no answer (${step.finish})`, steps };
+        return { kind: 'failed', ...unanswered(step.finish), steps };
       }
       steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
     }
-    return { kind: 'failed', reason: 'steps', message: `no answer after ${options.maxSteps} steps`, steps };
+    const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
+    return { kind: 'failed', reason: 'steps', message, steps };
   } catch (error) {
     return { kind: 'failed', ...failureOf(error), steps };
   }
+}
+
+/** Why there is no text. Models that reason may use up the length of the answer before they begin it. */
+function unanswered(finish: FinishReason): { reason: TurnFailure; message: string } {
+  if (finish === 'filtered') return { reason: 'filtered', message: "the provider's content filter removed the answer" };
+  if (finish !== 'length') return { reason: 'empty', message: `the model gave no answer (${finish})` };
+  return {
+    reason: 'length',
+    message: 'the model reached max_output_tokens before its answer began. Raise it, or lower effort',
+  };
 }
 
 /**

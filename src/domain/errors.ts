@@ -118,7 +118,8 @@ export type ModelFailure =
 /** What the operator can do about it. */
 export const REMEDIES: Readonly<Record<ModelFailure, string>> = {
   auth: 'Set a key that the provider accepts, in the environment, in .env, or as api_key of the provider.',
-  missing: 'Choose a model that the provider offers, with --model, STRATA_MODEL, or model in config.toml.',
+  missing:
+    'Choose a model that the provider offers, with --model, STRATA_MODEL, or model in config.toml. A base_url usually ends in /v1.',
   quota: 'Add credit at the provider, or choose another model.',
   'rate-limit': 'Wait, ask the provider for a higher limit, or choose another model.',
   timeout: 'Raise timeout_seconds, or choose a faster model.',

@@ -27,7 +27,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | {
       readonly kind: 'turn.failed';
       readonly readUpto: number;
-      readonly reason: ModelFailure | 'hook' | 'internal' | 'steps' | 'empty';
+      readonly reason: ModelFailure | 'hook' | 'internal' | 'steps' | 'length' | 'filtered' | 'empty';
       readonly message: string;
     }
   | { readonly kind: 'turn.superseded'; readonly readUpto: number }

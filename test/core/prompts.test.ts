@@ -195,6 +195,10 @@ describe('the built-in prompts', () => {
       'unsupported',
       'fatal',
       'hook',
+      'filtered',
+      'length',
+      'steps',
+      'empty',
     ];
     const sentences = [...reasons, 'internal', 'something else'].map((reason) =>
       render('failure', { reason, commandPrefix: '/' }),

@@ -201,9 +201,15 @@ describe('a turn', () => {
     expect(seen.drafts).toEqual([]);
   });
 
-  it('takes an empty answer for a failure', async () => {
-    const { parts } = setUp([text(' \n ')]);
-    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'empty' });
+  it.each([
+    ['stop', 'empty', '(stop)'],
+    ['other', 'empty', '(other)'],
+    ['length', 'length', 'max_output_tokens'],
+    ['filtered', 'filtered', 'content filter'],
+  ] as const)('says why an answer is empty: %s', async (finish, reason, cause) => {
+    const blank = { kind: 'text', text: ' \n ' } as const;
+    const outcome = await runTurn(setUp([[blank, { kind: 'finish', reason: finish, usage }]]).parts, 't1');
+    expect(outcome).toMatchObject({ kind: 'failed', reason, message: expect.stringContaining(cause) });
   });
 
   it('says overflow when even the newest message does not fit', async () => {

@@ -17,7 +17,6 @@ import {
   reductionText,
   sectionsField,
 } from './note-fields.ts';
-import { readLayersV1, readLinksV1, readSectionsV1 } from './note-v1.ts';
 import { unpack } from './packed.ts';
 import { NO_REDUCTION } from './reduce.ts';
 import type { RequestNote } from './request-note.ts';
@@ -32,8 +31,6 @@ export interface ChainLink {
   readonly names: readonly string[];
   /** Number of notes before it. */
   readonly depth: number;
-  /** Of all notes of its chain. Only the newest one is written. */
-  readonly version: 1 | 2;
 }
 
 /** A chain of this length starts over, which limits what it costs to read one note. */
@@ -57,9 +54,9 @@ const FIRST: RequestNote = {
   isAltered: false,
   change: null,
 };
-const START: ChainLink = { seq: 0, note: FIRST, names: [], depth: -1, version: 2 };
-/** The first character of a note. Without one it goes on a chain of version 1. */
-const MARKS = { start1: '!', start: '=', next: '.' } as const;
+const START: ChainLink = { seq: 0, note: FIRST, names: [], depth: -1 };
+/** The first character of a note. */
+const MARKS = { start: '=', next: '.' } as const;
 /** How far behind the newest message the reply before it is in most cases. */
 const USUAL_DISTANCE = 1;
 
@@ -82,7 +79,7 @@ export function encodeNote(
   { turn, at }: NotePlace,
   previous: ChainLink | null,
 ): { readonly text: string; readonly link: Omit<ChainLink, 'seq'> } {
-  const isNext = previous !== null && previous.depth + 1 < MAX_CHAIN && previous.version === START.version;
+  const isNext = previous !== null && previous.depth + 1 < MAX_CHAIN;
   const base = isNext ? previous : START;
   const known = new Set(base.names);
   const fresh = [...new Set(namesIn(note.sections))].filter((name) => !known.has(name));
@@ -102,7 +99,7 @@ export function encodeNote(
     ...(note.model === null ? [] : [`w${encodeId(note.model)}`]),
     ...(note.isAltered ? [`h${encodeId(note.change ?? '')}`] : []),
   ];
-  return { text: fields.join(' '), link: { note, names, depth: base.depth + 1, version: START.version } };
+  return { text: fields.join(' '), link: { note, names, depth: base.depth + 1 } };
 }
 
 /** The mark, the hash, and the distance to the reply before, if it is not the usual one. */
@@ -122,8 +119,7 @@ function headOf(text: string): string {
 /** Seq of the reply whose note this one refers to; null if it starts a chain. */
 export function previousSeq(text: string, turn: number): number | null {
   const first = headOf(text);
-  if (first.startsWith(MARKS.start) || first.startsWith(MARKS.start1)) return null;
-  if (!first.startsWith(MARKS.next)) return turn - number(first);
+  if (!first.startsWith(MARKS.next)) return null;
   const distance = first.slice(1 + PRINT_LENGTH);
   return turn - (distance === '' ? USUAL_DISTANCE : number(distance));
 }
@@ -135,7 +131,6 @@ export function decodeNote(
 ): Omit<ChainLink, 'seq'> {
   const base = previous ?? START;
   const first = headOf(text);
-  const version = first.startsWith(MARKS.start) || first.startsWith(MARKS.next) ? 2 : 1;
   const fields = new Map(
     text
       .slice(first.length + 1)
@@ -147,30 +142,26 @@ export function decodeNote(
   const names = [...base.names, ...readNames(read('n'))];
   const model = read('w');
   const fromSeq = base.note.fromSeq + change('f');
-  const shape = version === 1 ? V1 : V2;
   const note: RequestNote = {
     profile: read('p') ?? base.note.profile,
-    print: version === 1 ? '' : first.slice(1, 1 + PRINT_LENGTH).replaceAll(NO_PRINT, ''),
+    print: first.slice(1, 1 + PRINT_LENGTH).replaceAll(NO_PRINT, ''),
     budgetTokens: base.note.budgetTokens + change('b'),
     revision: base.note.revision + change('r'),
-    layers: shape.layers(read('l'), base.note.layers),
+    layers: readLayers(read('l'), base.note.layers),
     fromSeq,
     omitted: base.note.omitted + change('o'),
     reduction: fields.has('x') ? readReduction(read('x') ?? '') : base.note.reduction,
-    sections: shape.sections(read('s'), { base: base.note, names }),
+    sections: readSections(read('s'), { base: base.note, names }),
     minute: minuteOf(at) - change('m'),
-    links: applyLinks(shape.links(read('k')), { base: base.note.links, fromSeq }),
+    links: applyLinks(unpack(read('k') ?? ''), { base: base.note.links, fromSeq }),
     steps: change('t'),
     opened: readOpened(read('i')),
     model: model === undefined ? null : decodeId(model),
     isAltered: fields.has('h'),
     change: readChange(read('h')),
   };
-  return { note, names, depth: base.depth + 1, version };
+  return { note, names, depth: base.depth + 1 };
 }
-
-const V1 = { layers: readLayersV1, sections: readSectionsV1, links: readLinksV1 };
-const V2 = { layers: readLayers, sections: readSections, links: (field = '') => unpack(field) };
 
 function numberField(key: string, value: number): readonly string[] {
   return value === 0 ? [] : [`${key}${digits(value)}`];

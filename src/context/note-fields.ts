@@ -90,7 +90,7 @@ function layerText(layer: LayerRef): string {
   return layer.kind === 'summary' ? `s${encodeId(layer.id)}` : `g${digits(layer.fromSeq)}.${digits(layer.toSeq)}`;
 }
 
-export function readLayer(text: string): LayerRef {
+function readLayer(text: string): LayerRef {
   const rest = text.slice(1);
   if (text.startsWith('s')) return { kind: 'summary', id: decodeId(rest) as SummaryId };
   const [fromSeq = '0', toSeq = '0'] = rest.split('.');

@@ -76,58 +76,6 @@ it('reads back every note of a chain', SIZED, () => {
   );
 });
 
-const FIRST_V1 = '! bf5 r2 f1 ppro x1,,,1,,0,0,1 l0,0,ssum1,g5.8 m1 nmem1,mem2 sq7.9.e,m0.1,a3,c k3.2 t2 wfb%3A1 h';
-const NEXT_V1 = '2 b-1 f3 o4 x l1,1,ssum2 nmem3 sm2.0,e,u k0.0,2.1';
-
-it('reads notes of the first version', () => {
-  expect(previousSeq(FIRST_V1, 9)).toBeNull();
-  const first: ChainLink = { seq: 10, ...decodeNote(FIRST_V1, { at: 600_000 }, null) };
-  expect(first.note).toEqual({
-    ...{
-      profile: 'pro',
-      print: '',
-      budgetTokens: 545,
-      revision: 2,
-      fromSeq: 1,
-      omitted: 0,
-      minute: 9,
-      steps: 2,
-      opened: [],
-    },
-    layers: [
-      { kind: 'summary', id: 'sum1' },
-      { kind: 'gap', fromSeq: 5, toSeq: 8 },
-    ],
-    reduction: FIRST_REDUCTION,
-    sections: [
-      { kind: 'passages', seqs: [7, 9, 14], elsewhere: [] },
-      { kind: 'memories', ids: ['mem1', 'mem2'] },
-      { kind: 'replied-to', seq: 3 },
-      { kind: 'clock' },
-    ],
-    links: new Map([[4, 2]]),
-    ...{ model: 'fb:1', isAltered: true, change: null },
-  });
-  expect(previousSeq(NEXT_V1, 12)).toBe(10);
-  const next: ChainLink = { seq: 13, ...decodeNote(NEXT_V1, { at: 660_000 }, first) };
-  expect(next.note).toMatchObject({
-    ...{ profile: 'pro', budgetTokens: 544, fromSeq: 4, omitted: 4, minute: 11, steps: 0, reduction: NO_REDUCTION },
-    layers: [
-      { kind: 'summary', id: 'sum1' },
-      { kind: 'summary', id: 'sum2' },
-    ],
-    sections: [
-      { kind: 'memories', ids: ['mem3', 'mem1'] },
-      { kind: 'memories', ids: ['mem1', 'mem2'] },
-      { kind: 'other' },
-    ],
-    links: new Map([[6, 5]]),
-    ...{ model: null, isAltered: false },
-  });
-  const after = encodeNote(next.note, { turn: 14, at: 660_000 }, next);
-  expect(previousSeq(after.text, 14)).toBeNull();
-});
-
 it('starts a chain over before it grows too long', () => {
   const place = { turn: 1, at: 0 };
   const [only] = fc.sample(note, { numRuns: 1, seed: 1 });

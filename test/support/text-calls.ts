@@ -121,9 +121,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/compaction/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
   ['src/domain/key.ts#makeChildKey', (run, text) => run('a:b:c', text)],
   ['src/context/fixed-prefix.ts#makeLayer', (run, text) => run({}, text)],
-  ['src/context/note-codec.ts#decodeNote', (run, text) => run(`! n${text} s${text} l${text}`, { at: 0 }, null)],
-  ['src/context/note-v1.ts#readLayersV1', (run, text) => run(text, [])],
-  ['src/context/note-v1.ts#readSectionsV1', (run, text) => run(text, { base: { sections: [] }, names: [] })],
+  ['src/context/note-codec.ts#decodeNote', (run, text) => run(`=${text} n${text} s${text} l${text}`, { at: 0 }, null)],
   ['src/context/note-fields.ts#readLayers', (run, text) => run(text, [])],
   ['src/context/note-fields.ts#readSections', (run, text) => run(text, { base: { sections: [] }, names: [] })],
   ['src/memory/focus.ts#quoteSection', (run, text) => run(entry(text), 'UTC')],
@@ -206,7 +204,6 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       );
     },
   ],
-  ['src/context/note-v1.ts#readLayersV1', (run, text) => run(text, [])],
   ['src/inspection/turns-upto.ts#weigh', (run, text) => run([entry(text)], 'UTC')],
   ['src/search/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
   ['adapters/inspector/web/html.ts#withParameters', (run, text) => run(text, { q: text })],

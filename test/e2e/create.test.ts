@@ -11,8 +11,9 @@ import { type Packed, type Project, pack } from '../support/packed.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
-const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
-const rootSchema = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
+const scripts = z.object({ start: z.string() });
+const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()), scripts });
+const rootSchema = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()), scripts });
 
 let packed: Packed;
 let project: Project;
@@ -34,10 +35,9 @@ afterAll(() => {
 
 const create = (...args: readonly string[]) => project.node([join(creator, 'package/index.js'), ...args]);
 
-function dependenciesOf(folder: string): Readonly<Record<string, string>> {
-  const text = readFileSync(join(project.path, folder, 'package.json'), 'utf8');
-  return manifestSchema.parse(JSON.parse(text)).dependencies;
-}
+const manifestOf = (folder: string) =>
+  manifestSchema.parse(JSON.parse(readFileSync(join(project.path, folder, 'package.json'), 'utf8')));
+const readRoot = () => rootSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 describe('create-stratabot', () => {
   it.each([
@@ -76,14 +76,12 @@ describe('create-stratabot', () => {
   );
 
   it('asks for the versions that this repository uses', async () => {
-    const { version, peerDependencies } = rootSchema.parse(
-      JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')),
-    );
+    const { version, peerDependencies } = readRoot();
     for (const provider of ['openai', 'anthropic', 'google', 'ollama', 'openrouter']) {
       for (const platform of ['discord', 'slack']) {
         const folder = `versions-${provider}-${platform}`;
         await create(folder, '--platform', platform, '--model', `${provider}:x`);
-        const { stratabot, zod, ...sdks } = dependenciesOf(folder);
+        const { stratabot, zod, ...sdks } = manifestOf(folder).dependencies;
         expect(stratabot).toBe(`^${version}`);
         expect(zod).toMatch(/^\^4\./);
         expect(Object.keys(sdks)).toHaveLength(3);
@@ -91,6 +89,18 @@ describe('create-stratabot', () => {
       }
     }
   }, 120_000);
+
+  it.each(['ts', 'js'])('starts with the flags of this repository: %s', async (language) => {
+    const folder = `flags-${language}`;
+    await create(folder, '--language', language);
+    const own = readRoot().scripts.start.replace('bin/strata.js', 'node_modules/stratabot/bin/strata.js');
+    expect(manifestOf(folder).scripts.start).toBe(own);
+    const [command, ...args] = own.split(' ');
+    expect([command, args.at(-1)]).toEqual(['node', 'start']);
+    const dockerfile = readFileSync(join(project.path, folder, 'Dockerfile'), 'utf8');
+    expect(dockerfile).toContain(`CMD ${JSON.stringify([command, ...args]).replaceAll(',', ', ')}\n`);
+    expect(await project.node([...args.slice(0, -1), '--version'])).toMatchObject({ code: 0, stderr: '' });
+  });
 
   it.each([
     [[], 'Expected one folder.'],

@@ -2,7 +2,6 @@ import type { Commands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { Send } from '../conversation/send.ts';
 import { describe } from '../domain/errors.ts';
-import { depthOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
@@ -166,8 +165,7 @@ async function wakeOwed({ services, actors, channels, held }: Core): Promise<voi
   // Each platform separately: pending replies of a disconnected platform must not hide those of another.
   const requests = channels.size === 0 ? [request] : [...channels.keys()].map((platform) => ({ ...request, platform }));
   const due = await Promise.all(requests.map((each) => store.conversations.due('reply', each)));
-  // A child is answered by the tool that has opened it.
-  const own = due.flat().filter(({ key }) => depthOf(key) === 0 && !held.holds(key));
+  const own = due.flat().filter(({ key }) => !held.holds(key));
   for (const { key } of own) actors.of(key).wake();
 }
 

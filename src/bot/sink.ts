@@ -1,5 +1,4 @@
 import type { Commands } from '../commands/commands.ts';
-import { dropRewrite } from '../compaction/rewrite-request.ts';
 import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { cleanParts } from '../conversation/clean-parts.ts';
@@ -12,7 +11,6 @@ import { createOptOut } from '../memory/opt-out.ts';
 import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 
@@ -67,7 +65,7 @@ export function createSink(options: SinkOptions): ChannelSink {
     },
     left: async (place) =>
       typeof place === 'string'
-        ? await change(place, ({ id }) => purge(services, id))
+        ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
         : await purgeWorkspace(options, place.workspace),
     conversations: createKeptConversations(services),
     dropped: drop,
@@ -118,19 +116,15 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
   };
 }
 
-async function purge({ store, state }: Pick<Services, 'store' | 'state'>, id: number): Promise<void> {
-  await store.conversations.change(id, { kind: 'purge' });
-  await dropRewrite(state, id);
-}
-
 /**
  * Deletes its conversations, then the memories and opt-outs that people set there by command, which may have no source
  * in them.
  */
 async function purgeWorkspace({ services, actors }: SinkOptions, workspace: string): Promise<void> {
   const { store, state } = services;
-  for await (const { id, key } of pagesOf(store.conversations, { order: 'key', scope: { within: workspace } })) {
-    await purge(services, id);
+  const scope = { within: workspace };
+  for await (const { id, key } of pagesOf(store.conversations, { order: 'key', scope, withChildren: true })) {
+    await store.conversations.change(id, { kind: 'purge' });
     actors.peek(key)?.refresh();
   }
   await store.memories.forget({ workspace });

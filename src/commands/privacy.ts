@@ -1,4 +1,3 @@
-import { dropRewrite } from '../compaction/rewrite-request.ts';
 import { modelsOf } from '../config/directory.ts';
 import type { Audience } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
@@ -107,7 +106,6 @@ async function resume(call: Call): Promise<CommandReply> {
 async function erase({ parts, conversation }: Call): Promise<CommandReply> {
   if (conversation === null) return nothingYet('Privacy');
   await parts.store.conversations.change(conversation.id, { kind: 'purge' });
-  await dropRewrite(parts.state, conversation.id);
   return makeReply('Everything is deleted', {
     text: 'The messages of this conversation, their summaries and the memories from them were deleted permanently.',
     tone: 'success',

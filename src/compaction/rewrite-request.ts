@@ -27,14 +27,14 @@ const requestSchema = z.object({
   failure: z.string().nullable(),
 });
 
-const NAMESPACE = 'summary-rewrite';
+const NAME = 'summary-rewrite';
 export const MAX_WISH_LENGTH = 500;
 
 type State = Services['state'];
 
 /** The newest request of the conversation, waiting or failed; null if there is none. */
 export async function rewriteOf(state: State, conversationId: number): Promise<RewriteRequest | null> {
-  return requestSchema.safeParse(await state.get(NAMESPACE, String(conversationId))).data ?? null;
+  return requestSchema.safeParse(await state.of(conversationId).get(NAME)).data ?? null;
 }
 
 /**
@@ -57,7 +57,7 @@ export async function askForRewrite(
     ...{ summaryId, fromSeq, toSeq, askedAt: now, failure: null },
     wish: wish.trim().slice(0, MAX_WISH_LENGTH),
   };
-  await state.set(NAMESPACE, String(conversation.id), { ...request });
+  await state.of(conversation.id).set(NAME, { ...request });
   await store.conversations.change(conversation.id, { kind: 'maintain', at: now });
   queue.kick(conversation.id);
 }
@@ -77,11 +77,6 @@ function waitingProblem(request: RewriteRequest | null): string | null {
   return `The summary of #${request.fromSeq} to #${request.toSeq} is still to be rewritten. Try again after it.`;
 }
 
-/** The conversation is gone, and nothing may be left of a wish. */
-export async function dropRewrite(state: State, conversationId: number): Promise<void> {
-  await state.delete(NAMESPACE, String(conversationId));
-}
-
 /** Removes a request that was done, or keeps the reason of its failure without the wish. */
 export async function endRewrite(
   state: State,
@@ -91,6 +86,7 @@ export async function endRewrite(
     failure,
   }: { readonly conversationId: number; readonly request: RewriteRequest; readonly failure: string | null },
 ): Promise<void> {
-  if (failure === null) await dropRewrite(state, conversationId);
-  else await state.set(NAMESPACE, String(conversationId), { ...request, wish: '', failure });
+  const own = state.of(conversationId);
+  if (failure === null) await own.delete(NAME);
+  else await own.set(NAME, { ...request, wish: '', failure });
 }

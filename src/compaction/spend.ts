@@ -18,7 +18,7 @@ const WINDOW_MS = 60 * 60_000;
 const CALLS = 60;
 /** Additional calls for each new entry, so that busy conversations get their summaries. */
 const CALLS_PER_ENTRY = 2;
-const NAMESPACE = 'spend';
+const NAME = 'spend';
 
 export interface Spent {
   readonly calls: number;
@@ -53,11 +53,11 @@ export async function refuseOverspending(kept: Kept, whose: Whose): Promise<void
 export async function bookCalls(kept: Kept, whose: Whose, calls: number): Promise<void> {
   if (calls === 0) return;
   const spend = await read(kept, whose);
-  await kept.state.set(NAMESPACE, String(whose.id), { ...spend, calls: spend.calls + calls });
+  await kept.state.of(whose.id).set(NAME, { ...spend, calls: spend.calls + calls });
 }
 
 async function read({ state, clock }: Kept, { id, nextSeq }: Whose): Promise<Spend> {
-  const { data } = spendSchema.safeParse(await state.get(NAMESPACE, String(id)));
+  const { data } = spendSchema.safeParse(await state.of(id).get(NAME));
   const now = clock.now();
   const isRunning = data !== undefined && now >= data.since && now < data.since + WINDOW_MS;
   return isRunning ? data : { since: now, calls: 0, fromSeq: nextSeq };

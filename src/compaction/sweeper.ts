@@ -98,7 +98,7 @@ async function expire({ services, retentionDays }: SweeperOptions): Promise<void
   await store.blobs.expire(now - Math.min(BLOB_DAYS, days > 0 ? days : BLOB_DAYS) * DAY_MS);
   if (days <= 0) return;
   const before = now - days * DAY_MS;
-  const all = pagesOf(store.conversations, { order: 'key', scope: { within: null } });
+  const all = pagesOf(store.conversations, { order: 'key', scope: { within: null }, withChildren: true });
   for await (const { id, createdAt } of all) {
     if (createdAt < before) await store.conversations.change(id, { kind: 'expire', before, now });
   }

@@ -1,4 +1,4 @@
-import { depthOf, workspaceOf } from '../domain/key.ts';
+import { workspaceOf } from '../domain/key.ts';
 import { type ConversationKey, textOf } from '../domain/message.ts';
 import type { Cursor, KeptConversations, KeptMessage } from '../ports/channel.ts';
 import type { ConversationScope } from '../ports/store.ts';
@@ -26,7 +26,7 @@ export function createKeptConversations(services: Pick<Services, 'store'>): Kept
     heardIn: (place) => cursorsOf(services, { place }),
     async *within(within) {
       for await (const { key, audience } of pagesOf(conversations, { order: 'key', scope: { within } })) {
-        if (depthOf(key) === 0) yield { conversation: key, audience };
+        yield { conversation: key, audience };
       }
     },
     async textOf({ conversations: keys, externalId }) {

@@ -11,10 +11,10 @@ const failureSchema = z.object({
 /** The newest turn that ended in an apology. */
 export type LastFailure = z.infer<typeof failureSchema>;
 
-const NAMESPACE = 'last-failure';
+const NAME = 'last-failure';
 
 export async function keepFailure(state: StateStore, conversationId: number, failure: LastFailure): Promise<void> {
-  await state.set(NAMESPACE, String(conversationId), failure);
+  await state.of(conversationId).set(NAME, failure);
 }
 
 /** Null if the newest answer was not a failure. */
@@ -22,6 +22,6 @@ export async function lastFailureOf(
   state: StateStore,
   { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,
 ): Promise<LastFailure | null> {
-  const { success, data } = failureSchema.safeParse(await state.get(NAMESPACE, String(id)));
+  const { success, data } = failureSchema.safeParse(await state.of(id).get(NAME));
   return success && data.readUpto === answeredUpto ? data : null;
 }

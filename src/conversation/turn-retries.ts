@@ -15,13 +15,13 @@ const turnFailureSchema = z.object({
 /** A turn that failed without a result, not even an apology. Its reply is still owed. */
 export type TurnFailure = z.infer<typeof turnFailureSchema>;
 
-const NAMESPACE = 'setback';
+const NAME = 'setback';
 
 export async function turnFailureOf(
   state: StateStore,
   { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,
 ): Promise<TurnFailure | null> {
-  const { success, data } = turnFailureSchema.safeParse(await state.get(NAMESPACE, String(id)));
+  const { success, data } = turnFailureSchema.safeParse(await state.of(id).get(NAME));
   return success && data.answeredUpto === answeredUpto ? data : null;
 }
 
@@ -44,6 +44,6 @@ export async function postpone(
   const nextAttemptAt = clock.now() + backoffMs({ failures, chance: random.next(), retryAfterMs: null });
   events.emit({ kind: 'turn.delayed', conversation: conversation.key, message, failures, nextAttemptAt });
   const { answeredUpto } = conversation;
-  await state.set(NAMESPACE, String(conversation.id), { answeredUpto, failures, nextAttemptAt, message });
+  await state.of(conversation.id).set(NAME, { answeredUpto, failures, nextAttemptAt, message });
   await store.conversations.renew('reply', claim, nextAttemptAt);
 }

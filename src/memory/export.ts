@@ -1,4 +1,4 @@
-import { depthOf, placeOf } from '../domain/key.ts';
+import { placeOf } from '../domain/key.ts';
 import type { Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryEvent } from '../ports/memory-store.ts';
 import type { WithheldMemory } from '../ports/provenance-store.ts';
@@ -117,11 +117,8 @@ async function saidBy(
   return { messages, places };
 }
 
-/** Without children: a tool wrote their tasks in the name of the person. */
-async function* spokenIn({ conversations }: Services['store'], scope: ConversationScope) {
-  for await (const conversation of pagesOf(conversations, { order: 'key', scope })) {
-    if (depthOf(conversation.key) === 0) yield conversation;
-  }
+function spokenIn({ conversations }: Services['store'], scope: ConversationScope) {
+  return pagesOf(conversations, { order: 'key', scope });
 }
 
 function isOpen({ audience, tightestAudience }: Conversation): boolean {

@@ -32,7 +32,7 @@ export async function conversationsOf(
   const found = new Map<number, Conversation>();
   for (const place of new Set(places)) {
     if (place === '') continue;
-    const here = pagesOf(store.conversations, { order: 'key', scope: { place } });
+    const here = pagesOf(store.conversations, { order: 'key', scope: { place }, withChildren: true });
     for await (const conversation of here) found.set(conversation.id, conversation);
   }
   for (const id of new Set(ids)) {

@@ -178,5 +178,23 @@ export interface StateStore {
   get(namespace: string, key: string): Promise<JsonValue | undefined>;
   set(namespace: string, key: string, value: JsonValue): Promise<void>;
   delete(namespace: string, key: string): Promise<void>;
+  /**
+   * Stores `to` only if the value still equals `from`, as it was read; undefined means no value. Returns false if another
+   * process has changed it.
+   */
+  swap(
+    namespace: string,
+    key: string,
+    values: { readonly from: JsonValue | undefined; readonly to: JsonValue | undefined },
+  ): Promise<boolean>;
   list(namespace: string): Promise<readonly { readonly key: string; readonly value: JsonValue }[]>;
+  /** Values of one conversation, which are deleted with it. */
+  of(conversationId: number): ConversationState;
+}
+
+export interface ConversationState {
+  get(name: string): Promise<JsonValue | undefined>;
+  /** Stores nothing for a conversation that is gone. */
+  set(name: string, value: JsonValue): Promise<void>;
+  delete(name: string): Promise<void>;
 }

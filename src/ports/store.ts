@@ -77,7 +77,7 @@ export interface Claim {
 export interface ConversationStore {
   find(key: ConversationKey): Promise<Conversation | null>;
   get(id: number): Promise<Conversation | null>;
-  /** One page, with children unless the query leaves them out. The next one starts after its last conversation; see `pagesOf`. */
+  /** One page. The next one starts after its last conversation; see `pagesOf`. */
   list(page: ConversationPage): Promise<readonly Conversation[]>;
   /**
    * Null while another claim for the same work is alive. A reply must also be owed, because another process may have
@@ -88,9 +88,7 @@ export interface ConversationStore {
   renew(work: 'reply' | 'maintenance', claim: Claim, until: number): Promise<Claim | null>;
   /** Ends a claim and stores its outcome. A lost claim changes nothing. */
   release(claim: Claim, outcome: ReleaseOutcome): Promise<void>;
-  /**
-   * Conversations whose `maintainAt` or owed reply is due and unclaimed, oldest first; of one platform if it is named.
-   */
+  /** Conversations whose `maintainAt` or owed reply is due and unclaimed, oldest first. The tools answer children. */
   due(
     work: 'reply' | 'maintenance',
     query: { readonly now: number; readonly limit: number; readonly platform?: string },
@@ -98,13 +96,13 @@ export interface ConversationStore {
   change(id: number, change: ConversationChange): Promise<void>;
 }
 
-/** Which conversations, and in which order. */
+/** Which conversations, and in which order; without children unless the query asks for them. */
 export type ConversationQuery =
   /** By key. Activity does not change this order, so every conversation that exists throughout is listed once. */
-  | { readonly order: 'key'; readonly scope: ConversationScope }
+  | { readonly order: 'key'; readonly scope: ConversationScope; readonly withChildren?: true }
   /** Conversations with messages of people, newest message first. */
   | { readonly order: 'heard'; readonly scope: ConversationScope }
-  /** Newest activity first, without children. Sorts all conversations. */
+  /** Newest activity first. Sorts all conversations. */
   | { readonly order: 'active' };
 
 /** `within`: keys that start with these whole parts, such as `slack`, `slack:T1` or `slack:T1:C1`; null for all. */
@@ -147,7 +145,7 @@ export type ConversationChange =
   | { readonly kind: 'audience'; readonly audience: Audience; readonly now: number }
   /** Deletes everything: entries, layers, memories of this place, outbox, blobs, children. */
   | { readonly kind: 'purge' }
-  /** Deletes a child. Unlike after `purge`, its text may stay in unused pages of the files until the next deletion. */
+  /** Deletes a child. Unlike after `purge`, its text may stay in unused pages of the files for a moment. */
   | { readonly kind: 'end' }
   /** Redacts entries older than the given time, and what was derived from them. */
   | { readonly kind: 'expire'; readonly before: number; readonly now: number }

@@ -152,6 +152,19 @@ export function createKit(storage: Storage) {
       (item) =>
         `${item.kind === 'gap' ? 'gap' : `L${item.level}`} ${item.fromSeq}-${item.toSeq}${item.stale ? '!' : ''}`,
     );
+  /** Tables with a row that names one of the conversations by its number. */
+  const tablesNaming = async (ids: readonly number[]) => {
+    const found = new Set<string>();
+    const isOne = (value: unknown) => ids.some((id) => value === id || value === String(id));
+    await storage.upkeep.dump({
+      begin: async () => undefined,
+      async rows(table, rows) {
+        const column = { conversation: 'id', state: 'key' }[table] ?? 'conversation_id';
+        if (rows.some((row) => isOne(row[column]))) found.add(table);
+      },
+    });
+    return [...found].toSorted();
+  };
   return {
     append,
     say,
@@ -170,6 +183,7 @@ export function createKit(storage: Storage) {
     recallable,
     get,
     stack,
+    tablesNaming,
     next,
   };
 }

@@ -3,7 +3,18 @@ import type { Tables } from '../sql/index.ts';
 import { explain } from './failures.ts';
 
 /** Tables with text of people, or words of it. */
-const TABLES = ['entry', 'summary', 'memory', 'held', 'outbox', 'blob', 'entry_index', 'summary_index', 'memory_index'];
+const TABLES = [
+  'entry',
+  'summary',
+  'ready_summary',
+  'memory',
+  'held',
+  'outbox',
+  'blob',
+  'entry_index',
+  'summary_index',
+  'memory_index',
+];
 
 /**
  * Frees the space of deleted rows at once instead of waiting for autovacuum. Calls during a run share the next one. A

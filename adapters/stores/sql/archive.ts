@@ -36,6 +36,7 @@ const TABLES: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name] & 
   request_link: ['conversation_id', 'hash'],
   maintenance_run: ['id'],
   state: ['namespace', 'key'],
+  conversation_state: ['conversation_id', 'name'],
 };
 const NAMES = Object.keys(TABLES);
 /** Rows per statement. */

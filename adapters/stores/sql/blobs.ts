@@ -1,7 +1,8 @@
 import type { BlobId, BlobStore } from '../../../src/adapter-kit.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
+import type { Shared } from './shared.ts';
 
-export function createBlobs(engine: SqlEngine): BlobStore {
+export function createBlobs({ engine, soon }: Pick<Shared, 'engine' | 'soon'>): BlobStore {
   const { query } = engine;
   return {
     async put({ id, conversationId, text, now }) {
@@ -26,8 +27,15 @@ export function createBlobs(engine: SqlEngine): BlobStore {
         const page = after === null ? later : later.where('id', '>', after);
         return tx.rows(page.orderBy('id').limit(limit).compile());
       }),
-    expire: (before) =>
-      engine.write((tx) => tx.run(query.deleteFrom('blob').where('created_at', '<', before).compile())),
+    async expire(before) {
+      const count = await engine.write(async (tx) => {
+        const deleted = await tx.run(query.deleteFrom('blob').where('created_at', '<', before).compile());
+        if (deleted > 0) await engine.noteDeletion(tx);
+        return deleted;
+      });
+      if (count > 0) await soon.run();
+      return count;
+    },
   };
 }
 

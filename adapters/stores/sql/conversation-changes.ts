@@ -22,11 +22,13 @@ export async function changeConversation(shared: Shared, id: number, change: Con
     });
   switch (change.kind) {
     case 'reset':
-      return withRow(async (tx, row) => {
+      await withRow(async (tx, row) => {
         await ready.clear(tx, id);
+        await engine.noteDeletion(tx);
         await purgeChildren(shared, tx, row);
         await conversations.change(tx, id, freshView(row));
       });
+      return shared.soon.run();
     case 'audience':
       return withRow((tx, { place }) => changeAudience(shared, tx, { ...change, place }));
     case 'maintain':
@@ -36,7 +38,8 @@ export async function changeConversation(shared: Shared, id: number, change: Con
       await engine.scrub();
       return;
     case 'end':
-      return withRow((tx, row) => (depthOf(row.key) > 0 ? purge(shared, tx, row) : Promise.resolve()));
+      await withRow((tx, row) => (depthOf(row.key) > 0 ? purge(shared, tx, row) : Promise.resolve()));
+      return shared.soon.run();
     case 'expire':
       return expire(shared, id, change);
     default:

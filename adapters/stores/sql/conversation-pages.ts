@@ -14,11 +14,12 @@ export async function readPage(
   const read = (rows: Rows, most = limit) => transaction.rows(rows.limit(most).compile());
   switch (page.order) {
     case 'key': {
-      const scoped = inRange(all, page.scope).orderBy('key');
+      const shown = page.withChildren === true ? all : all.where(isSeen);
+      const scoped = inRange(shown, page.scope).orderBy('key');
       return await read(after === null ? scoped : scoped.where('key', '>', after.key));
     }
     case 'heard': {
-      const newest = inScope(all, page.scope).orderBy('heard_at', 'desc').orderBy('id', 'desc');
+      const newest = inScope(all.where(isSeen), page.scope).orderBy('heard_at', 'desc').orderBy('id', 'desc');
       if (after?.heard == null) return await read(newest.where('heard_at', 'is not', null));
       const { at } = after.heard;
       // In two steps: otherwise SQLite would seek by the time alone, and read all rows of the same moment again for
@@ -38,7 +39,7 @@ export async function readPage(
 }
 
 /** Not a child: its key has a fifth part. */
-const isSeen = sql<boolean>`key not like '%:%:%:%:%'`;
+export const isSeen = sql<boolean>`key not like '%:%:%:%:%'`;
 
 type Rows = SelectQueryBuilder<Tables, 'conversation', ConversationRow>;
 

@@ -1,6 +1,6 @@
 import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/adapter-kit.ts';
 import { changeConversation } from './conversation-changes.ts';
-import { readPage } from './conversation-pages.ts';
+import { isSeen, readPage } from './conversation-pages.ts';
 import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { toConversation } from './rows.ts';
@@ -113,6 +113,7 @@ function owing({ query }: SqlEngine, { now, limit, platform }: DueRequest) {
     .selectFrom('conversation')
     .selectAll()
     .whereRef('reply_due_seq', '>', 'answered_upto')
+    .where(isSeen)
     .where((where) => where.or([where('reply_until', 'is', null), where('reply_until', '<=', now)]));
   const ours = platform === undefined ? owed : owed.where(isOf(platform));
   return ours.orderBy('last_activity_at').orderBy('id').limit(limit).compile();

@@ -9,6 +9,7 @@ import { createMemories } from './memories.ts';
 import { createOutbox } from './outbox.ts';
 import { createProvenance } from './provenance.ts';
 import { createReadyRows } from './ready-summaries.ts';
+import { createScrubSoon } from './scrub-soon.ts';
 import { createSummaries } from './summaries.ts';
 import { createSummaryRows } from './summary-rows.ts';
 import { createTranscript } from './transcript.ts';
@@ -47,6 +48,7 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     entries: createEntryRows(engine),
     summaries: createSummaryRows(engine),
     ready: createReadyRows(engine),
+    soon: createScrubSoon(engine.scrub),
   };
   const store = {
     conversations: createConversations(shared),
@@ -54,9 +56,12 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     summaries: createSummaries(shared),
     memories: createMemories(shared),
     outbox: createOutbox(engine),
-    blobs: createBlobs(engine),
+    blobs: createBlobs(shared),
     journal: createJournal(engine),
-    close: () => engine.close(),
+    async close() {
+      await shared.soon.close();
+      await engine.close();
+    },
   };
-  return { store, state: createState(engine), provenance: createProvenance(shared) };
+  return { store, state: createState(shared), provenance: createProvenance(shared) };
 }

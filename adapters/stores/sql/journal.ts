@@ -1,8 +1,12 @@
+import type { Kysely, Selectable } from 'kysely';
 import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
 import { createCacheLog } from './cache-losses.ts';
+import { createConversationState } from './conversation-state.ts';
 import { first, type SqlEngine } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
 import { createRequestLog } from './requests.ts';
+import type { Shared } from './shared.ts';
+import type { Tables } from './tables.ts';
 import { createUsage } from './usage.ts';
 
 const KEPT_RUNS = 100;
@@ -41,13 +45,15 @@ export function createJournal(engine: SqlEngine): Journal {
   };
 }
 
-export function createState(engine: SqlEngine): StateStore {
+export function createState(shared: Pick<Shared, 'engine' | 'conversations'>): StateStore {
+  const { engine } = shared;
   const { query } = engine;
+  const own = (namespace: string, key: string) =>
+    query.selectFrom('state').where('namespace', '=', namespace).where('key', '=', key);
   return {
     get: (namespace, key) =>
       engine.read(async (tx) => {
-        const own = query.selectFrom('state').select('value').where('namespace', '=', namespace);
-        const row = await first(tx, own.where('key', '=', key).compile());
+        const row = await first(tx, own(namespace, key).select('value').compile());
         return row === null ? undefined : readJson(row.value);
       }),
     async set(namespace, key, value) {
@@ -62,11 +68,33 @@ export function createState(engine: SqlEngine): StateStore {
       const own = query.deleteFrom('state').where('namespace', '=', namespace).where('key', '=', key);
       await engine.write((tx) => tx.run(own.compile()));
     },
+    swap: (namespace, key, { from, to }) =>
+      engine.write(async (tx) => {
+        const before = { namespace, key, value: from === undefined ? '' : writeJson(from) };
+        const row = { namespace, key, value: to === undefined ? '' : writeJson(to) };
+        if (from !== undefined) return (await tx.run(swapOf(query, before, to === undefined ? null : row))) > 0;
+        if (to === undefined) return (await first(tx, own(namespace, key).select('value').compile())) === null;
+        const insertion = query.insertInto('state').values(row);
+        return (await tx.run(insertion.onConflict((conflict) => conflict.doNothing()).compile())) > 0;
+      }),
     list: (namespace) =>
       engine.read(async (tx) => {
         const own = query.selectFrom('state').select(['key', 'value']).where('namespace', '=', namespace);
         const rows = await tx.rows(own.orderBy('key').compile());
         return rows.map((row) => ({ key: row.key, value: readJson(row.value) }));
       }),
+    of: (conversationId) => createConversationState(shared, conversationId),
   };
+}
+
+type StateRow = Selectable<Tables['state']>;
+
+/** Replaces or deletes the row if it still has this value. */
+function swapOf(query: Kysely<Tables>, { namespace, key, value }: StateRow, to: StateRow | null) {
+  if (to === null) {
+    const deletion = query.deleteFrom('state').where('namespace', '=', namespace).where('key', '=', key);
+    return deletion.where('value', '=', value).compile();
+  }
+  const update = query.updateTable('state').set({ value: to.value }).where('namespace', '=', namespace);
+  return update.where('key', '=', key).where('value', '=', value).compile();
 }

@@ -2,6 +2,7 @@ import type { ConversationRows } from './conversation-rows.ts';
 import type { SqlEngine } from './engine.ts';
 import type { EntryRows } from './entry-rows.ts';
 import type { ReadyRows } from './ready-summaries.ts';
+import type { ScrubSoon } from './scrub-soon.ts';
 import type { SummaryRows } from './summary-rows.ts';
 
 /** The basis of the sub-stores. */
@@ -11,4 +12,5 @@ export interface Shared {
   readonly entries: EntryRows;
   readonly summaries: SummaryRows;
   readonly ready: ReadyRows;
+  readonly soon: ScrubSoon;
 }

@@ -34,6 +34,7 @@ export interface Tables {
   request_link: RequestLinkTable;
   maintenance_run: MaintenanceRunTable;
   state: StateTable;
+  conversation_state: ConversationStateTable;
 }
 
 interface ConversationTable {
@@ -274,6 +275,13 @@ interface MaintenanceRunTable {
   conversation_id: number;
   started_at: number;
   run: string;
+}
+
+/** Small values of one conversation, such as the last failure. */
+interface ConversationStateTable {
+  conversation_id: number;
+  name: string;
+  value: string;
 }
 
 interface StateTable {

@@ -37,7 +37,11 @@ export function createTranscript(shared: Shared): TranscriptStore {
         const row = await entries.byExternalId(tx, conversationId, externalId);
         return row === null ? null : toEntry(row);
       }),
-    edit: (conversationId, edit) => engine.write((tx) => editEntry(shared, tx, { conversationId, edit })),
+    async edit(conversationId, edit) {
+      const isKnown = await engine.write((tx) => editEntry(shared, tx, { conversationId, edit }));
+      if (isKnown) void shared.soon.run();
+      return isKnown;
+    },
     async redact(conversationId, redaction) {
       const redacted = await engine.write((tx) => redactMessages(shared, tx, { conversationId, ...redaction }));
       if (redacted.size > 0) await engine.scrub();
@@ -145,6 +149,7 @@ async function editEntry(
   if (row === null || entry === null || entry.redacted_at !== null) return false;
   const parts = writeJson(await withoutHeld(shared, transaction, { entry, parts: edit.parts }));
   if (parts === entry.parts) return true;
+  await shared.engine.noteDeletion(transaction);
   const revision = row.revision + 1;
   const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision };
   await shared.entries.rewrite(transaction, entry, change);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type {
   CacheLoss,
+  JsonValue,
   MaintenanceRun,
   SpendingKey,
   SpendingQuery,
@@ -187,6 +188,30 @@ export function journalContract(lab: Lab): void {
       await state.delete('a', 'k');
       expect(await state.get('a', 'k')).toBeUndefined();
       expect(await state.get('b', 'k')).toBe('other');
+    });
+
+    it('swaps a fact that nobody has changed', async () => {
+      const { state } = storage;
+      const swap = (from: JsonValue | undefined, to: JsonValue | undefined) => state.swap('a', 'k', { from, to });
+      expect(await Promise.all([1, 2, 3].map((value) => swap(undefined, value)))).toEqual([true, false, false]);
+      expect(await swap(2, { n: 1 })).toBe(false);
+      expect(await swap(1, { n: [1, 'x'] })).toBe(true);
+      expect(await swap({ n: [1, 'y'] }, 3)).toBe(false);
+      expect(await swap(await state.get('a', 'k'), undefined)).toBe(true);
+      expect(await state.list('a')).toEqual([]);
+      expect(await swap({ n: 1 }, undefined)).toBe(false);
+      expect(await swap(undefined, undefined)).toBe(true);
+    });
+
+    it('keeps facts of a conversation apart', async () => {
+      const [here, there] = [await kit.fill(1), await kit.fill(1, THERE)].map(({ id }) => storage.state.of(id));
+      await here?.set('spend', { calls: 1 });
+      await here?.set('spend', { calls: 2 });
+      await there?.set('spend', 'other');
+      expect(await here?.get('spend')).toEqual({ calls: 2 });
+      expect(await here?.get('failure')).toBeUndefined();
+      await here?.delete('spend');
+      expect([await here?.get('spend'), await there?.get('spend')]).toEqual([undefined, 'other']);
     });
   });
 }

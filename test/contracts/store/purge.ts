@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type BlobId, makeChildKey, type Store } from '../../../src/adapter-kit.ts';
-import { HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
+import { type BlobId, makeChildKey, type Storage, type Store } from '../../../src/adapter-kit.ts';
+import { CALL, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
 
 export function purgeContract(lab: Lab): void {
   describe('purge', () => {
+    let storage: Storage;
     let store: Store;
     let kit: Kit;
     beforeEach(() => {
-      ({ store, kit } = lab());
+      ({ storage, store, kit } = lab());
     });
 
     it('deletes a place’s memories with its last conversation', async () => {
@@ -42,14 +43,37 @@ export function purgeContract(lab: Lab): void {
       expect((await kit.get(id)).nextSeq).toBe(3);
     });
 
-    it('hides children from the list of active conversations', async () => {
+    it('lists children only for those who ask', async () => {
+      const child = makeChildKey(HERE, 'a');
       await kit.fill(2, THREAD);
-      await kit.fill(2, makeChildKey(HERE, 'a'));
-      const page = { limit: 9, after: null };
-      const active = await store.conversations.list({ ...page, order: 'active' });
-      expect(active.map(({ key }) => key)).toEqual([THREAD]);
-      const byKey = await store.conversations.list({ ...page, order: 'key', scope: { within: null } });
-      expect(byKey).toHaveLength(2);
+      await kit.say('by a tool', { conversation: child, wantsReply: true });
+      const page = { limit: 9, after: null, scope: { within: null } };
+      for (const order of ['active', 'key', 'heard'] as const) {
+        const listed = await store.conversations.list({ ...page, order });
+        expect(listed.map(({ key }) => key)).toEqual([THREAD]);
+      }
+      const all = await store.conversations.list({ ...page, order: 'key', withChildren: true });
+      expect(all.map(({ key }) => key).toSorted()).toEqual([child, THREAD].toSorted());
+      expect(await store.conversations.due('reply', { now: NOW, limit: 9 })).toEqual([]);
+      expect(await store.conversations.due('maintenance', { now: NOW + 60_000, limit: 9 })).toHaveLength(2);
+    });
+
+    it('deletes every row with the number of a conversation', async () => {
+      const { id } = await kit.fill(4);
+      const child = await kit.fill(2, makeChildKey(HERE, 'a'));
+      for (const one of [id, child.id]) {
+        await storage.state.of(one).set('spend', { calls: 1 });
+        await store.blobs.put({ id: `b${one}` as BlobId, conversationId: one, text: 'x', now: NOW });
+        await store.journal.addUsage(one, [CALL]);
+        await store.journal.cache.note(one, { print: 'p', losses: [{ cause: 'edit', tokens: 1 }], at: NOW });
+        await kit.compact(await kit.claim('maintenance', one), kit.summary(1, 2));
+      }
+      expect(await kit.tablesNaming([id, child.id])).toEqual(expect.arrayContaining(['conversation_state', 'entry']));
+      await store.conversations.change(child.id, { kind: 'end' });
+      expect(await kit.tablesNaming([child.id])).toEqual([]);
+      await store.conversations.change(id, { kind: 'purge' });
+      await storage.state.of(id).set('spend', { calls: 2 });
+      expect(await kit.tablesNaming([id])).toEqual([]);
     });
 
     it('leaves nothing but other conversations', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { createDepartures } from '../../adapters/channels/slack/install/departures.ts';
-import { createInstallations } from '../../adapters/channels/slack/install/installations.ts';
+import { createInstallations, type Installation } from '../../adapters/channels/slack/install/installations.ts';
 import { createInstalledRoster } from '../../adapters/channels/slack/install/installed.ts';
 import { createStates } from '../../adapters/channels/slack/install/oauth-state.ts';
 import { openTokenEncryption } from '../../adapters/channels/slack/install/token-encryption.ts';
@@ -27,7 +27,15 @@ import {
   TEAM,
 } from '../fixtures/slack/double.ts';
 import { begin, install, many } from '../fixtures/slack/installing.ts';
-import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
+import {
+  createState,
+  type Opened,
+  openChannel,
+  recordLog,
+  recordSink,
+  settingsFor,
+  until,
+} from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
@@ -259,6 +267,9 @@ describe('the state of an installation', () => {
     await expect(one.verifyStateParam(new Date(), foreign)).rejects.toThrow('not created here');
     await one.verifyStateParam(new Date(), await one.generateStateParam(parts.options, new Date()));
     expect((await state.list('slack.states')).length).toBe(1);
+    const again = await one.generateStateParam(parts.options, new Date());
+    const uses = await Promise.allSettled([one, other].map((states) => states.verifyStateParam(new Date(), again)));
+    expect(uses.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 });
 
@@ -424,25 +435,92 @@ describe('a workspace that removes the app', () => {
     expect(heard(bot).at(-1)).toContain('still served');
   });
 
-  test('starts the time once, however often it is reported', async () => {
-    const state = createState();
-    const bot = await start({ state });
+  /** Only the part that looks after installations. Works on a renewed token first, as with token rotation. */
+  const gateway = async (state: StateStore, renew = async (known: Installation) => known) => {
+    const log = recordLog();
+    const table = many(port);
+    const vault = await openTokenEncryption(String(table['installation_key']));
+    const sink = recordSink();
+    const installations = createInstallations(state, vault);
+    const departures = createDepartures({ sink, log, state, clock, signal });
+    const roster = createInstalledRoster({
+      ...{ settings: settingsFor(slack, table), log, signal, departures, installations, renew },
+      ...{ open: () => expect.fail('no bot is needed'), secretFor: () => '' },
+    });
+    const marks = () => log.lines.filter(({ message }) => message.includes('its data will be deleted later'));
+    return { roster, installations, sink, marks, report: () => roster.ended(TEAM, { revoked: null }) };
+  };
+  /** The app is installed in the store, and not in Slack any more. */
+  const removed = async (state: StateStore) => {
+    const bot = await start({ state, clock });
     await install(port);
     await stop(bot);
     slack.oauth.remove(TEAM);
-    const table = many(port);
-    const vault = await openTokenEncryption(String(table['installation_key']));
-    const departures = createDepartures({ ...bot, state, clock, signal });
-    const roster = createInstalledRoster({
-      ...{ settings: settingsFor(slack, table), log: bot.log, signal, departures },
-      ...{ installations: createInstallations(state, vault), renew: async (known) => known },
-      ...{ open: () => expect.fail('no bot is needed'), secretFor: () => '' },
-    });
-    const report = () => roster.ended(TEAM, { revoked: null });
+  };
+
+  test('starts the time once, however often it is reported', async () => {
+    const state = createState();
+    await removed(state);
+    const { report, roster, marks } = await gateway(state);
     await Promise.all([report(), report(), roster.tidy()]);
     await report();
-    const marks = bot.log.lines.filter(({ message }) => message.includes('its data will be deleted later'));
-    expect(marks).toHaveLength(1);
+    expect(marks()).toHaveLength(1);
+  });
+
+  test('starts the time once for gateways that see it together', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-slack-'));
+    const first = await createSqliteStorage({ directory, shared: true });
+    const second = await createSqliteStorage({ directory, shared: true });
+    await removed(first.state);
+    const gateways = await Promise.all([gateway(first.state), gateway(second.state)]);
+    await Promise.all(gateways.flatMap(({ report, roster }) => [report(), roster.tidy()]));
+    expect(gateways.flatMap(({ marks }) => marks())).toHaveLength(1);
+    for (const { store } of [first, second]) await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test.each(['report', 'tidy'] as const)('and comes back while Slack is asked: %s', async (way) => {
+    const state = createState();
+    await removed(state);
+    const known = await gateway(state);
+    const again = { token: 'xoxb-new', botUserId: BOT, botId: 'B2', renewal: null, teamName: 'Home' };
+    const { report, roster, marks } = await gateway(state, async (old) => {
+      aheadMs += 1;
+      await known.installations.put({ ...again, teamId: TEAM, installedAt: clock.now() });
+      return old;
+    });
+    await (way === 'report' ? report() : roster.tidy());
+    expect(await known.installations.find(TEAM)).toMatchObject({ token: 'xoxb-new' });
+    expect(marks()).toEqual([]);
+  });
+
+  test('leaves a reinstalled app the token of its own', async () => {
+    const state = createState();
+    await removed(state);
+    const { installations } = await gateway(state);
+    const old = await installations.find(TEAM);
+    if (old === null) throw new Error('not installed');
+    await installations.put({ ...old, token: 'xoxb-new' });
+    expect(await installations.renew(old, { ...old, token: 'xoxb-old-renewed' })).toBe(false);
+    expect(await installations.find(TEAM)).toMatchObject({ token: 'xoxb-new' });
+  });
+
+  test('a second time has seven days again', async () => {
+    const state = createState();
+    await removed(state);
+    const { report, roster, installations, sink } = await gateway(state);
+    const old = await installations.find(TEAM);
+    if (old === null) throw new Error('not installed');
+    await report();
+    aheadMs = 8 * DAY_MS;
+    await installations.put({ ...old, installedAt: clock.now() });
+    await report();
+    await roster.tidy();
+    expect(sink.gone).toEqual([]);
+    expect(await installed(state)).toEqual([TEAM]);
+    aheadMs += 7 * DAY_MS;
+    await roster.tidy();
+    expect(await installed(state)).toEqual([]);
   });
 
   test('and reinstalls within the time keeps everything', async () => {

@@ -8,7 +8,11 @@ const NAMESPACE = 'slack.departures';
 const GRACE_MS = 7 * 86_400_000;
 const LOOK_MS = 3_600_000;
 
-const markSchema = z.object({ at: z.number() });
+const markSchema = z.object({
+  at: z.number(),
+  /** Which installation has ended; null for the only workspace of a bot. */
+  installedAt: z.number().nullable(),
+});
 
 export interface DepartureOptions {
   readonly sink: ChannelSink;
@@ -20,43 +24,42 @@ export interface DepartureOptions {
 
 /** Workspaces that removed the app. Their data is deleted after a grace period, unless they install it again. */
 export interface Departures {
-  /** The app was removed now: starts the period. Durable when it resolves. */
-  mark(teamId: string): Promise<void>;
-  /** The same, unless the period has already started. */
-  markOnce(teamId: string): Promise<void>;
-  /**
-   * Deletes what is due. `isBack` returns whether the app is installed again; `deleted` runs after the data is gone.
-   */
+  /** The installation has ended: its period starts now, unless it has already started. Durable when it resolves. */
+  mark(teamId: string, installedAt: number | null): Promise<void>;
+  /** Deletes what is due. `deleted` runs after the data is gone. */
   settle(workspaces: {
-    isBack(teamId: string): Promise<boolean>;
-    deleted(teamId: string): Promise<void>;
+    standing(teamId: string, installedAt: number | null): Promise<Standing>;
+    deleted(teamId: string, installedAt: number | null): Promise<void>;
   }): Promise<void>;
 }
 
+/** `back`: the app is installed. `reinstalled`: it was, and has ended again, so the mark is not of that end. */
+export type Standing = 'gone' | 'back' | 'reinstalled';
+
 export function createDepartures(options: DepartureOptions): Departures {
   const { state, clock, log, signal } = options;
-  const mark = async (teamId: string): Promise<void> => {
-    await state.set(NAMESPACE, teamId, { at: clock.now() });
-    const deletedAt = new Date(clock.now() + GRACE_MS).toISOString();
-    log.warn('The app was removed from a workspace; its data will be deleted later', { team: teamId, deletedAt });
-  };
   return {
-    mark,
-    async markOnce(teamId) {
-      if ((await state.get(NAMESPACE, teamId)) === undefined) await mark(teamId);
+    async mark(teamId, installedAt) {
+      const from = await state.get(NAMESPACE, teamId);
+      if (markSchema.safeParse(from).data?.installedAt === installedAt) return;
+      const at = clock.now();
+      // Another gateway may have marked it in between.
+      if (!(await state.swap(NAMESPACE, teamId, { from, to: { at, installedAt } }))) return;
+      const deletedAt = new Date(at + GRACE_MS).toISOString();
+      log.warn('The app was removed from a workspace; its data will be deleted later', { team: teamId, deletedAt });
     },
-    async settle({ isBack, deleted }) {
+    async settle({ standing, deleted }) {
       for (const { key: teamId, value } of await state.list(NAMESPACE)) {
         if (signal.aborted) return;
-        const { at } = markSchema.parse(value);
+        const { at, installedAt } = markSchema.parse(value);
         const isDue = clock.now() - at >= GRACE_MS;
-        const isHere = await isBack(teamId);
-        if (!isDue && !isHere) continue;
-        if (isDue && !isHere) {
+        const now = await standing(teamId, installedAt);
+        if (now === 'reinstalled' || (now === 'gone' && !isDue)) continue;
+        if (now === 'gone') {
           await forgetWorkspace(options, teamId);
-          await deleted(teamId);
+          await deleted(teamId, installedAt);
         }
-        await state.delete(NAMESPACE, teamId);
+        await state.swap(NAMESPACE, teamId, { from: value, to: undefined });
       }
     },
   };

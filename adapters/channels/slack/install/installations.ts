@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StateStore } from '../../../../src/adapter-kit.ts';
+import type { JsonValue, StateStore } from '../../../../src/adapter-kit.ts';
 import type { Vault } from './token-encryption.ts';
 
 const NAMESPACE = 'slack.installations';
@@ -28,12 +28,15 @@ export interface Installations {
   find(teamId: string): Promise<Installation | null>;
   list(): Promise<readonly Installed[]>;
   put(installation: Installation): Promise<void>;
-  /** Stores renewed tokens, unless the app was removed in between. */
-  renew(installation: Installation): Promise<void>;
-  /** Deletes the token. The workspace stays listed until it is removed, so that a crash in between loses nothing. */
-  end(teamId: string): Promise<void>;
-  /** Unless it was reinstalled in between. */
-  remove(teamId: string): Promise<void>;
+  /** Stores renewed tokens. False if the app was removed, reinstalled or renewed elsewhere since it was read. */
+  renew(installation: Installation, renewed: Installation): Promise<boolean>;
+  /**
+   * Deletes the token. The workspace stays listed until it is removed, so that a crash in between loses nothing. False if
+   * the app was reinstalled or renewed since it was read, or if another gateway was first.
+   */
+  end(installation: Installation): Promise<boolean>;
+  /** Only the installation of this time, and only if it has ended. */
+  remove(teamId: string, installedAt: number | null): Promise<void>;
 }
 
 const rowSchema = z.object({
@@ -52,39 +55,40 @@ const sealedSchema = z.object({
 });
 
 export function createInstallations(state: StateStore, vault: Vault): Installations {
-  const read = async (teamId: string): Promise<Row | null> =>
-    rowSchema.safeParse(await state.get(NAMESPACE, teamId)).data ?? null;
-  const write = (teamId: string, row: Row) => state.set(NAMESPACE, teamId, row);
-  const put = async ({ teamId, token, renewal, ...open }: Installation): Promise<void> => {
-    await write(teamId, { ...open, sealed: vault.seal(JSON.stringify({ token, renewal }), teamId) });
+  const read = (teamId: string) => state.get(NAMESPACE, teamId);
+  const sealed = ({ teamId, token, renewal, ...open }: Installation): Row => {
+    return { ...open, sealed: vault.seal(JSON.stringify({ token, renewal }), teamId) };
+  };
+  const opened = (teamId: string, value: JsonValue | undefined): Installation | null => {
+    const row = rowSchema.safeParse(value).data;
+    if (row === undefined || row.sealed === '') return null;
+    const { sealed: text, ...open } = row;
+    return { teamId, ...open, ...sealedSchema.parse(JSON.parse(vault.open(text, teamId))) };
+  };
+  const replace = async (known: Installation, to: Row): Promise<boolean> => {
+    const from = await read(known.teamId);
+    if (opened(known.teamId, from)?.token !== known.token) return false;
+    return await state.swap(NAMESPACE, known.teamId, { from, to });
   };
   return {
-    async find(teamId) {
-      const row = await read(teamId);
-      if (row === null || row.sealed === '') return null;
-      const { sealed, ...open } = row;
-      return { teamId, ...open, ...sealedSchema.parse(JSON.parse(vault.open(sealed, teamId))) };
-    },
+    find: async (teamId) => opened(teamId, await read(teamId)),
     async list() {
       const rows = await state.list(NAMESPACE);
       return rows.flatMap(({ key: teamId, value }) => {
         const row = rowSchema.safeParse(value).data;
         if (row === undefined) return [];
-        const { sealed, ...open } = row;
-        return [{ teamId, ...open, isEnding: sealed === '' }];
+        const { sealed: text, ...open } = row;
+        return [{ teamId, ...open, isEnding: text === '' }];
       });
     },
-    put,
-    async renew(installation) {
-      const row = await read(installation.teamId);
-      if (row !== null && row.sealed !== '') await put(installation);
-    },
-    async end(teamId) {
-      const row = await read(teamId);
-      if (row !== null) await write(teamId, { ...row, sealed: '' });
-    },
-    async remove(teamId) {
-      if ((await read(teamId))?.sealed === '') await state.delete(NAMESPACE, teamId);
+    put: (installation) => state.set(NAMESPACE, installation.teamId, sealed(installation)),
+    renew: (installation, renewed) => replace(installation, sealed(renewed)),
+    end: (installation) => replace(installation, { ...sealed(installation), sealed: '' }),
+    async remove(teamId, installedAt) {
+      const from = await read(teamId);
+      const row = rowSchema.safeParse(from).data;
+      if (row?.sealed !== '' || row.installedAt !== installedAt) return;
+      await state.swap(NAMESPACE, teamId, { from, to: undefined });
     },
   };
 }

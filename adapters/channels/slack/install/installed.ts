@@ -46,8 +46,12 @@ export function createInstalledRoster(options: InstalledOptions): Roster {
         }
       }
       await departures.settle({
-        isBack: async (teamId) => (await findListed(installations, teamId))?.isEnding === false,
-        deleted: (teamId) => installations.remove(teamId),
+        async standing(teamId, installedAt) {
+          const known = await findListed(installations, teamId);
+          if (known?.isEnding === false) return 'back';
+          return known === null || known.installedAt === installedAt ? 'gone' : 'reinstalled';
+        },
+        deleted: installations.remove,
       });
     },
     stop: members.stopAll,
@@ -62,15 +66,18 @@ interface Removals {
 }
 
 /**
- * Slack reports one removal in several events, and the hourly check may find it too. They wait for each other, because
- * only the first one starts the grace period; for the others, the installation has ended.
+ * Slack reports one removal in several events, to any gateway, and the hourly check may find it too. Only the one that
+ * ends the installation starts the grace period. In one process they wait for each other, so that the later ones ask
+ * nothing.
  */
 function createRemovals(options: InstalledOptions, members: Members): Removals {
   const { installations, departures, log } = options;
   const lanes = createLanes();
-  const leave = async (teamId: string): Promise<void> => {
-    await departures.mark(teamId);
-    await installations.end(teamId);
+  /** The one that was asked about: the app may have been installed again since. */
+  const leave = async (gone: Installation): Promise<void> => {
+    const { teamId, installedAt } = gone;
+    if (await installations.end(gone)) await departures.mark(teamId, installedAt);
+    if ((await installations.find(teamId)) !== null) return;
     members.dismiss(teamId);
     await members.drained();
   };
@@ -79,13 +86,16 @@ function createRemovals(options: InstalledOptions, members: Members): Removals {
       lanes.run([teamId], async () => {
         const known = await findListed(installations, teamId);
         if (known === null || known.isEnding || (revoked !== null && !revoked.includes(known.botUserId))) return;
-        if (await isGone(options, teamId)) return await leave(teamId);
+        const gone = await findGone(options, teamId);
+        if (gone !== null) return await leave(gone);
         log.info('Slack reported a removal, but the token still works', { team: teamId });
       }),
-    look: ({ teamId, isEnding }) =>
+    look: ({ teamId, installedAt, isEnding }) =>
       lanes.run([teamId], async () => {
-        if (isEnding) await departures.markOnce(teamId);
-        else if (await isGone(options, teamId)) await leave(teamId);
+        const gone = isEnding ? null : await findGone(options, teamId);
+        // The process that ended it may have stopped before the mark.
+        if (isEnding) await departures.mark(teamId, installedAt);
+        else if (gone !== null) await leave(gone);
       }),
   };
 }
@@ -176,17 +186,21 @@ async function readAll({ installations, log }: InstalledOptions, of: Roster['of'
 /** Slack's error for a bot whose app was removed. The event for it may have been missed. */
 const GONE = new Set(['account_inactive', 'token_revoked']);
 
-/** False if the installation has ended. Checks with the stored token, also for a workspace that the settings exclude. Throws if Slack does not respond. */
-async function isGone(options: InstalledOptions, teamId: string): Promise<boolean> {
+/**
+ * The installation if Slack refuses its token. Null if the token works or the installation has ended. Also for a
+ * workspace that the settings exclude. Throws if Slack does not respond.
+ */
+async function findGone(options: InstalledOptions, teamId: string): Promise<Installation | null> {
   const found = await options.installations.find(teamId);
-  if (found === null) return false;
+  if (found === null) return null;
   const { settings, log } = options;
-  const { workspace } = installedWorkspace(await options.renew(found), { settings, log, secret: '' });
+  const asked = await options.renew(found);
+  const { workspace } = installedWorkspace(asked, { settings, log, secret: '' });
   try {
     await workspace.web.auth.test();
-    return false;
+    return null;
   } catch (error) {
-    if (GONE.has(codeOf(error) ?? '')) return true;
+    if (GONE.has(codeOf(error) ?? '')) return asked;
     throw error;
   }
 }

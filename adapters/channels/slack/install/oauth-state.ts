@@ -30,9 +30,9 @@ export function createStates({ secret, state, clock, options }: StatesOptions): 
       const [until = '', nonce = '', signature = ''] = given.split('.');
       if (!same(signature, sign(`${until}.${nonce}`))) throw refused('it was not created here');
       if (clock.now() > Number(until)) throw refused('it is older than ten minutes');
-      if ((await state.get(NAMESPACE, nonce)) !== undefined) throw refused('it was used before');
       await sweep(state, clock);
-      await state.set(NAMESPACE, nonce, Number(until));
+      const isFirst = await state.swap(NAMESPACE, nonce, { from: undefined, to: Number(until) });
+      if (!isFirst) throw refused('it was used before');
       return options;
     },
   };

@@ -48,8 +48,8 @@ async function renew(
     const { access_token: token, refresh_token: next, expires_in: seconds } = renewedSchema.parse(answer);
     const renewal = { refreshToken: next, expiresAt: clock.now() + seconds * 1000 };
     const renewed = { ...installation, token, renewal };
-    await installations.renew(renewed);
-    return renewed;
+    if (await installations.renew(installation, renewed)) return renewed;
+    return (await installations.find(installation.teamId)) ?? renewed;
   } catch (error) {
     // Another gateway may have been first: a refresh token works only once.
     const stored = await installations.find(installation.teamId);

@@ -35,11 +35,14 @@ export function createSoleRoster(bot: SlackBot, departures: Departures): Roster 
     all: async () => [bot],
     async ended(ofTeamId, { revoked }) {
       if (ofTeamId !== teamId || !(revoked?.includes(userId) ?? true)) return;
-      if ((await findRefusal(bot.workspace)) !== null) await departures.mark(teamId);
+      if ((await findRefusal(bot.workspace)) !== null) await departures.mark(teamId, null);
     },
     refusal: () => findRefusal(bot.workspace),
     // The token works, so the app is installed here; data of other workspaces may be due.
-    tidy: () => departures.settle({ isBack: async (other) => other === teamId, deleted: async () => undefined }),
+    async tidy() {
+      const standing = async (other: string) => (other === teamId ? 'back' : 'gone');
+      await departures.settle({ standing, deleted: async () => undefined });
+    },
     stop: () => bot.stop(),
   };
 }

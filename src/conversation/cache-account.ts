@@ -35,6 +35,9 @@ export interface CacheAccounts {
   open(claim: Claim, conversation: ConversationKey): CacheAccount;
 }
 
+/** For a child: nobody asks what its cache has lost. */
+export const NO_CACHE_ACCOUNT: CacheAccount = { note: () => undefined, close: async () => undefined };
+
 /** Conversations whose last print is remembered; that of another one is read from the store. */
 const MAX_REMEMBERED = 500;
 

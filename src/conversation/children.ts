@@ -6,7 +6,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { ContextEngine } from '../ports/engine.ts';
 import type { ChildEndReason, ChildPreparation } from '../ports/engine-children.ts';
 import type { ChildAnswer, ChildTask } from '../tools/spawn.ts';
-import { limitWork } from '../util/limit.ts';
+import { limitWork, rejection } from '../util/limit.ts';
 import { type Asked, type Child, type ChildOptions, converse, tellChild } from './spawn.ts';
 import type { ParentCall, Spawner } from './spawning.ts';
 
@@ -32,6 +32,8 @@ const MAX_DEPTH = 2;
 /** Of one turn, with those inside them. */
 const MAX_CHILDREN = 16;
 const MAX_CHILD_MS = 10 * 60_000;
+/** An engine that takes longer hears of the end once more, after the child was deleted. */
+const MAX_END_MS = 60_000;
 
 interface Self {
   readonly options: ChildOptions;
@@ -56,10 +58,12 @@ async function track(self: Self, parent: ParentCall, task: ChildTask): Promise<C
   refuseTooMany(parent);
   parent.budget.children += 1;
   const key = makeChildKey(parent.key, self.options.services.random.id());
-  const running = spawn(self, { key, parent, task, tools });
-  const ended = running.finally(() => self.live.delete(key));
-  self.live.set(key, ended);
-  return await ended;
+  const answered = spawn(self, { key, parent, task, tools }).finally(() => {
+    // Its end has taken its place, unless it never started.
+    if (self.live.get(key) === answered) self.live.delete(key);
+  });
+  self.live.set(key, answered);
+  return await answered;
 }
 
 function refuseTooMany({ key, budget }: ParentCall): void {
@@ -73,7 +77,7 @@ async function spawn(self: Self, { key, parent, task, tools }: NewChild): Promis
   const { clock } = self.options.services;
   const outer = task.signal ?? parent.context.signal;
   using limit = limitWork(outer, { ms: MAX_CHILD_MS });
-  const child: Child = { key, parent, task, tools, signal: limit.signal, usage: [] };
+  const child: Child = { key, parent, task, tools, signal: limit.signal, usage: [], reported: NOTHING };
   const startedAt = clock.now();
   const first = await start(self, child);
   let reason: ChildEndReason = 'failed';
@@ -86,12 +90,18 @@ async function spawn(self: Self, { key, parent, task, tools }: NewChild): Promis
     else if (limit.signal.aborted) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_CHILD_MS / 60_000} minutes` });
     throw error;
   } finally {
-    await end(self, { key, parent: parent.key, reason });
-    const conversation = rootOf(key);
     const durationMs = clock.now() - startedAt;
-    self.options.services.events.emit({ kind: 'child.ended', conversation, reason, durationMs });
+    self.options.services.events.emit({ kind: 'child.ended', conversation: rootOf(key), reason, durationMs });
+    // The turn goes on at once.
+    const ended = end(self, { key, parent: parent.key, reason, reported: child.reported });
+    self.live.set(
+      key,
+      ended.finally(() => self.live.delete(key)),
+    );
   }
 }
+
+const NOTHING = Promise.resolve();
 
 /** Prepares the child and stores its task. What failed on the way leaves nothing behind. */
 async function start({ options }: Self, child: Child): Promise<Asked> {
@@ -116,18 +126,37 @@ interface Ending {
   readonly key: ConversationKey;
   readonly parent: ConversationKey;
   readonly reason: ChildEndReason;
+  /** The engine hears of the turns before it hears of their end. */
+  readonly reported: Promise<void>;
 }
 
-/** If it fails, the note stays, and a sweep repeats it. */
-async function end({ options }: Self, { key, parent, reason }: Ending): Promise<void> {
-  const { store, events } = options.services;
-  try {
-    const conversationId = (await store.conversations.find(key))?.id ?? null;
-    await engineOf(options, parent).endChild({ parent, child: key, conversationId, reason });
-    await remove(options, key);
-  } catch (error) {
+/** Whatever the engine does, the child is deleted. If a step fails, the note stays, and a sweep repeats it. */
+async function end({ options }: Self, ending: Ending): Promise<void> {
+  const { key } = ending;
+  const { store, state, events } = options.services;
+  const failed = (error: unknown) => {
     events.emit({ kind: 'error.internal', conversation: rootOf(key), message: describe(error) });
+    return false;
+  };
+  try {
+    const row = await store.conversations.find(key);
+    const isTold = await tellEngine(options, ending, row?.id ?? null).then(() => true, failed);
+    if (row !== null) await store.conversations.change(row.id, { kind: 'end' });
+    if (isTold) await state.delete(NAMESPACE, key);
+  } catch (error) {
+    failed(error);
   }
+}
+
+async function tellEngine(
+  options: ChildOptions,
+  { key, parent, reason, reported }: Ending,
+  conversationId: number | null,
+): Promise<void> {
+  using limit = limitWork(new AbortController().signal, { ms: MAX_END_MS });
+  const late = rejection(limit.signal);
+  await Promise.race([reported, late]);
+  await Promise.race([engineOf(options, parent).endChild({ parent, child: key, conversationId, reason }), late]);
 }
 
 function engineOf({ services, engineFor }: ChildOptions, parent: ConversationKey): ContextEngine {
@@ -148,7 +177,7 @@ async function sweep(self: Self): Promise<void> {
     const { data } = noteSchema.safeParse(value);
     if (self.live.has(key) || (data !== undefined && (await isRunning(self.options, data)))) continue;
     const parent = (data?.parent ?? rootOf(key)) as ConversationKey;
-    await end(self, { key, parent, reason: 'swept' });
+    await end(self, { key, parent, reason: 'swept', reported: NOTHING });
   }
 }
 

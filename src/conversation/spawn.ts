@@ -33,6 +33,8 @@ export interface Child {
   /** Aborts with the tool call, and when the time is over. */
   readonly signal: AbortSignal;
   readonly usage: UsageRow[];
+  /** Resolves when the engine has heard of all turns. Nobody waits for that to answer. */
+  reported: Promise<void>;
 }
 
 /** A stored message of the child, and the claim to answer it. */
@@ -68,7 +70,8 @@ export async function converse(options: ChildOptions, child: Child, first: Asked
     const done = await answer(options, child, asked);
     const following = child.task.next?.(done.text) ?? null;
     const next = await Promise.race([following, rejection(child.signal)]);
-    await done.report(next === null);
+    const told = child.reported.then(() => done.report(next === null));
+    child.reported = told.catch(reporting(options, child));
     if (next === null) return { text: done.text, turns, tokens: tokensOf(child) };
     if (turns === MAX_TURNS) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_TURNS} turns` });
     asked = await tellChild(options, child, next);
@@ -137,7 +140,7 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
     child: {
       budget: parent.budget,
       contextOf: (own) => ({
-        ...{ ...parent.context, audience: own.audience, signal: own.signal },
+        ...{ ...parent.context, audience: own.audience, signal: own.signal, storedIn: own.conversationId },
         callKey: `${parent.context.callKey}/${parent.ordinal}.${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
         ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
       }),
@@ -171,7 +174,7 @@ async function bounded(options: ChildOptions, child: Child, { run, seq }: Asking
   return outcome;
 }
 
-/** Losing a row of costs does not fail the child. */
+/** Losing a row of costs, or an engine that breaks, does not fail the child. */
 function reporting({ services }: ChildOptions, { parent }: Child) {
   const { conversation } = parent.context;
   return (error: unknown) => services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
@@ -207,7 +210,9 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
   return {
     text: outcome.text,
     async report(isLast) {
-      const snapshot = await viewOf(options, child, claim);
+      const { conversationId } = claim;
+      const snapshot = await services.store.transcript.context(conversationId, { maxEntries: MAX_TAIL_ENTRIES });
+      if (snapshot === null) return;
       if (isLast) await options.engineFor(profile).ingestBatch({ profile, snapshot, seqs });
       else watch.answered(snapshot, verdict, seqs);
     },

@@ -11,6 +11,7 @@ import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports
 import type { ToolContext } from '../tools/define.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
+import { type CacheAccount, NO_CACHE_ACCOUNT } from './cache-account.ts';
 import { createOpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
@@ -56,7 +57,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const person = askerOf(options.snapshot.conversation.key, author);
   const state = startState(options);
   const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
-  const cache = parts.cacheAccounts.open(options.claim, options.snapshot.conversation.key);
+  const cache = cacheAccountOf(parts, options);
   const budget = options.child?.budget ?? { children: 0 };
   return {
     purpose: options.child === undefined ? 'reply' : 'child',
@@ -104,6 +105,10 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     recorded: (at) => recordOf(parts, options, { state, at }),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
   };
+}
+
+function cacheAccountOf({ cacheAccounts }: ReplyOptions, { child, claim, snapshot }: RunOptions): CacheAccount {
+  return child === undefined ? cacheAccounts.open(claim, snapshot.conversation.key) : NO_CACHE_ACCOUNT;
 }
 
 interface Finished extends Pick<FinishedTurn, 'profile' | 'readUpto' | 'messages'> {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import type { BlobId } from '../domain/message.ts';
+import type { BlobRange } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { headBytes } from '../util/utf8.ts';
-import { defineTool, type Tool } from './define.ts';
+import { defineTool, type Tool, type ToolContext } from './define.ts';
 import { sizesFor } from './result-sizes.ts';
 
 const MAX_CHARACTERS = 6000;
@@ -19,8 +20,7 @@ export function createBlobTool(services: Pick<Services, 'store' | 'agents'>): To
       from: z.int().min(0).default(0).describe('First character'),
     }),
     async run({ id, from }, context) {
-      const { conversationId } = context;
-      const found = await services.store.blobs.read(id as BlobId, { conversationId, from, length: MAX_CHARACTERS });
+      const found = await read(services, context, { id: id as BlobId, from });
       if (found === null) throw new StrataError('BLOB_EXPIRED', { id });
       const text = headBytes(found.text, sizesFor(services, context).blobBytes - LINE_BYTES);
       const next = from + text.length;
@@ -28,4 +28,15 @@ export function createBlobTool(services: Pick<Services, 'store' | 'agents'>): To
       return `[characters ${from} to ${next} of ${found.totalLength}${more}]\n${text}`;
     },
   });
+}
+
+/** A child reads its own results, and those of the conversation that it works for. */
+async function read(
+  { store }: Pick<Services, 'store'>,
+  { conversationId, storedIn }: Pick<ToolContext, 'conversationId' | 'storedIn'>,
+  { id, from }: { readonly id: BlobId; readonly from: number },
+): Promise<BlobRange | null> {
+  const range = { from, length: MAX_CHARACTERS };
+  const own = storedIn === undefined ? null : await store.blobs.read(id, { conversationId: storedIn, ...range });
+  return own ?? (await store.blobs.read(id, { conversationId, ...range }));
 }

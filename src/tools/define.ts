@@ -19,6 +19,8 @@ export interface Tool<Input = unknown> {
 export interface ToolContext {
   readonly conversation: ConversationKey;
   readonly conversationId: number;
+  /** The conversation that stores long results, and is deleted with them: in a child its own. Default `conversationId`. */
+  readonly storedIn?: number;
   readonly agentId: string;
   readonly audience: Audience;
   /** The author of the newest message that the turn reads. */

@@ -189,7 +189,8 @@ async function keep(
 ): Promise<boolean> {
   const { store, clock, events } = services;
   try {
-    await store.blobs.put({ id: blobId, conversationId: context.conversationId, text, now: clock.now() });
+    const conversationId = context.storedIn ?? context.conversationId;
+    await store.blobs.put({ id: blobId, conversationId, text, now: clock.now() });
     return true;
   } catch (error) {
     events.emit({ kind: 'error.internal', conversation: context.conversation, message: describe(error) });

@@ -64,7 +64,7 @@ await bot.sink.message({
   ...{ addressesBot: true, audience: 'dm', at: Date.now() },
 });
 await bot.settled();
-const page = { order: 'key', scope: { within: null }, limit: 99, after: null } as const;
+const page = { order: 'key', scope: { within: null }, withChildren: true, limit: 99, after: null } as const;
 const conversations = await storage.store.conversations.list(page);
 const entries = await storage.store.transcript.read(conversations[0]?.id ?? 0, { fromSeq: 1, toSeq: 99, limit: 99 });
 const left = { conversations: conversations.length, roles: entries.map(({ role }) => role) };

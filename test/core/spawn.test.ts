@@ -101,10 +101,15 @@ const stored = async (here: BotWorld) =>
   (await here.entries()).map(({ role, parts }) => `${role}: ${textOf(parts) || parts.map(({ kind }) => kind)}`);
 const posted = ({ channel }: BotWorld) => [...channel.posts.values()].map(({ body }) => body.text);
 const rows = async ({ bot }: BotWorld) => {
-  const page = { order: 'key', scope: { within: null }, limit: 99, after: null } as const;
+  const page = { order: 'key', scope: { within: null }, withChildren: true, limit: 99, after: null } as const;
   return (await bot.services.store.conversations.list(page)).map(({ key }) => key);
 };
 const notes = ({ bot }: BotWorld) => bot.services.state.list('child');
+/** The reply is posted, and the children behind it are deleted. */
+const settled = async (here: BotWorld) => {
+  await here.settled();
+  await until(async () => (await notes(here)).length === 0);
+};
 const childEnds = ({ events }: BotWorld) =>
   events.flatMap((event) => (event.kind === 'child.ended' ? [event.reason] : []));
 
@@ -114,7 +119,7 @@ describe('a child conversation', () => {
     const model = delegating(() => ({ text: 'seven boats' }));
     await using here = await world({ models: [model] });
     await here.say('My secret is the harbour. How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: seven boats']);
     expect(await stored(here)).toEqual([
       'user: My secret is the harbour. How many boats are there?',
@@ -137,7 +142,7 @@ describe('a child conversation', () => {
     const model = delegating(() => ({ text: 'seven', inputTokens: 40, outputTokens: 2 }));
     await using here = await world({ models: [model] });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     const { id } = await here.conversation();
     const { journal } = here.bot.services.store;
     const query = { since: null, conversationId: id, limit: 9 };
@@ -154,6 +159,22 @@ describe('a child conversation', () => {
       'child: 1 call',
     );
     expect((await here.command('why')).text).toBe('This is exactly what the model saw.');
+  });
+
+  it('compares no request with an earlier one', async () => {
+    const asked: number[] = [];
+    const storage: BotWorldOptions['storage'] = (own) => {
+      const { journal } = own.store;
+      const lastRequest = (id: number) => {
+        asked.push(id);
+        return journal.cache.lastRequest(id);
+      };
+      return { ...own, store: { ...own.store, journal: { ...journal, cache: { ...journal.cache, lastRequest } } } };
+    };
+    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], storage });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(asked).toEqual([(await here.conversation()).id]);
   });
 
   it('uses tools with the rights of the person who asked', async () => {
@@ -176,7 +197,7 @@ describe('a child conversation', () => {
     });
     await using here = await world({ models: [model], tools: [look, both], agent: { tools: ['look', 'research'] } });
     await here.say('What is there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: a lighthouse']);
     const { id } = await here.conversation();
     const own = {
@@ -201,7 +222,7 @@ describe('a child conversation', () => {
     await using here = await world({ models: [model], agent: { tools: ['research', 'transcript_search'] } });
     await here.say('My kayak is green.', { asks: false });
     await here.say('Which colour is it?');
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain('My kayak is green.');
   });
 
@@ -212,7 +233,7 @@ describe('a child conversation', () => {
     const tools = [research(async (text, { spawn }) => await spawn({ task: text, next }))];
     await using here = await world({ models: [model], tools });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(answers).toEqual(['heard false', 'heard true']);
     expect(posted(here)).toEqual(['Found: {"text":"heard true","turns":2,"tokens":220}']);
   });
@@ -232,7 +253,7 @@ describe('a child conversation', () => {
       agent: { engine: 'stacked', compaction: { idle_minutes: 0.001 } },
     });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: 12']);
     const runs = here.events.flatMap((event) => (event.kind === 'maintenance.ended' ? [event] : []));
     expect(runs.filter(({ run }) => run.work === 'compact' && run.outcome === 'committed')).not.toEqual([]);
@@ -277,7 +298,7 @@ describe('the end of a child', () => {
   it.each(failing)('is reported when %s', async (_, script, reason) => {
     await using here = await world({ models: [delegating(script)] });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain(reason);
     expect(ends).toEqual([`prepare in ${HERE}`, 'end failed']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
@@ -291,7 +312,7 @@ describe('the end of a child', () => {
     await here.restart();
     expect(ends).toEqual([`prepare in ${HERE}`, 'end aborted']);
     model.script = delegating(() => ({ text: 'seven' })).script;
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: seven']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
   });
@@ -304,7 +325,7 @@ describe('the end of a child', () => {
     expect(await rows(here)).toHaveLength(2);
     model.script = delegating(() => ({ text: 'seven' })).script;
     await here.crash();
-    await here.settled();
+    await settled(here);
     expect(ends.slice(0, 2)).toEqual([`prepare in ${HERE}`, 'end swept']);
     expect(posted(here)).toEqual(['Found: seven']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
@@ -319,7 +340,7 @@ describe('the end of a child', () => {
     const model = delegating(() => new Promise<Said>(() => undefined));
     await using here = await world({ models: [model], tools: [research(impatient)] });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: soon']);
     await expect(ended).rejects.toThrow('The tool call has ended.');
     await until(async () => (await rows(here)).length === 1);
@@ -343,10 +364,43 @@ describe('the end of a child', () => {
     });
     await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], storage });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: the disk is full']);
     expect(ends).toEqual([`prepare in ${HERE}`, 'rollback']);
     expect(await notes(here)).toEqual([]);
+  });
+});
+
+describe('an engine that ends no child', () => {
+  it.each([
+    // Another engine takes its place.
+    ['because it breaks', 0, () => Promise.reject(new Error('broken'))],
+    ['in time', 1, () => new Promise<void>(() => undefined)],
+  ])('%s holds up no reply', async (_, kept, endChild) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    noting = defineEngine({ id: 'noting', assemble: noting.assemble, prepareChild: noting.prepareChild, endChild });
+    await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: seven boats']);
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    await until(async () => (await rows(here)).length === 1);
+    expect(await notes(here)).toHaveLength(kept);
+    const other = createChildren({ services: here.bot.services, engineFor: () => notingEngine(place, ends) } as never);
+    await other.sweep();
+    expect(await notes(here)).toEqual([]);
+    expect(ends.at(-1)).toBe(kept === 0 ? `prepare in ${HERE}` : 'end swept without a row');
+  });
+
+  it('keeps nothing of a turn that it was not told of', async () => {
+    const ingestBatch = () => Promise.reject(new Error('broken'));
+    noting = { ...noting, ingestBatch };
+    await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(posted(here)).toEqual(['Found: seven boats']);
+    expect(await rows(here)).toEqual([HERE]);
   });
 });
 
@@ -387,12 +441,12 @@ describe('another process', () => {
     expect(await notes(here)).toEqual([]);
   });
 
-  it('has no part in a child whose engine breaks', async () => {
+  it('has no part in a child whose engine cannot start one', async () => {
     const broke = () => Promise.reject(new Error('broken'));
     noting = defineEngine({ id: 'broken', assemble: noting.assemble, prepareChild: broke, endChild: broke });
     await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: seven boats']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
   });
@@ -419,7 +473,7 @@ describe('the key of a child', () => {
       ...{ idleExtractMs: 600_000, now: here.clock.now() },
     });
     await here.restart();
-    await here.settled();
+    await settled(here);
     expect(model.requests).toEqual([]);
     expect(posted(here)).toEqual([]);
   });
@@ -434,7 +488,7 @@ describe('a child is limited', () => {
     const tools = trying((spawn, task) => spawn({ task, next: () => 'go on' }));
     await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain('more than 16 turns');
     expect(ends).toEqual([`prepare in ${HERE}`, 'end failed']);
   });
@@ -444,7 +498,7 @@ describe('a child is limited', () => {
     const tools = trying((spawn, task) => spawn({ task, next: () => 'go on', maxTokens: 100 }));
     await using here = await world({ models: [model], tools });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain('more than 100 tokens');
     expect(model.requests.filter(({ purpose }) => purpose === 'child')).toHaveLength(3);
   });
@@ -454,7 +508,7 @@ describe('a child is limited', () => {
     const tools = trying(async (spawn, task) => (await spawn({ task, tools: ['research'] })).text);
     await using here = await world({ models: [deeper], tools });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain('more than 2 levels');
     expect(ends.filter((note) => note === 'end completed')).toHaveLength(2);
     expect(await rows(here)).toEqual([HERE]);
@@ -467,7 +521,7 @@ describe('a child is limited', () => {
     });
     await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here)).toEqual(['Found: 16']);
     expect(await rows(here)).toEqual([HERE]);
   });
@@ -487,7 +541,7 @@ describe('a child is limited', () => {
     expect(ends).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     vi.useRealTimers();
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain('more than 10 minutes');
     expect(ends.at(-1)).toBe('end failed');
   });
@@ -496,7 +550,7 @@ describe('a child is limited', () => {
     const tools = trying((spawn, task) => spawn({ task, tools: ['memory_save'] }));
     await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
     await here.say('How many boats are there?');
-    await here.settled();
+    await settled(here);
     expect(posted(here).join('')).toContain('There is no tool memory_save here');
   });
 });

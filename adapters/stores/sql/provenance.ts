@@ -9,7 +9,7 @@ import type { ConversationRow } from './tables.ts';
 
 export function createProvenance(shared: Shared): ProvenanceStore {
   const { engine } = shared;
-  const isWithdrawn = createIsWithdrawn(engine);
+  const readGiven = createReadGiven(engine);
   return {
     readings: (ids) =>
       engine.read(async (tx) => {
@@ -24,7 +24,7 @@ export function createProvenance(shared: Shared): ProvenanceStore {
     areReadable: (conversationId, ids) =>
       engine.read(async (tx) => {
         const row = await shared.conversations.get(tx, conversationId);
-        return row !== null && !(await isWithdrawn(tx, row, [...new Set(ids)]));
+        return row !== null && !(await readGiven(tx, row, [...new Set(ids)])).isWithdrawn;
       }),
     held: (query) => engine.read((tx) => listHeld(shared, tx, query)),
     async decide(decision) {
@@ -101,42 +101,70 @@ function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
   });
 }
 
-/**
- * Whether one of the memories is gone or no longer readable in the conversation: a reply that was given it may repeat
- * it. Which agent shares what was decided when it was given.
- */
-export function createIsWithdrawn(engine: Pick<SqlEngine, 'query'>) {
-  const made = new Map<string, ReturnType<typeof prepareKept>>();
-  return async (transaction: Transaction, row: ConversationRow, ids: readonly MemoryId[]): Promise<boolean> => {
-    if (ids.length === 0) return false;
+/** What the store knows about the memories that a turn was given. */
+export interface Given {
+  /** One of them is gone or no longer readable in the conversation: a reply that was given it may repeat it. */
+  readonly isWithdrawn: boolean;
+  /** Those from elsewhere without a record of this conversation. */
+  readonly unnoted: readonly MemoryId[];
+}
+
+/** Which agent shares what was decided when a memory was given. */
+export function createReadGiven(engine: Pick<SqlEngine, 'query'>) {
+  const made = new Map<string, ReturnType<typeof prepareGiven>>();
+  return async (transaction: Transaction, row: ConversationRow, ids: readonly MemoryId[]): Promise<Given> => {
+    if (ids.length === 0) return { isWithdrawn: false, unnoted: [] };
     const asked = padded(ids, MAX_PADDED);
     const present = presentOf(row);
     const shape = `${present} ${asked.length}`;
-    const statement = made.get(shape) ?? prepareKept(engine, present, asked.length);
+    const statement = made.get(shape) ?? prepareGiven(engine, present, asked.length);
     if (asked.length <= MAX_PADDED) made.set(shape, statement);
     const named = Object.fromEntries(asked.map((id, index) => [`id.${index}`, id]));
-    return (await transaction.rows(statement({ ...named, place: row.place }))).length < ids.length;
+    const rows = await transaction.rows(statement({ ...named, place: row.place, conversationId: row.id }));
+    const unnoted = rows.filter(({ readIn, saidIn }) => readIn === null && saidIn === null);
+    return {
+      isWithdrawn: rows.filter(({ isReadable }) => isReadable).length < ids.length,
+      unnoted: unnoted.map(({ id }) => id),
+    };
   };
 }
 
-interface KeptValues {
+interface GivenValues {
   readonly [id: `id.${number}`]: MemoryId;
   readonly place: string;
+  readonly conversationId: number;
 }
 
-function prepareKept({ query }: Pick<SqlEngine, 'query'>, present: Audience, length: number) {
-  return prepare((p: Parameter<KeptValues>) => {
+function prepareGiven({ query }: Pick<SqlEngine, 'query'>, present: Audience, length: number) {
+  return prepare((p: Parameter<GivenValues>) => {
     const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
     const place = p('place');
+    const here = p('conversationId');
     // Workspace and agent matter only if public memories are shared.
     const reader = { place, workspace: place, agentId: place, audience: present, sharePublic: false };
     return query
       .selectFrom('memory')
       .select('id')
-      .where('id', 'in', ids)
-      .where((where) =>
-        where.or([readableBy(reader), ...(present === 'public' ? [where('memory.audience', '=', present)] : [])]),
-      );
+      .select((select) => [
+        // Not a condition: SQLite would read all memories of the place to find the few.
+        select
+          .or([readableBy(reader), ...(present === 'public' ? [select('memory.audience', '=', present)] : [])])
+          .as('isReadable'),
+        select
+          .selectFrom('memory_reading as reading')
+          .select('reading.conversation_id')
+          .whereRef('reading.memory_id', '=', 'memory.id')
+          .where('reading.conversation_id', '=', here)
+          .as('readIn'),
+        select
+          .selectFrom('memory_source as source')
+          .select('source.conversation_id')
+          .whereRef('source.memory_id', '=', 'memory.id')
+          .where('source.conversation_id', '=', here)
+          .limit(sql.lit(1))
+          .as('saidIn'),
+      ])
+      .where('id', 'in', ids);
   });
 }
 

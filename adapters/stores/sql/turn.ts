@@ -3,7 +3,7 @@ import { dueAt, holdsReply, prepareUpdate } from './conversation-rows.ts';
 import { type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
-import { createIsWithdrawn, createNoteReadings } from './provenance.ts';
+import { createNoteReadings, createReadGiven } from './provenance.ts';
 import { withoutReader } from './redaction.ts';
 import { type AddRequestParts, createAddRequestParts } from './requests.ts';
 import { toConversation } from './rows.ts';
@@ -18,7 +18,7 @@ export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promis
     shared,
     usage: createUsage(engine),
     insertPosts: createPostInsert(engine),
-    isWithdrawn: createIsWithdrawn(engine),
+    readGiven: createReadGiven(engine),
     noteReadings: createNoteReadings(engine),
     addRequestParts: createAddRequestParts(engine),
     statements: prepareStatements(engine),
@@ -30,18 +30,18 @@ interface TurnContext {
   readonly shared: Shared;
   readonly usage: UsageRows;
   readonly insertPosts: InsertPosts;
-  readonly isWithdrawn: ReturnType<typeof createIsWithdrawn>;
+  readonly readGiven: ReturnType<typeof createReadGiven>;
   readonly noteReadings: ReturnType<typeof createNoteReadings>;
   readonly addRequestParts: AddRequestParts;
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
-  const { shared, usage, insertPosts, isWithdrawn, noteReadings, addRequestParts, statements } = context;
+  const { shared, usage, insertPosts, readGiven, noteReadings, addRequestParts, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
-  const given = [...new Set(commit.given)];
-  if (await isWithdrawn(transaction, row, given)) {
+  const { isWithdrawn, unnoted } = await readGiven(transaction, row, [...new Set(commit.given)]);
+  if (isWithdrawn) {
     await shared.conversations.change(transaction, row.id, withoutReader(row));
     return { kind: 'stale' };
   }
@@ -59,11 +59,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     together(entries.map((entry, index) => shared.entries.insert(transaction, rowOf(entry, index)))),
     insertPosts(transaction, shown, commit.posts),
     usage.add(transaction, row.id, commit.usage),
-    noteReadings(transaction, {
-      conversationId: row.id,
-      ids: given,
-      fromSeq: commit.readUpto,
-    }),
+    noteReadings(transaction, { conversationId: row.id, ids: unnoted, fromSeq: commit.readUpto }),
     addRequestParts(transaction, row.id, commit.record?.parts ?? []),
   ]);
   return { kind: 'committed', entries, posts, conversation: toConversation(changed) };

@@ -32,7 +32,8 @@ const heads = new WeakMap<readonly Entry[], Head>();
 
 /** Appends new entries to the tail and keeps its cached head. */
 export function extendTail(tail: readonly Entry[], added: readonly Entry[]): readonly Entry[] {
-  const longer = [...tail, ...added];
+  // Spreading would grow the list step by step, and every turn copies it.
+  const longer = tail.concat(added);
   const head = heads.get(tail);
   if (head !== undefined) heads.set(longer, head);
   return longer;
@@ -73,7 +74,7 @@ export function headOf(tail: readonly Entry[], readUpto: number, { timeZone, ren
   const longer = {
     ...end,
     timeZone,
-    messages: [...head.messages, ...added.messages],
+    messages: head.messages.concat(added.messages),
     tokens: head.tokens + added.tokens,
     spokenTokens: head.spokenTokens + spokenFrom(tail, head.entries, end.entries),
   };

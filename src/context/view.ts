@@ -63,7 +63,7 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
   const spoken = takesTools(profile) ? written : spellOutTools(written);
   return {
     system: [...prefix.blocks, ...stackBlocks(layers)],
-    messages: [...tail.head, ...repair([...spoken, ...steps])],
+    messages: tail.head.concat(repair([...spoken, ...steps])),
     // The same list in every request, so that it is hashed once.
     tools: opened.length === 0 ? prefix.catalogue.tools : [...prefix.catalogue.tools, ...opened],
     regions: {

@@ -122,6 +122,10 @@ export async function together<Values extends readonly unknown[]>(
     readonly [Index in keyof Values]: Promise<Values[Index]>;
   },
 ): Promise<Values> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    await Promise.allSettled(work);
+    throw error;
+  }
 }

@@ -10,7 +10,7 @@ import { contentOf, type Heard, type InboundHooks, partsOf } from '../conversati
 import type { Outbox } from '../conversation/outbox.ts';
 import { unaskedPosts } from '../conversation/unasked-posts.ts';
 import { describe, isStrataError } from '../domain/errors.ts';
-import { parseKey, placeOf } from '../domain/key.ts';
+import { parseKey, placeOf, platformOf } from '../domain/key.ts';
 import type { ConversationKey, InboundMessage, Part } from '../domain/message.ts';
 import type { Drop, Receipt } from '../ports/channel.ts';
 import { POST_HOLD_MS } from '../ports/outbox-store.ts';
@@ -131,7 +131,7 @@ async function answerTo(
 }
 
 function failure({ services, channels }: ReceiverOptions, key: ConversationKey): Answer {
-  const channelOf = (of: ConversationKey) => channels.get(parseKey(of).platform) ?? null;
+  const channelOf = (of: ConversationKey) => channels.get(platformOf(of)) ?? null;
   return { role: 'notice', text: failureText({ services, channelOf }, { key }, 'hook'), isPosted: true };
 }
 
@@ -144,7 +144,7 @@ function rowsOf(
   const content = cleanParts([{ kind: 'text', text }]);
   const about = { externalId: null, author: null, replyTo: null, mentions: [], at: now };
   const answer = { ...about, role, parts: content, tokens: role === 'notice' ? 0 : estimateParts(content) };
-  const bodies = isPosted ? (channels.get(parseKey(conversation).platform)?.split(text) ?? []) : [];
+  const bodies = isPosted ? (channels.get(platformOf(conversation))?.split(text) ?? []) : [];
   const rows = unaskedPosts(bodies, { id: services.random.id(), replyTo: externalId, now });
   return { answer, posts: { rows, heldUntil: posts() ? now + POST_HOLD_MS : 0 } };
 }

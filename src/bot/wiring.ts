@@ -20,7 +20,7 @@ import { createSend, type Send } from '../conversation/send.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe, StrataError } from '../domain/errors.ts';
-import { parseKey, rootOf } from '../domain/key.ts';
+import { platformOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createHookRunner } from '../hooks/runner.ts';
 import { reportFocus } from '../memory/focus.ts';
@@ -103,10 +103,6 @@ export function wire(parts: BotParts): Core {
     workers: parts.workers ?? WORKERS,
     role,
   };
-}
-
-function platformOf(conversation: ConversationKey): string {
-  return parseKey(rootOf(conversation)).platform;
 }
 
 /** If the channel is unknown, the narrower scope applies. */

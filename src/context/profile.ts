@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { parseKey, rootOf } from '../domain/key.ts';
+import { platformOf } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
 import type { ChatModel, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -48,7 +48,7 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
   const knownFor = (agent: AgentSettings, place: Place): Promise<Known> => {
     const ofAgent = profiles.get(agent) ?? new Map<string, Promise<Known>>();
     profiles.set(agent, ofAgent);
-    const id = `${platformOf(place)} ${place.audience}`;
+    const id = `${platformOf(place.key)} ${place.audience}`;
     return kept(ofAgent, id, () => build(agent, place));
   };
   return {
@@ -60,10 +60,6 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
     modelFor: (profile) => openModel(profile.modelId),
     modelsFor: ({ modelId, fallbackIds = [] }) => Promise.all([modelId, ...fallbackIds].map(openModel)),
   };
-}
-
-function platformOf({ key }: Place): string {
-  return parseKey(rootOf(key)).platform;
 }
 
 interface Known {
@@ -157,7 +153,7 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
     },
     {
       key: 'place',
-      text: render('place', { platform: platformOf(place), audience: place.audience }),
+      text: render('place', { platform: platformOf(place.key), audience: place.audience }),
       priority: 70,
       protected: false,
       source: 'prompt place',

@@ -1,4 +1,4 @@
-import { parseKey, rootOf } from '../domain/key.ts';
+import { platformOf } from '../domain/key.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
@@ -40,5 +40,5 @@ export function bookCall(
 /** The name under which a person's calls are recorded: ids are unique within a platform. */
 export function askerOf(conversation: ConversationKey, author: Pick<Author, 'id'> | null): string | null {
   if (author === null || author.id === '') return null;
-  return `${parseKey(rootOf(conversation)).platform}:${author.id}`;
+  return `${platformOf(conversation)}:${author.id}`;
 }

@@ -94,6 +94,11 @@ export function channelOf(key: ConversationKey): string {
   return key.split(':').slice(0, 3).join(':');
 }
 
+/** Also of a child. A turn asks for it several times, so it does not parse the whole key. */
+export function platformOf(key: ConversationKey): string {
+  return decode(key.slice(0, key.indexOf(':')));
+}
+
 /** `platform:workspace`. */
 export function workspaceOf(key: ConversationKey): string {
   return key.split(':').slice(0, 2).join(':');

@@ -10,7 +10,7 @@ import { clockText } from '../context/label.ts';
 import { readNote } from '../context/note-chain.ts';
 import { guidanceText } from '../context/profile.ts';
 import { StrataError } from '../domain/errors.ts';
-import { parseKey, rootOf } from '../domain/key.ts';
+import { platformOf } from '../domain/key.ts';
 import { readerOf } from '../forecast/open.ts';
 import { writeCondensed, writeSummary } from '../forecast/summarising.ts';
 import { readerFor } from '../memory/policy.ts';
@@ -45,7 +45,7 @@ export async function turnVariables(parts: CommandServices, turn: TurnOf): Promi
     ...seen(),
     ...written,
     persona: { agentId: agent.id },
-    place: { platform: parseKey(rootOf(conversation.key)).platform, audience: conversation.audience },
+    place: { platform: platformOf(conversation.key), audience: conversation.audience },
     child: {},
     passages: {},
     failure: { reason: 'timeout', commandPrefix: parts.commandPrefix(conversation.key) },

@@ -167,9 +167,10 @@ function keepBusy({ turns, onError }: Self, work: Promise<void>): void {
 /** What the newest turn answered and added. A message that arrived while it ran belongs to the next one. */
 function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readonly number[] {
   const { answeredUpto } = conversation;
-  const isOf = ({ seq, turn }: Entry) =>
-    turn === answeredUpto || (turn === null && seq > before && seq <= answeredUpto);
-  return tail.filter(isOf).map(({ seq }) => seq);
+  const isOf = ({ seq, turn }: Entry) => turn === answeredUpto || (turn === null && seq <= answeredUpto);
+  // They are at the end of a tail that may be long.
+  const first = tail.findLastIndex(({ seq }) => seq <= before) + 1;
+  return tail.slice(first).flatMap((entry) => (isOf(entry) ? [entry.seq] : []));
 }
 
 /** A failed turn leaves its reply owed and is retried later. */

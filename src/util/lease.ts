@@ -32,8 +32,9 @@ export function holdLease(options: LeaseOptions, claim: Claim): Lease {
   return {
     signal: lost.signal,
     [Symbol.dispose]() {
-      done.abort(LET_GO);
       lost[Symbol.dispose]();
+      // Ending the sleep takes longer than all the rest, and a reply is posted first.
+      setImmediate(() => done.abort(LET_GO));
     },
   };
 }

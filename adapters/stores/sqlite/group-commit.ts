@@ -131,7 +131,10 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
       begin(connection, units);
       for (const unit of units) {
         await unit.run(transaction);
-        resumedAt = await letOthersRun(resumedAt);
+        if (performance.now() - resumedAt < MAX_STRETCH_MS) continue;
+        // Nothing else uses the connection in between; new submissions wait for their own group.
+        await nextTurn();
+        resumedAt = performance.now();
       }
       return connection.commit();
     } catch (error) {
@@ -146,13 +149,6 @@ function begin(connection: Connection, units: readonly Pending[]): void {
   const isRead = units.every((unit) => unit.kind === 'read');
   if (!isRead) connection.sync(units.some((unit) => unit.kind === 'write'));
   connection.begin(isRead ? 'read' : 'write');
-}
-
-/** Nothing else uses the connection in between; new submissions wait for their own group. */
-async function letOthersRun(resumedAt: number): Promise<number> {
-  if (performance.now() - resumedAt < MAX_STRETCH_MS) return resumedAt;
-  await nextTurn();
-  return performance.now();
 }
 
 async function runAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {

@@ -1,12 +1,13 @@
-import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from '@slack/bolt';
-import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { App, HTTPReceiver, type Receiver } from '@slack/bolt';
+import { type ChannelSink, type Clock, describe, type Log, type StrataError } from '../../../src/adapter-kit.ts';
 import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
-import { dropMalformed, guardSocket, isEvent, isReadable, namesOf } from './packets.ts';
+import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed } from './packets.ts';
 import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
-import { clientOptions, codeOf, slackLogger } from './web.ts';
+import { createSockets } from './sockets.ts';
+import { clientOptions, slackLogger } from './web.ts';
 
 /** Incoming requests as Slack sent them. Listeners parse everything themselves. */
 export interface Listener {
@@ -55,11 +56,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   listen(app, options.listener);
   return {
     async start() {
-      try {
-        await app.start();
-      } catch (error) {
-        throw refusal(error) ?? error;
-      }
+      await app.start();
     },
     async stop() {
       await app.stop();
@@ -117,11 +114,6 @@ async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: Re
   await ack();
 }
 
-/** For requests without an event name. */
-function malformed({ sink }: ConnectionOptions): (problem: string) => void {
-  return (problem) => dropMalformed(sink, namesOf(null), problem);
-}
-
 function createTransport(options: ConnectionOptions): Receiver {
   const { settings, oauth, listener } = options;
   if (settings.transport === 'http')
@@ -144,104 +136,6 @@ function createTransport(options: ConnectionOptions): Receiver {
 
 const SIGNATURE = 'x-slack-signature';
 
-/** A socket without a response to a ping within this time is closed. */
-const PING_TIMEOUT_MS = 3_000;
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 30_000;
-
-/**
- * Several sockets at once: Slack sends each event to one of them, so events still arrive while another one reconnects.
- */
-function createSockets(options: ConnectionOptions): Receiver {
-  const open = new Set<object>();
-  const over = new AbortController();
-  const giveUp = (error: StrataError): void => {
-    over.abort();
-    options.onRefused(error);
-  };
-  const sockets = Array.from({ length: options.settings.sockets }, () =>
-    createSocket(options, { open, signal: over.signal, giveUp }),
-  );
-  return {
-    init: (app) => {
-      for (const socket of sockets) socket.receiver.init(app);
-    },
-    start: async () => {
-      const [first, ...others] = sockets;
-      await first?.receiver.start();
-      for (const socket of others) socket.reopen();
-    },
-    stop: async () => {
-      over.abort();
-      await Promise.all(sockets.map((socket) => socket.receiver.stop()));
-    },
-  };
-}
-
-interface Socket {
-  readonly receiver: SocketModeReceiver;
-  /** Opens it, and retries until it is open. */
-  reopen(): void;
-}
-
-/**
- * The library waits for seconds before it reopens a lost socket, and gives up permanently if Slack is unreachable then,
- * so its reconnection is disabled.
- */
-function createSocket(
-  options: ConnectionOptions,
-  all: { readonly open: Set<object>; readonly signal: AbortSignal; readonly giveUp: (error: StrataError) => void },
-): Socket {
-  const { open, signal, giveUp } = all;
-  const { settings, listener, log, clock } = options;
-  const receiver = new SocketModeReceiver({
-    appToken: settings.app_token ?? '',
-    clientPingTimeout: PING_TIMEOUT_MS,
-    autoReconnectEnabled: false,
-    logger: slackLogger(log),
-    installerOptions: { clientOptions: clientOptions(settings, log) },
-  });
-  guardSocket(receiver.client, malformed(options));
-  let isOpening = false;
-  const tryToOpen = async (): Promise<void> => {
-    for (let attempt = 0; !signal.aborted; attempt += 1) {
-      try {
-        await receiver.start();
-        return;
-      } catch (error) {
-        const refused = refusal(error);
-        // As long as another socket is open, events still arrive.
-        if (refused !== null && open.size === 0) return giveUp(refused);
-        log.warn('A Slack socket could not be opened; trying again', { attempt, cause: describe(error) });
-        const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
-        await clock.sleep(pauseMs, { signal }).catch(() => undefined);
-      }
-    }
-  };
-  const reopen = (): void => {
-    if (isOpening || signal.aborted) return;
-    isOpening = true;
-    tryToOpen()
-      .catch((error: unknown) => log.error('Stopped reopening a Slack socket', { cause: describe(error) }))
-      .finally(() => {
-        isOpening = false;
-        // Lost again before it was noticed as open.
-        if (!open.has(receiver)) reopen();
-      });
-  };
-  receiver.client.on('connected', () => {
-    const wasAlone = open.size === 0;
-    open.add(receiver);
-    if (wasAlone) listener.connected();
-  });
-  receiver.client.on('disconnected', () => {
-    const wasOpen = open.delete(receiver);
-    if (wasOpen && open.size === 0) listener.lost();
-    if (wasOpen) reopen();
-  });
-  return { receiver, reopen };
-}
-
 /** Slack counts three seconds; later responses are late, not lost. */
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -260,7 +154,7 @@ function createHttp(
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
-  receiver.requestListener = guarded(receiver.requestListener, malformed(options));
+  receiver.requestListener = guarded(receiver.requestListener, reportMalformed(options.sink));
   return {
     init: (app) => receiver.init(app),
     start: async () => {
@@ -274,20 +168,4 @@ function createHttp(
     },
     stop: () => receiver.stop(),
   };
-}
-
-const REFUSED = new Set(['invalid_auth', 'not_authed', 'not_allowed_token_type', 'account_inactive', 'token_revoked']);
-
-function refusal(error: unknown): StrataError | null {
-  const code = codeOf(error);
-  if (code === null || !REFUSED.has(code)) return null;
-  return new StrataError(
-    'PLATFORM_REFUSED',
-    {
-      platform: 'Slack',
-      reason: `the app token is invalid (${code})`,
-      remedy: 'Create an app-level token (xapp-) with the scope connections:write and set app_token',
-    },
-    { cause: error },
-  );
 }

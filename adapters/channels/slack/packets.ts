@@ -11,6 +11,11 @@ export function dropMalformed(sink: Pick<ChannelSink, 'dropped'>, names: Names, 
   sink.dropped({ platform: PLATFORM, reason: 'malformed', ...names, problem });
 }
 
+/** For requests without an event name. */
+export function reportMalformed(sink: Pick<ChannelSink, 'dropped'>): (problem: string) => void {
+  return (problem) => dropMalformed(sink, namesOf(null), problem);
+}
+
 const objectSchema = z.record(z.string(), z.unknown());
 const eventSchema = z.object({ type: z.literal('event_callback'), event: z.object({ type: z.string() }) });
 const sideField = z.string().nullish().catch(null);

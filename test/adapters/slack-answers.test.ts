@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
 import { ADA, BOT, GENERAL, type SlackDouble, startSlack, TEAM } from '../fixtures/slack/double.ts';
+import { install, many } from '../fixtures/slack/installing.ts';
 import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { freePort } from '../support/port.ts';
 
 /** Responses of the Web API that are not Slack's own, or that miss what they should contain. */
 
@@ -72,6 +75,36 @@ describe('a post', () => {
       const bot = await start();
       slack.fail('chat.postMessage', { error });
       expect(await failureOf(bot)).toMatchObject({ final: error === 'access_denied' });
+    },
+  );
+});
+
+test('a page is no refusal for an installed workspace either', async () => {
+  const port = await freePort();
+  const bot = await start({ table: many(port) });
+  await install(port);
+  slack.fail('chat.postMessage', { page: PAGE });
+  expect(await failureOf(bot)).toMatchObject({ final: false });
+});
+
+describe('an answer to a command', () => {
+  test.each([404, 410, 500])('reaches its author though its URL answers %i', async (status) => {
+    await start();
+    slack.fail('response_url', { status });
+    slack.slash('memory list');
+    const answer = await until('the answer', () => slack.answers[0]);
+    expect(answer).toMatchObject({ channel: GENERAL, user: ADA, response_type: 'ephemeral' });
+  });
+
+  test.each([{ text: null }, { channel_id: undefined }, { user_id: null }, { team_id: null }, { trigger_id: 7 }])(
+    'with the odd field %j harms nothing',
+    async (odd) => {
+      const bot = await start();
+      slack.slash('memory list', odd);
+      await delay(200);
+      slack.slash('help');
+      await until('the answer', () => slack.answers.length > 0);
+      expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
     },
   );
 });

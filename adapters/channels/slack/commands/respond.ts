@@ -1,3 +1,4 @@
+import { describe, type Log } from '../../../../src/adapter-kit.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ReplyMessage } from './render.ts';
@@ -24,10 +25,12 @@ export function createResponder({
   workspace,
   fetch,
   rate,
+  log,
 }: {
   readonly workspace: Workspace;
   readonly fetch: typeof globalThis.fetch;
   readonly rate: PostRate;
+  readonly log: Log;
 }): Responder {
   const inTurn = (channel: string, work: () => Promise<unknown>) =>
     rate({ channel, signal: AbortSignal.timeout(TIME_LIMIT_MS) }, work);
@@ -36,12 +39,19 @@ export function createResponder({
       const { text, blocks } = message;
       const { responseUrl, channelId, threadTs, userId } = target;
       const thread = threadTs === null ? {} : { thread_ts: threadTs };
-      if (responseUrl === '') {
-        const note = { channel: channelId, user: userId, text, blocks, ...thread };
-        await inTurn(channelId, () => workspace.web.apiCall('chat.postEphemeral', note));
-      } else {
+      const note = async () => {
+        const body = { channel: channelId, user: userId, text, blocks, ...thread };
+        await inTurn(channelId, () => workspace.web.apiCall('chat.postEphemeral', body));
+      };
+      if (responseUrl === '') await note();
+      else {
         const kind = replace ? { replace_original: true } : { response_type: ephemeral ? 'ephemeral' : 'in_channel' };
-        await send(fetch, responseUrl, { text, blocks, replace_original: replace, ...kind, ...thread });
+        const body = { text, blocks, replace_original: replace, ...kind, ...thread };
+        // It expires after half an hour or five answers, and with a message that was deleted.
+        await send(fetch, responseUrl, body).catch(async (error: unknown) => {
+          log.debug('The response URL of a command failed; its answer is posted', { cause: describe(error) });
+          await note();
+        });
       }
       if (message.files.length > 0) await sendFiles({ workspace, inTurn }, target, message);
     },

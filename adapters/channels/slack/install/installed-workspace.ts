@@ -23,9 +23,10 @@ export function installedWorkspace(
   { settings, log, secret }: InstalledOptions,
 ): InstalledWorkspace {
   let token = first;
+  const options = clientOptions(settings, log);
   const withToken: webApi.FetchFunction = (url, request) =>
-    fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
-  const web = new webApi.WebClient(undefined, { ...clientOptions(settings, log), fetch: withToken });
+    options.fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
+  const web = new webApi.WebClient(undefined, { ...options, fetch: withToken });
   return {
     workspace: {
       ...{ web, teamId, userId: botUserId, botId, secret },

@@ -1,7 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
-import { ADA, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';
+import {
+  ADA,
+  BOT,
+  type DiscordDouble,
+  ELSEWHERE,
+  GENERAL,
+  GUILD,
+  GUILD_TWO,
+  STAFF,
+  startDiscord,
+} from '../fixtures/discord/double.ts';
 import { createState, type Opened, type OpenOptions, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
 import { snowflake, thread } from '../fixtures/discord/payloads.ts';
 
@@ -150,4 +160,51 @@ describe('a channel', () => {
     await delay(1_000);
     expect(sink.gone).toEqual([]);
   }, 30_000);
+});
+
+describe('a server', () => {
+  test.each([
+    ['null', null],
+    ['no list', {}],
+    ['unreadable', [null, 7, { id: null }]],
+    ['partly unreadable', [null, { id: GUILD_TWO, unavailable: true }]],
+  ])(
+    'is not taken for left when the list of servers is %s',
+    async (_, guilds) => {
+      const sink = recordSink();
+      const state = createState();
+      const table = { purge_on_leave: true };
+      const first = await start({ sink, state, table });
+      double.say(GENERAL, ADA, 'keep this');
+      double.say(ELSEWHERE, ADA, 'and this');
+      await until('the messages', () => sink.messages.length === 2);
+      await first.channel.stop();
+      open = [];
+      double.world.ready = { guilds };
+      double.world.unavailable = [GUILD, GUILD_TWO];
+      await start({ sink, state, table });
+      await delay(6_000);
+      expect(sink.gone).toEqual([]);
+      double.gateway.dispatch(GUILD, 'GUILD_CREATE', double.guildPayload(GUILD));
+      double.say(GENERAL, ADA, 'still there?');
+      await until('the message', () => sink.messages.length === 3);
+      expect(sink.messages[2]).toMatchObject({ audience: 'public' });
+    },
+    30_000,
+  );
+});
+
+describe('a command', () => {
+  test('that Discord sends twice runs once', async () => {
+    const bot = await start();
+    const interaction = {
+      ...{ id: snowflake(), application_id: BOT.id, type: 2, token: 'token', channel_id: GENERAL, guild_id: GUILD },
+      ...{ member: { user: ADA, roles: [], permissions: '0' }, data: { name: 'memory', type: 1 } },
+    };
+    const data = { name: 'memory', type: 1, options: [{ name: 'list', type: 1, options: [] }] };
+    for (const _ of [1, 2]) double.gateway.dispatch(GUILD, 'INTERACTION_CREATE', { ...interaction, data });
+    await until('the answer', () => double.callbacks.length > 0);
+    await delay(200);
+    expect([bot.sink.commands.length, double.callbacks.length]).toEqual([1, 1]);
+  });
 });

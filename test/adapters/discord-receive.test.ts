@@ -582,6 +582,7 @@ describe('a place that the bot has left', () => {
     await delay(50);
     double.gateway.dispatch(GUILD, 'CHANNEL_DELETE', textChannel({ id: GENERAL, guild_id: GUILD, name: 'general' }));
     await delay(50);
+    double.world.guilds = [GUILD_TWO];
     double.gateway.dispatch(GUILD, 'GUILD_DELETE', { id: GUILD });
   };
 

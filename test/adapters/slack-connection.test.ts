@@ -67,16 +67,20 @@ describe('Socket Mode', () => {
     await arrived(bot, 'after');
   }, 120_000);
 
-  test.each(['upgrade', 'hello'] as const)('opens another socket when one gets no %s', async (missing) => {
-    slack.silent.push(missing);
-    const bot = await start({ table: { sockets: 1 } });
-    slack.say(GENERAL, ADA, 'before');
-    await arrived(bot, 'before');
-    slack.silent.push(missing);
-    slack.kill();
-    slack.say(GENERAL, ADA, 'after');
-    await arrived(bot, 'after');
-  }, 120_000);
+  test.each(['upgrade', 'hello'] as const)(
+    'opens another socket when one gets no %s',
+    async (missing) => {
+      slack.silent.push(missing);
+      const bot = await start({ table: { sockets: 1 } });
+      slack.say(GENERAL, ADA, 'before');
+      await arrived(bot, 'before');
+      slack.silent.push(missing);
+      slack.kill();
+      slack.say(GENERAL, ADA, 'after');
+      await arrived(bot, 'after');
+    },
+    120_000,
+  );
 
   test('says in words which token is not valid', async () => {
     slack.world.botToken = 'another';

@@ -45,5 +45,12 @@ export function isDeleted(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.code === UNKNOWN_CHANNEL || error.code === UNKNOWN_MESSAGE);
 }
 
+/** The bot is not in the server, or the server no longer exists. */
+export function isNotIn(error: unknown): boolean {
+  return error instanceof DiscordAPIError && (error.code === UNKNOWN_GUILD || error.code === MISSING_ACCESS);
+}
+
 const UNKNOWN_CHANNEL = 10003;
+const UNKNOWN_GUILD = 10004;
+const MISSING_ACCESS = 50001;
 const UNKNOWN_MESSAGE = 10008;

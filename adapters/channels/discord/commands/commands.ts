@@ -48,14 +48,21 @@ export interface CommandHandlers {
   drained(): Promise<void>;
 }
 
+const MAX_SEEN = 1_000;
+
 export function createCommandHandlers(parts: CommandServices): CommandHandlers {
   const running = new Set<Promise<void>>();
+  // A command runs once, however often the gateway sends it. Messages need no such list: the store knows theirs.
+  const seen = new Set<string>();
   return {
     packet(type, data) {
       if (type !== 'INTERACTION_CREATE') return;
       const read = interactionSchema.safeParse(data);
       if (!read.success)
         return dropped(parts.sink, { reason: 'malformed', event: type, problem: problemOf(read.error) });
+      if (seen.has(read.data.id)) return;
+      if (seen.size >= MAX_SEEN) seen.clear();
+      seen.add(read.data.id);
       const work = serve(parts, read.data).catch((error: unknown) => {
         parts.log.warn('A command could not be answered', { ...nameOf(read.data), cause: describe(error) });
       });

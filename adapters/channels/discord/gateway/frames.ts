@@ -42,10 +42,15 @@ export function beatOf(hello: unknown): number {
   return Math.min(MAX_BEAT_MS, Math.max(MIN_BEAT_MS, interval));
 }
 
+const guildSchema = z.looseObject({ id: z.string() });
+
 /** The bot's own id is required, or it would answer itself. Everything else may be missing. */
 const readySchema = z.looseObject({
   user: z.looseObject({ id: z.string(), username: z.string().catch('') }),
-  guilds: z.array(z.looseObject({ id: z.string() })).catch([]),
+  guilds: z
+    .array(z.unknown())
+    .catch([])
+    .transform((guilds) => guilds.flatMap((guild) => guildSchema.safeParse(guild).data ?? [])),
   session_id: z.string().nullish().catch(null),
   resume_gateway_url: z.string().nullish().catch(null),
   application: z.looseObject({ id: z.string() }).optional().catch(undefined),

@@ -1,12 +1,15 @@
-import { type Client, Events } from 'discord.js';
+import { type Client, Events, Routes } from 'discord.js';
 import { type ChannelSink, type Cursor, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../place.ts';
 import type { Places } from '../places.ts';
+import type { Rest } from '../rest.ts';
+import { isNotIn } from '../retry.ts';
 
 export interface LeavingOptions {
   readonly bot: string;
   readonly sink: ChannelSink;
   readonly places: Places;
+  readonly rest: Rest;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -44,8 +47,14 @@ export function createLeaving(options: LeavingOptions): Leaving {
   };
 }
 
-async function leaveGuild({ bot, sink }: LeavingOptions, guildId: string): Promise<void> {
-  await sink.left({ workspace: workspaceOfGuild(bot, guildId) });
+/** Only if Discord confirms it: a list of servers may lack one for other reasons. */
+async function leaveGuild({ bot, sink, rest }: LeavingOptions, guildId: string): Promise<void> {
+  try {
+    await rest.get(Routes.guild(guildId));
+  } catch (error) {
+    if (!isNotIn(error)) throw error;
+    await sink.left({ workspace: workspaceOfGuild(bot, guildId) });
+  }
 }
 
 async function leaveChannel(

@@ -1,25 +1,20 @@
-import { type Expression, type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { EntryQuery } from '../../../src/adapter-kit.ts';
 import { onShelf, type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
 import type { Match } from './ranking.ts';
-import { entryShelf, type ShelfSize } from './search-index.ts';
+import { entryShelf, SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
 /** A search on one shelf, in the form that Postgres reads. */
 export type Term = (shelf: number) => string;
 
-export interface WantedWord {
-  /** Markers around matches. */
+export interface WantedRows {
+  /** Marks the matches. */
   readonly word: number;
   readonly term: Term;
-}
-
-export interface WantedRows extends WantedWord {
-  readonly size: ShelfSize;
-  /** The oldest entry to search, the first entry on its shelf, and the newest entry. */
-  readonly fromSeq: number;
-  readonly toSeq: number;
-  /** Of each shelf. */
-  readonly limit: number;
+  /** The newest rows are found. */
+  readonly rows: number;
+  /** The newest shelves to search are at least this many small ones. The others are large. */
+  readonly smallShelves: number;
 }
 
 /** A word of the query, to look for in known entries. */
@@ -38,10 +33,9 @@ export interface FoundRow extends Match<number> {
 export interface EntryReader {
   /** Entries within the bounds. */
   readonly entries: number;
-  /** The first and the last seq within the bounds. */
-  readonly firstSeq: number;
+  /** The last seq within the bounds. */
   readonly lastSeq: number;
-  /** The newest rows of each term, `limit` on each of its shelves. */
+  /** The newest rows of each term. */
   matching(wanted: readonly WantedRows[]): Promise<readonly FoundRow[]>;
   /** Which of the entries contain the word, counted once each. */
   having(wanted: readonly WantedIn[]): Promise<readonly Match<number>[]>;
@@ -57,19 +51,20 @@ export function createEntryReaders(query: Kysely<Tables>): OpenReader {
     const fromSeq = bounds.fromSeq ?? 1;
     const toSeq = Math.min(bounds.toSeq ?? Number.MAX_SAFE_INTEGER, (row?.next_seq ?? 1) - 1);
     if (toSeq < fromSeq) return null;
-    const common = { conversationId, authorId: authorId ?? null, sinceAt: sinceAt ?? null, fromSeq };
+    const common = { conversationId, authorId: authorId ?? null, sinceAt: sinceAt ?? null, fromSeq, toSeq };
     const isFiltered = authorId !== undefined || sinceAt !== undefined;
     const matching = isFiltered ? statements.filtered : statements.matching;
     return {
       entries: toSeq - fromSeq + 1,
-      firstSeq: fromSeq,
       lastSeq: toSeq,
       async matching(wanted) {
-        const looked = wanted.flatMap((each) => shelfByShelf(conversationId, each));
-        const terms = looked.map(({ term }) => term);
-        const limits = looked.map(({ limit }) => limit);
-        const newest = looked.map((shelf) => Math.min(shelf.toSeq, toSeq));
-        return mark(looked, await transaction.rows(matching({ ...common, terms, limits, newest })));
+        if (wanted.length === 0) return [];
+        const shelves = wanted.map((each) => shelvesOf(conversationId, { fromSeq, toSeq, ...each }));
+        const terms = wanted.flatMap(({ term }, index) => shelves[index]?.map(term) ?? []);
+        let last = 0;
+        const lasts = shelves.map(({ length }) => (last += length));
+        const limits = wanted.map(({ rows }) => rows);
+        return rowsOf(wanted, await transaction.rows(matching({ ...common, terms, lasts, limits })));
       },
       async having(wanted) {
         const looked = wanted.flatMap(({ word, text, seqs }) =>
@@ -78,44 +73,70 @@ export function createEntryReaders(query: Kysely<Tables>): OpenReader {
         if (looked.length === 0) return [];
         const terms = looked.map(({ term }) => term);
         const seqs = looked.map(({ seq }) => seq);
-        return mark(looked, await transaction.rows(statements.having({ conversationId, terms, seqs })));
+        const rows = await transaction.rows(statements.having({ conversationId, terms, seqs }));
+        return rows.map(({ place, seq: id, ...row }) => ({ id, word: looked[place - 1]?.word ?? 0, ...row }));
       },
     };
   };
 }
 
-function shelfByShelf(conversationId: number, { word, term, size, fromSeq, toSeq, limit }: WantedRows) {
-  const newest = entryShelf(conversationId, toSeq, size);
-  const count = newest - entryShelf(conversationId, fromSeq, size) + 1;
-  return Array.from({ length: count }, (_, index) => ({ word, term: term(newest - index), limit, toSeq }));
+/** The shelves of a range, newest first: small ones down to the edge of a large one, then large ones. */
+function shelvesOf(
+  conversationId: number,
+  { fromSeq, toSeq, smallShelves }: { readonly fromSeq: number; readonly toSeq: number; readonly smallShelves: number },
+): readonly number[] {
+  const { small, large } = SHELF_ENTRIES;
+  const edge = smallShelves === 0 ? toSeq + 1 : Math.floor((toSeq - smallShelves * small) / large) * large;
+  const downTo = (size: ShelfSize, newest: number, oldest: number) => {
+    const first = entryShelf(conversationId, newest, size);
+    const count = oldest > newest ? 0 : first - entryShelf(conversationId, oldest, size) + 1;
+    return Array.from({ length: count }, (_, index) => first - index);
+  };
+  return [...downTo('small', toSeq, Math.max(edge, fromSeq)), ...downTo('large', Math.min(edge - 1, toSeq), fromSeq)];
 }
 
-interface MatchRow {
+/** All rows of one word, as lists: a result row for each would take longer to send and read than to find. */
+interface MatchLists {
+  /** Counted from 1. */
+  readonly place: number;
+  readonly seqs: string;
+  readonly lengths: string;
+  readonly occurrences: string;
+  /** 1 or 0. */
+  readonly wanted: string;
+}
+
+function rowsOf(of: readonly { readonly word: number }[], lists: readonly MatchLists[]): readonly FoundRow[] {
+  return lists.flatMap(({ place, seqs, lengths, occurrences, wanted }) => {
+    const word = of[place - 1]?.word ?? 0;
+    const [length, times, isWanted] = [numbersIn(lengths), numbersIn(occurrences), numbersIn(wanted)];
+    return numbersIn(seqs).map((id, row) => ({
+      ...{ id, word, length: length[row] ?? 0, occurrences: times[row] ?? 0 },
+      isWanted: isWanted[row] === 1,
+    }));
+  });
+}
+
+/** `{1,2}` as Postgres writes it. */
+function numbersIn(list: string): readonly number[] {
+  return list.slice(1, -1).split(',').map(Number);
+}
+
+interface KnownRow extends Omit<Match<number>, 'id' | 'word'> {
   /** Counted from 1. */
   readonly place: number;
   readonly seq: number;
-  readonly occurrences: number;
-  readonly length: number;
-  readonly is_wanted: boolean;
-}
-
-function mark(wanted: readonly Pick<WantedWord, 'word'>[], rows: readonly MatchRow[]): readonly FoundRow[] {
-  return rows.map(({ place, seq, occurrences, length, is_wanted: isWanted }) => ({
-    id: seq,
-    word: wanted[place - 1]?.word ?? 0,
-    occurrences,
-    length,
-    isWanted,
-  }));
 }
 
 interface Bounds {
   readonly conversationId: number;
-  readonly terms: readonly string[];
   readonly fromSeq: number;
-  /** For each term, the number of rows and the newest seq. */
+  readonly toSeq: number;
+  /** The shelves of each word in turn, and the number of the last one of each word, counted from 1. */
+  readonly terms: readonly string[];
+  readonly lasts: readonly number[];
+  /** For each word, the number of rows. */
   readonly limits: readonly number[];
-  readonly newest: readonly number[];
   readonly authorId: string | null;
   readonly sinceAt: number | null;
 }
@@ -132,37 +153,40 @@ interface Known {
  * their words once, and their lengths cost less to read: each is stored twice, on a small shelf and on a large one.
  */
 const OCCURRENCES = sql`case when length(found.words) = found.length * 2 then 1
-  else ts_rank_cd('{1,1,1,1}', found.words, wanted.term) end`;
-
-/** Once, not for every compared row. */
-function parsed(p: Parameter<Bounds>) {
-  return sql`select place, term::tsquery as term, most, newest
-    from unnest(${p('terms')}::text[], ${p('limits')}::bigint[], ${p('newest')}::bigint[])
-      with ordinality as given(term, most, newest, place)`;
-}
+  else ts_rank_cd('{1,1,1,1}', found.words, found.term) end`;
 
 function prepareStatements(query: Kysely<Tables>) {
-  const build = <Values>(text: (p: Parameter<Values>) => ReturnType<typeof sql<MatchRow>>) =>
+  const build = <Values, Row>(text: (p: Parameter<Values>) => RawBuilder<Row>) =>
     prepare((p: Parameter<Values>) => ({ compile: () => text(p).compile(query) }));
   // The shelves determine the conversation. With a condition on it, the server might scan all of it instead of using
-  // the index.
-  const newest = (p: Parameter<Bounds>, isWanted: Expression<boolean>) => sql<MatchRow>`
-    with wanted as materialized (${parsed(p)})
-    select wanted.place, found.seq, found.length, ${OCCURRENCES} as occurrences, ${isWanted} as is_wanted
-    from wanted cross join lateral (
-      select seq, length, words from entry_index
-      where words @@ wanted.term and seq between ${p('fromSeq')} and wanted.newest
-      order by seq desc limit wanted.most
-    ) as found`;
+  // the index. It reads shelf after shelf until a word has enough rows; `offset 0` makes it parse each term once.
+  const newest = (p: Parameter<Bounds>, isWanted: Expression<boolean>) => sql<MatchLists>`
+    select wanted.place, array_agg(found.seq)::text as seqs, array_agg(found.length)::text as lengths,
+      array_agg(${OCCURRENCES})::text as occurrences, array_agg((${isWanted})::int)::text as wanted
+    from (
+      select place, most, last, lag(last, 1, 0::bigint) over (order by place) as before
+      from unnest(${p('limits')}::bigint[], ${p('lasts')}::bigint[]) with ordinality as given(most, last, place)
+    ) as wanted cross join lateral (
+      select row.seq, row.length, row.words, shelf.term
+      from (
+        select term::tsquery as term from unnest((${p('terms')}::text[])[wanted.before + 1:wanted.last]) as given(term) offset 0
+      ) as shelf cross join lateral (
+        select seq, length, words from entry_index
+        where words @@ shelf.term and seq between ${p('fromSeq')} and ${p('toSeq')}
+        order by seq desc limit wanted.most
+      ) as row
+      limit wanted.most
+    ) as found
+    group by wanted.place`;
   return {
     entries: prepare((p: Parameter<{ conversationId: number }>) =>
       query.selectFrom('conversation').select('next_seq').where('id', '=', p('conversationId')),
     ),
-    matching: build<Bounds>((p) => newest(p, sql`true`)),
+    matching: build<Bounds, MatchLists>((p) => newest(p, sql`true`)),
     // Each entry by its key; with a join, the server might read all entries.
-    having: build<Known>(
-      (p) => sql<MatchRow>`
-        select place, found.seq, found.length, 1 as occurrences, true as is_wanted
+    having: build<Known, KnownRow>(
+      (p) => sql<KnownRow>`
+        select place, found.seq, found.length, 1 as occurrences
         from unnest(${p('terms')}::text[], ${p('seqs')}::bigint[]) with ordinality as given(term, seq, place)
           cross join lateral (
             select seq, length, words from entry_index
@@ -170,7 +194,7 @@ function prepareStatements(query: Kysely<Tables>) {
           ) as found
         where found.words @@ given.term::tsquery`,
     ),
-    filtered: build<Bounds>((p) =>
+    filtered: build<Bounds, MatchLists>((p) =>
       newest(
         p,
         sql`exists (

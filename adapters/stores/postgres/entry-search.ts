@@ -2,26 +2,20 @@ import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
 import { onShelf, queryWords } from '../sql/index.ts';
 import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
 import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
-import { SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
 /** The best entries by their rare words. Only they are checked for common words, because each check costs a lookup. */
 const MAX_HOPEFUL = 100;
 interface Reach {
+  /** Rows of one term; the newest ones count. */
   readonly rows: number;
-  /** Entries of the first step; its results determine the size of the next one. */
-  readonly firstEntries: number;
+  /** The newest shelves to search are at least this many small ones. The others are large. */
+  readonly smallShelves: number;
 }
 
-/** Rows of one word that are ranked. A word with more rows is common: its newest rows count. */
-const ALONE: Reach = { rows: 150, firstEntries: SHELF_ENTRIES.small / 2 };
+/** Rows of one word that are ranked. A word with more rows is common. */
+const ALONE: Reach = { rows: 150, smallShelves: 8 };
 /** Rows with a common word next to another one that are checked, however old. They are few among many entries. */
-const TOGETHER: Reach = { rows: 500, firstEntries: SHELF_ENTRIES.large };
-/** Growth limit from one step to the next. Reading the index takes less time than another step, a query of its own. */
-const GROWTH = 64;
-/** Each step covers this many times what will probably do, so that the estimate may be too low. */
-const ALLOWANCE = 1.5;
-/** Above this number of entries, large shelves are used. */
-const MAX_SMALL_SHELVES = 8;
+const TOGETHER: Reach = { rows: 500, smallShelves: 0 };
 
 /**
  * BM25 within one conversation, in bounded time however long it is. Rare words decide: all their entries are ranked.
@@ -57,61 +51,19 @@ function plain(word: string): Term {
   return (shelf) => onShelf(shelf, word);
 }
 
-/** What is known about one word so far. */
-interface Hunt {
-  readonly word: number;
-  readonly term: Term;
-  readonly matches: Match<number>[];
-  /** All entries with the word, including those that the query filters out, and the oldest of them. */
-  rows: number;
-  lowest: number;
-  /** Entries before this one were not checked. */
-  below: number;
-}
-
-/**
- * From the newest entry backwards, each step as far as will probably do, until the word has so many rows that it is
- * common, or all entries were checked.
- */
+/** The newest rows of each term, until the word has so many that it is common. */
 async function gather(reader: EntryReader, terms: readonly Term[], reach: Reach): Promise<readonly Found[]> {
-  const { firstSeq, lastSeq } = reader;
-  const hunts = terms.map(
-    (term, word): Hunt => ({ word, term, matches: [], rows: 0, lowest: lastSeq, below: lastSeq + 1 }),
-  );
-  const isOpen = ({ rows, below }: Hunt) => rows < reach.rows && below > firstSeq;
-  for (let open = hunts; open.length > 0; open = open.filter(isOpen)) {
-    const wanted = open.map((hunt) => {
-      const { word, term, below, rows } = hunt;
-      const step = nextStep(reader, hunt, reach);
-      hunt.below = step.fromSeq;
-      return { word, term, ...step, toSeq: below - 1, limit: reach.rows - rows };
-    });
-    for (const row of await reader.matching(wanted)) take(hunts[row.word], row);
-  }
-  return hunts.map((hunt) => summed(reader, hunt, reach.rows));
-}
-
-function take(hunt: Hunt | undefined, row: FoundRow): void {
-  if (hunt === undefined) return;
-  hunt.rows += 1;
-  hunt.lowest = Math.min(hunt.lowest, row.id);
-  if (row.isWanted) hunt.matches.push(row);
-}
-
-/** Pure: the number of entries that probably contain the missing rows, and not many more than seen before. */
-function nextStep({ firstSeq, lastSeq }: EntryReader, { rows, below }: Hunt, reach: Reach) {
-  const seen = lastSeq + 1 - below;
-  const likely = ((reach.rows - rows) * seen) / (rows + 1);
-  const missing = seen === 0 ? reach.firstEntries : Math.min(ALLOWANCE * likely, GROWTH * seen);
-  const size: ShelfSize = missing > MAX_SMALL_SHELVES * SHELF_ENTRIES.small ? 'large' : 'small';
-  const oldest = Math.max(below - missing, firstSeq);
-  return { size, fromSeq: Math.floor(oldest / SHELF_ENTRIES[size]) * SHELF_ENTRIES[size] };
+  const found = await reader.matching(terms.map((term, word) => ({ word, term, ...reach })));
+  const byWord = Map.groupBy(found, ({ word }) => word);
+  return terms.map((_, word) => summed(reader, byWord.get(word) ?? [], reach.rows));
 }
 
 /** Extrapolates from the part that was seen. */
-function summed({ lastSeq, entries }: EntryReader, { matches, rows, lowest }: Hunt, limit: number): Found {
-  if (rows < limit) return { matches, rows, isCommon: false };
-  return { matches, rows: Math.round((rows * entries) / (lastSeq - lowest + 1)), isCommon: true };
+function summed({ lastSeq, entries }: EntryReader, found: readonly FoundRow[], limit: number): Found {
+  const matches = found.filter(({ isWanted }) => isWanted);
+  if (found.length < limit) return { matches, rows: found.length, isCommon: false };
+  const lowest = Math.min(...found.map(({ id }) => id));
+  return { matches, rows: Math.round((found.length * entries) / (lastSeq - lowest + 1)), isCommon: true };
 }
 
 /** What common words add to entries that another word has found: to all with a rare word, or otherwise to some. */
@@ -164,9 +116,6 @@ async function besideLeast(
 
 /** Each entry and word once, without those found already. */
 function unknownOf(added: readonly Match<number>[], found: readonly Found[]): Match<number>[] {
-  const known = new Set(found.flatMap(({ matches }) => matches.map(({ id, word }) => `${word} ${id}`)));
-  return added.filter(({ id, word }) => {
-    const key = `${word} ${id}`;
-    return known.has(key) ? false : known.add(key) !== undefined;
-  });
+  const known = found.map(({ matches }) => new Set(matches.map(({ id }) => id)));
+  return added.filter(({ id, word }) => known[word]?.has(id) === false && known[word].add(id) !== undefined);
 }

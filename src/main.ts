@@ -65,5 +65,9 @@ function stopSignal(): AbortSignal {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  // Nobody reads the log any more, for example after a restart of what collects it. The bot goes on.
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   return controller.signal;
 }

@@ -2,14 +2,17 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { wordsOnShelf } from '../../adapters/stores/sql/index.ts';
+import { coreMigrations, type Tables, wordsOnShelf } from '../../adapters/stores/sql/index.ts';
+import { explain } from '../../adapters/stores/sqlite/failures.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { migrate } from '../../adapters/stores/sqlite/migrate.ts';
 import { type BlobId, makeChildKey, parseKey, type Storage } from '../../src/adapter-kit.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
@@ -239,7 +242,7 @@ describe('sqlite', () => {
       const other = new Database(file());
       other.exec('create table notes (text)');
       other.close();
-      await refused('STORE_UNUSABLE', /not created by Strata/);
+      await refused('STORE_UNUSABLE', /not created by Strata.* Set --data to another directory\.$/);
     });
 
     it('is a damaged file', async () => {
@@ -249,7 +252,7 @@ describe('sqlite', () => {
       const bytes = await readFile(file());
       bytes.fill(0x5a, 5 * 4096, 12 * 4096);
       await writeFile(file(), bytes);
-      await refused('STORE_UNUSABLE', /damaged/);
+      await refused('STORE_UNUSABLE', /damaged .* Restore a backup into another directory: strata restore FILE/);
     });
 
     it('is a file that was cut off', async () => {
@@ -281,6 +284,33 @@ describe('sqlite', () => {
       await expect(createSqliteStorage({ directory: '/proc/1/nope/below' })).rejects.toMatchObject({
         code: 'STORE_UNUSABLE',
       });
+    });
+
+    it.each([
+      ['a path through a file', 'file/below', /no directory .*Set --data to a directory\.$/],
+      ['a circle of links', 'circle', /no directory .*Set --data to a directory\.$/],
+      ['a long name', 'a'.repeat(300), /too long .*Set --data to a shorter path\.$/],
+      ['a directory for the file', 'other', /not writable .*or set --data to another directory\.$/],
+      ['a damaged lock', 'locked', /lock is damaged.* Delete .*strata\.lock if no Strata process/],
+    ])('is %s: the message says what to do', async (_, name, message) => {
+      await writeFile(join(directory, 'file'), 'x');
+      await symlink(join(directory, 'circle'), join(directory, 'circle'));
+      await mkdir(join(directory, 'other', 'strata.db'), { recursive: true });
+      await mkdir(join(directory, 'locked'));
+      await writeFile(join(directory, 'locked', 'strata.lock'), 'this is no lock');
+      await expect(createSqliteStorage({ directory: join(directory, name) })).rejects.toThrow(message);
+    });
+
+    it('is on a full disk: nothing is left of a migration', async () => {
+      const database = new Database(file());
+      database.pragma('max_page_count = 20');
+      const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+      const migrations = coreMigrations('autoincrement');
+      const lock = { becomeAlone: () => true };
+      const error = await migrate({ database, query, migrations, path: file(), lock }).catch((cause) => cause);
+      expect(String(explain(file(), error))).toMatch(/the disk is full .*Nothing was changed\. Free some space/);
+      expect(database.prepare('select name from sqlite_schema').all()).toEqual([]);
+      database.close();
     });
 
     it('is a directory where the file should be', async () => {

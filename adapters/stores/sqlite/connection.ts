@@ -1,7 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { describe, StrataError } from '../../../src/adapter-kit.ts';
+import type Database from 'better-sqlite3';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
+import { explain, isBusy } from './failures.ts';
 import { wipeUnused } from './wipe.ts';
 
 /** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
@@ -83,7 +84,7 @@ export function createConnection(database: Database.Database): Connection {
       descriptor ??= openSync(path, 'r+');
       return wipeUnused(descriptor, offset);
     },
-    isBusy: (error) => error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'),
+    isBusy,
     explain: (error) => explain(path, error),
     closedError: () => new StrataError('STORE_UNUSABLE', { path, reason: 'it was closed' }),
     close() {
@@ -104,21 +105,4 @@ function keep<Prepared>(prepare: (sql: string) => Prepared): (sql: string) => Pr
     kept.set(sql, prepared);
     return prepared;
   };
-}
-
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^SQLITE_(CORRUPT|NOTADB)/, 'the file is damaged'],
-  [/^SQLITE_FULL/, 'the disk is full'],
-  [/^SQLITE_(READONLY|PERM|CANTOPEN|AUTH)/, 'it is not writable'],
-  [/^SQLITE_IOERR/, 'the disk failed'],
-  [/^SQLITE_BUSY/, 'another program has locked it'],
-];
-
-/** One sentence for failures that a person can fix; any other error is unexpected and returned unchanged. */
-export function explain(path: string, error: unknown): unknown {
-  if (!(error instanceof Database.SqliteError)) return error;
-  const known = REASONS.find(([code]) => code.test(error.code));
-  if (known === undefined) return error;
-  const reason = `${known[1]} (${describe(error)})`;
-  return new StrataError('STORE_UNUSABLE', { path, reason }, { cause: error });
 }

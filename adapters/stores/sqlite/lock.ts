@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { makePrivateFile, StrataError } from '../../../src/adapter-kit.ts';
+import { isBusy, isDamage } from './failures.ts';
 
 /** Held by this process until it is released or the process ends, in whatever way. */
 export interface DirectoryLock {
@@ -39,7 +40,14 @@ export function lockDirectory({
       return work();
     } catch (error) {
       database.close();
-      throw isBusy(error) ? new StrataError('STORE_LOCKED', { path: directory }, { cause: error }) : error;
+      if (isBusy(error)) throw new StrataError('STORE_LOCKED', { path: directory }, { cause: error });
+      if (!isDamage(error)) throw error;
+      const remedy = `Delete ${file} if no Strata process uses the directory; it contains no data`;
+      throw new StrataError(
+        'STORE_UNUSABLE',
+        { path: directory, reason: 'its lock is damaged', remedy },
+        { cause: error },
+      );
     }
   };
   let isAlone = locked(() => begin(database, shared));
@@ -80,8 +88,4 @@ function read(database: Database.Database): void {
   database.pragma(`busy_timeout = ${PATIENCE_MS}`);
   database.exec('begin');
   database.prepare('select count(*) from sqlite_schema').get();
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }

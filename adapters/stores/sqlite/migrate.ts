@@ -28,9 +28,17 @@ export async function migrate({ database, query, migrations, path, lock }: Migra
   // Of processes that start together, another one may have been first.
   const done = doneOf();
   if (done === null) return;
-  // Kysely's own migrator uses no transaction here, so a killed process would leave half a change behind.
   const tables = query.withTables<Pick<MigratedTables, 'kysely_migration'>>();
-  await tables.transaction().execute((transaction) => applyMigrations(transaction, { migrations, done }));
+  // Kysely's own migrator uses no transaction here, so a killed process would leave half a change behind.
+  database.exec('begin immediate');
+  try {
+    await applyMigrations(tables, { migrations, done });
+    database.exec('commit');
+  } catch (error) {
+    // SQLite has already rolled back if the disk is full.
+    if (database.inTransaction) database.exec('rollback');
+    throw error;
+  }
 }
 
 function doneMigrations(database: Database.Database): readonly string[] {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, makePrivateFile, restrictToOwner, StrataError } from '../../../src/adapter-kit.ts';
-import { explain } from './connection.ts';
+import { explain } from './failures.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 
 /** Identifies the file: "Stra" in ASCII. */
@@ -95,12 +95,16 @@ function isEmpty(path: string): boolean {
 
 function check(database: Database.Database, path: string): void {
   if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    throw new StrataError('STORE_UNUSABLE', { path, reason: 'the file was not created by Strata' });
+    throw new StrataError('STORE_UNUSABLE', {
+      path,
+      reason: 'the file was not created by Strata',
+      remedy: 'Set --data to another directory',
+    });
   }
   if (statSync(path).size > CHECKED_BYTES) return;
   const finding = String(database.pragma('quick_check(1)', { simple: true }));
   if (finding === 'ok') return;
-  throw new StrataError('STORE_UNUSABLE', { path, reason: `the file is damaged (${finding.split('\n').at(-1)})` });
+  throw explain(path, new Database.SqliteError(finding.split('\n').at(-1) ?? '', 'SQLITE_CORRUPT'));
 }
 
 /** Every failure with the directory or the file becomes one sentence for the person who started the bot. */

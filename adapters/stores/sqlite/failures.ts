@@ -1,0 +1,61 @@
+import { describe, StrataError } from '../../../src/adapter-kit.ts';
+
+/** Classifies failures of the file, its folder and its disk. Pure. */
+
+interface Cause {
+  /** Of SQLite or the system. */
+  readonly code: RegExp;
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+const ANOTHER_FOLDER = 'set --data to another directory';
+
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
+
+const CAUSES: readonly Cause[] = [
+  {
+    code: DAMAGE,
+    reason: 'the file is damaged',
+    remedy: 'Restore a backup into another directory: strata restore FILE --data DIR',
+  },
+  {
+    code: /^(SQLITE_FULL|ENOSPC|EDQUOT)/,
+    reason: 'the disk is full',
+    remedy: `Free some space, or ${ANOTHER_FOLDER}`,
+  },
+  {
+    code: /^(SQLITE_(READONLY|PERM|CANTOPEN|AUTH)|EACCES|EPERM|EROFS)/,
+    reason: 'it is not writable',
+    remedy: `Let the user of this process write there, or ${ANOTHER_FOLDER}`,
+  },
+  { code: /^(ENOTDIR|EEXIST|ELOOP)/, reason: 'its path leads to no directory', remedy: 'Set --data to a directory' },
+  { code: /^ENAMETOOLONG/, reason: 'its path is too long', remedy: 'Set --data to a shorter path' },
+  { code: /^(SQLITE_IOERR|EIO)/, reason: 'the disk failed', remedy: 'Check the disk and its connection' },
+  {
+    code: /^SQLITE_BUSY/,
+    reason: 'another program has locked it',
+    remedy: 'Close the program that has the file open, and start again',
+  },
+];
+
+/** One sentence for failures that a person can fix; any other error is unexpected and returned unchanged. */
+export function explain(path: string, error: unknown): unknown {
+  const known = CAUSES.find(({ code }) => code.test(codeOf(error)));
+  if (known === undefined) return error;
+  const reason = `${known.reason} (${describe(error)})`;
+  return new StrataError('STORE_UNUSABLE', { path, reason, remedy: known.remedy }, { cause: error });
+}
+
+export function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY');
+}
+
+export function isDamage(error: unknown): boolean {
+  return DAMAGE.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof StrataError || !(error instanceof Error) || !('code' in error)) return '';
+  return String(error.code);
+}

@@ -57,7 +57,7 @@ export async function askForRewrite(
     ...{ summaryId, fromSeq, toSeq, askedAt: now, failure: null },
     wish: wish.trim().slice(0, MAX_WISH_LENGTH),
   };
-  await state.of(conversation.id).set(NAME, { ...request });
+  await state.of(conversation.id).set(NAME, { ...request }, { mayQuote: true });
   await store.conversations.change(conversation.id, { kind: 'maintain', at: now });
   queue.kick(conversation.id);
 }
@@ -88,5 +88,5 @@ export async function endRewrite(
 ): Promise<void> {
   const own = state.of(conversationId);
   if (failure === null) await own.delete(NAME);
-  else await own.set(NAME, { ...request, wish: '', failure });
+  else await own.set(NAME, { ...request, wish: '', failure }, { mayQuote: true });
 }

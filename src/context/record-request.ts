@@ -3,7 +3,7 @@ import { describe } from '../domain/errors.ts';
 import type { BlobId } from '../domain/message.ts';
 import type { Passage, PassageSection, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest } from '../ports/model.ts';
-import type { TurnCommit } from '../ports/store.ts';
+import type { NewBlob, TurnCommit } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { entryMessageOf } from './entry-message.ts';
 import { keepProfile, type ProfileParts } from './keep-profile.ts';
@@ -28,6 +28,8 @@ export interface SentRequest extends NotePlace {
 
 export interface RecordedRequest {
   readonly record: NonNullable<TurnCommit['record']>;
+  /** What hooks changed in the request. */
+  readonly blobs: readonly NewBlob[];
   /** Called once the reply is stored, with its seq. */
   readonly committed: (seq: number) => void;
 }
@@ -60,11 +62,12 @@ export function createRequestRecorder(
       const previous = links.get(id) ?? (await lastLink(services, id));
       const { hash: profile, parts } = partsOf(sent.fitted);
       const isKept = sent.isAltered && sent.fitted.request.steps.every(isRebuilt);
-      const change = isKept ? await keepChange(services, sent) : null;
-      const { text, link } = encodeNote({ ...noteOf(sent, profile), change }, sent, previous);
+      const change = isKept ? changeOf(sent) : null;
+      const { text, link } = encodeNote({ ...noteOf(sent, profile), change: change?.id ?? null }, sent, previous);
       const isKnown = previous?.note.profile === profile;
       return {
         record: { note: text, parts: isKnown ? [] : parts },
+        blobs: change === null ? [] : [change],
         committed(seq) {
           links.delete(id);
           links.set(id, { ...link, seq });
@@ -90,16 +93,12 @@ async function lastLink({ store, log }: Pick<Services, 'store' | 'log'>, convers
  * A hook may repeat what people said, so its change is kept like a long tool result: for as long, and until something
  * that it repeats is forgotten.
  */
-async function keepChange(
-  { store }: Pick<Services, 'store'>,
-  { fitted, sent, at }: SentRequest,
-): Promise<BlobId | null> {
+function changeOf({ fitted, sent }: SentRequest): NewBlob | null {
   const text = changeText(fitted.view, sent);
   if (text === null) return null;
   const { id: conversationId } = fitted.request.snapshot.conversation;
   const id = hash('sha256', `${conversationId} ${text}`, 'base64url').slice(0, CHANGE_LENGTH) as BlobId;
-  await store.blobs.put({ id, conversationId, text, now: at });
-  return id;
+  return { id, text };
 }
 
 const CHANGE_LENGTH = 22;

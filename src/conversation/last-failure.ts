@@ -14,7 +14,7 @@ export type LastFailure = z.infer<typeof failureSchema>;
 const NAME = 'last-failure';
 
 export async function keepFailure(state: StateStore, conversationId: number, failure: LastFailure): Promise<void> {
-  await state.of(conversationId).set(NAME, failure);
+  await state.of(conversationId).set(NAME, failure, { mayQuote: true });
 }
 
 /** Null if the newest answer was not a failure. */

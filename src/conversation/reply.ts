@@ -155,6 +155,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     usage: run?.usage() ?? [],
     calibration: run?.calibration() ?? null,
     given: run?.given() ?? [],
+    blobs: [...(run?.blobs() ?? []), ...(recorded?.blobs ?? [])],
     ...(recorded === null ? {} : { record: recorded.record }),
     maintainAt: verdict.due ? now : now + idleMs(options, snapshot),
     now,

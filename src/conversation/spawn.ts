@@ -139,8 +139,10 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
     },
     child: {
       budget: parent.budget,
+      blobs: parent.context.blobs,
       contextOf: (own) => ({
         ...{ ...parent.context, audience: own.audience, signal: own.signal, storedIn: own.conversationId },
+        ...(own.blobs === undefined ? {} : { blobs: own.blobs }),
         callKey: `${parent.context.callKey}/${parent.ordinal}.${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
         ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
       }),
@@ -203,6 +205,7 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
     ...{ claim, readUpto: newest.seq, entries, posts: [], usage: [], now },
     calibration: run.calibration(),
     given: run.given(),
+    blobs: run.blobs(),
     maintainAt: verdict.due ? now : now + idleMsOf(services.agents.agentFor(child.key)),
   });
   if (result.kind === 'stale') throw new StrataError('CLAIM_LOST', { conversation: child.key, work: 'reply' });

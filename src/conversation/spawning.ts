@@ -3,6 +3,7 @@ import type { ContextProfile } from '../ports/engine.ts';
 import type { Claim } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
 import type { ChildAnswer, ChildTask } from '../tools/spawn.ts';
+import type { TurnBlobs } from '../tools/turn-blobs.ts';
 
 /** Opens child conversations for the tools of a turn. */
 export interface Spawner {
@@ -32,6 +33,8 @@ export interface ChildBudget {
 
 /** What differs in the turns of a child. */
 export interface ChildTurn {
+  /** Of the turn that opened it. */
+  readonly blobs: TurnBlobs | undefined;
   readonly budget: ChildBudget;
   /** The parent's context for a tool call of the child. */
   contextOf(own: Omit<ToolContext, 'spawn'>): Omit<ToolContext, 'spawn'>;

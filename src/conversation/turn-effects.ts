@@ -7,8 +7,9 @@ import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextEngine, FinishedTurn, TurnMessage, VolatileSection } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
-import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
+import type { Calibration, Claim, ContextSnapshot, Conversation, NewBlob } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
+import { createTurnBlobs } from '../tools/turn-blobs.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
 import { type CacheAccount, NO_CACHE_ACCOUNT } from './cache-account.ts';
@@ -31,6 +32,8 @@ export interface Run extends TurnOptions {
   recalled(): readonly MemoryId[];
   /** Every memory that the model saw, even in part: its text may repeat it. */
   given(): readonly MemoryId[];
+  /** Long results of its tools, to be stored with it. */
+  blobs(): readonly NewBlob[];
   /** What the last request was built from; null if the engine does not say. */
   recorded(at: number): Promise<RecordedRequest | null>;
   /** Whether maintenance is due after these messages are stored. */
@@ -53,10 +56,10 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const { hooks } = parts.services;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
-  const { author } = askedIn(options.snapshot, newest);
-  const person = askerOf(options.snapshot.conversation.key, author);
+  const person = askerOf(options.snapshot.conversation.key, askedIn(options.snapshot, newest).author);
   const state = startState(options);
   const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
+  const blobs = createTurnBlobs(options.child?.blobs);
   const cache = cacheAccountOf(parts, options);
   const budget = options.child?.budget ?? { children: 0 };
   return {
@@ -69,7 +72,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     async callTool(call) {
       const check = () => claimed(parts, options, given.ids());
       const { audience, key } = await check();
-      const called = { audience, callKey: `${key}#${call.callId}`, signal, onGiven: given.add };
+      const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
       const own = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
       const context = options.child?.contextOf(own) ?? own;
       const parent = { key, claim: options.claim, profile, tool: call.tool, context, budget, check };
@@ -102,6 +105,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     calibration: () => state.calibration,
     recalled: () => state.assembly?.recalled ?? [],
     given: given.ids,
+    blobs: blobs.all,
     recorded: (at) => recordOf(parts, options, { state, at }),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
   };
@@ -197,7 +201,7 @@ function toolContext({
   snapshot,
   newest,
   claim,
-}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'onGiven' | 'onImages' | 'spawn'> {
+}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'blobs' | 'onGiven' | 'onImages' | 'spawn'> {
   const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
   return {

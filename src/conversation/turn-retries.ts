@@ -44,6 +44,7 @@ export async function postpone(
   const nextAttemptAt = clock.now() + backoffMs({ failures, chance: random.next(), retryAfterMs: null });
   events.emit({ kind: 'turn.delayed', conversation: conversation.key, message, failures, nextAttemptAt });
   const { answeredUpto } = conversation;
-  await state.of(conversation.id).set(NAME, { answeredUpto, failures, nextAttemptAt, message });
+  const failure = { answeredUpto, failures, nextAttemptAt, message };
+  await state.of(conversation.id).set(NAME, failure, { mayQuote: true });
   await store.conversations.renew('reply', claim, nextAttemptAt);
 }

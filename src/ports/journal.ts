@@ -194,7 +194,10 @@ export interface StateStore {
 
 export interface ConversationState {
   get(name: string): Promise<JsonValue | undefined>;
-  /** Stores nothing for a conversation that is gone. */
-  set(name: string, value: JsonValue): Promise<void>;
+  /**
+   * Stores nothing for a conversation that is gone. With `mayQuote`, the value may repeat what people said, such as an
+   * error of a provider: it is deleted with every deletion or edit of text in the conversation. Default false.
+   */
+  set(name: string, value: JsonValue, options?: { readonly mayQuote: boolean }): Promise<void>;
   delete(name: string): Promise<void>;
 }

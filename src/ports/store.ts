@@ -209,6 +209,8 @@ export interface TurnCommit {
   readonly given?: readonly MemoryId[];
   /** What the request was built from, with texts that the store may not know yet. Default: not recorded. */
   readonly record?: { readonly note: string; readonly parts: readonly RequestPart[] };
+  /** Long texts of its tools, with an id each. They are stored only together with the turn. Default: none. */
+  readonly blobs?: readonly NewBlob[];
   /**
    * When to check the conversation at the latest. It is now if the compactor found something due, so a crash cannot
    * lose the kick.
@@ -270,13 +272,14 @@ export interface ContextSnapshot {
   readonly omitted: { readonly entries: number; readonly tokens: number };
 }
 
+export interface NewBlob {
+  readonly id: BlobId;
+  readonly text: string;
+}
+
 export interface BlobStore {
-  put(blob: {
-    readonly id: BlobId;
-    readonly conversationId: number;
-    readonly text: string;
-    readonly now: number;
-  }): Promise<void>;
+  /** One that belongs to no turn. */
+  put(blob: NewBlob & { readonly conversationId: number; readonly now: number }): Promise<void>;
   /** A range of characters, or null if the blob is gone or belongs to another conversation. */
   read(
     id: BlobId,

@@ -33,10 +33,12 @@ export function createBlobTool(services: Pick<Services, 'store' | 'agents'>): To
 /** A child reads its own results, and those of the conversation that it works for. */
 async function read(
   { store }: Pick<Services, 'store'>,
-  { conversationId, storedIn }: Pick<ToolContext, 'conversationId' | 'storedIn'>,
+  { conversationId, storedIn, blobs }: Pick<ToolContext, 'conversationId' | 'storedIn' | 'blobs'>,
   { id, from }: { readonly id: BlobId; readonly from: number },
 ): Promise<BlobRange | null> {
   const range = { from, length: MAX_CHARACTERS };
+  const text = blobs?.find(id) ?? null;
+  if (text !== null) return { text: text.slice(from, from + MAX_CHARACTERS), totalLength: text.length };
   const own = storedIn === undefined ? null : await store.blobs.read(id, { conversationId: storedIn, ...range });
   return own ?? (await store.blobs.read(id, { conversationId, ...range }));
 }

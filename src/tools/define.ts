@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { OpenedImage } from '../context/opened.ts';
 import type { Audience, Author, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
+import type { TurnBlobs } from './turn-blobs.ts';
 
 /** A tool that the model may call. `input` is parsed by its schema before `run` sees it. */
 export interface Tool<Input = unknown> {
@@ -21,6 +22,8 @@ export interface ToolContext {
   readonly conversationId: number;
   /** The conversation that stores long results, and is deleted with them: in a child its own. Default `conversationId`. */
   readonly storedIn?: number;
+  /** Long results of the turn until it is stored. Missing outside of a turn. */
+  readonly blobs?: TurnBlobs;
   readonly agentId: string;
   readonly audience: Audience;
   /** The author of the newest message that the turn reads. */

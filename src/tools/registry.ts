@@ -188,6 +188,10 @@ async function keep(
   { blobId, text, context }: { readonly blobId: BlobId; readonly text: string; readonly context: ToolContext },
 ): Promise<boolean> {
   const { store, clock, events } = services;
+  if (context.blobs !== undefined) {
+    context.blobs.add({ id: blobId, text });
+    return true;
+  }
   try {
     const conversationId = context.storedIn ?? context.conversationId;
     await store.blobs.put({ id: blobId, conversationId, text, now: clock.now() });

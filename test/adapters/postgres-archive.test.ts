@@ -70,6 +70,7 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   await kit.compact(held, kit.summary(11, 14), { ready: true });
   await store.blobs.put({ id: 'blob' as BlobId, conversationId: id, text: 'long "text"\n\u2028', now: NOW });
   await state.set('place', 'key', { any: ['value', 1, null] });
+  await state.of(id).set('spend', { calls: 1 });
   await store.memories.forget({
     memoryIds: [],
     tombstones: [{ place: HERE, fingerprint: 'gone' }],

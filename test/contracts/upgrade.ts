@@ -11,7 +11,7 @@ export interface StoreUnderUpgrade {
 /** What 0.1.0 did not have. The words of its index are cleared, so that finding something shows that they were made. */
 const BACK_TO_0_1_0 = [
   'drop table conversation_state',
-  `insert into state values ('spend', '1', '{}'), ('breaker', 'm', '{}')`,
+  `insert into state values ('spend', '1', '{}'), ('spend', '99', '{}'), ('breaker', 'm', '{}')`,
   'drop table memory_reading',
   'drop table held',
   'drop table cache_loss',
@@ -64,6 +64,7 @@ export function upgradeContract(clearIndex: readonly string[], use: () => StoreU
     const upgraded = await open();
     const { store, search } = upgraded;
     expect(await upgraded.state.list('spend')).toEqual([]);
+    expect(await upgraded.state.of(conversation.id).get('spend')).toEqual({});
     expect(await upgraded.state.list('breaker')).toHaveLength(1);
     expect((await store.conversations.find(HERE))?.heard).toEqual({ externalId: 'x3', at: NOW });
     expect((await store.conversations.find(THERE))?.heard).toBeNull();

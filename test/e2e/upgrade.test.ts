@@ -9,10 +9,10 @@ import { type Folder, openFolder } from './strata.ts';
 /** The data folder of a terminal bot of 0.1.0 that played `/demo`: messages, summaries, condensed summaries, memories. */
 const written = gunzipSync(readFileSync(join(import.meta.dirname, '../fixtures/data-0.1.0.db.gz')));
 
-/** The search index and the names of migrations are the only tables that an upgrade may change. */
+/** The search index, the names of migrations and the values of conversations are all that an upgrade may change. */
 const TABLES = [
   ...['conversation', 'entry', 'summary', 'memory', 'memory_source', 'memory_event', 'tombstone'],
-  ...['outbox', 'blob', 'usage', 'maintenance_run', 'state'],
+  ...['outbox', 'blob', 'usage', 'maintenance_run'],
 ];
 const DEMO = 'terminal:local:demo';
 const rowSchema = z.record(z.string(), z.unknown());

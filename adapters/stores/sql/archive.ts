@@ -8,6 +8,7 @@ import {
   StrataError,
 } from '../../../src/adapter-kit.ts';
 import { indexArchived } from './archive-index.ts';
+import { CONVERSATION_STATE, MOVE_CONVERSATION_STATE } from './conversation-state.ts';
 import { first, type SqlEngine, type Statement, type Transaction } from './engine.ts';
 import { HEARD, NOTE_HEARD } from './heard.ts';
 import { coreMigrationNames } from './migrations.ts';
@@ -95,6 +96,8 @@ async function load(
     if (found[table] !== rows)
       throw invalid(archive, `it should hold ${rows} rows of ${table}, but holds ${found[table] ?? 0}`);
   }
+  const isOld = !migrations.includes(CONVERSATION_STATE);
+  for (const statement of isOld ? MOVE_CONVERSATION_STATE : []) await transaction.run(compile(engine, statement));
 }
 
 async function insertAll(engine: SqlEngine, transaction: Transaction, archive: Archive): Promise<void> {

@@ -5,14 +5,7 @@ import type { Shared } from './shared.ts';
 export function createBlobs({ engine, soon }: Pick<Shared, 'engine' | 'soon'>): BlobStore {
   const { query } = engine;
   return {
-    async put({ id, conversationId, text, now }) {
-      const row = { id, conversation_id: conversationId, text, created_at: now };
-      const insertion = query
-        .insertInto('blob')
-        .values(row)
-        .onConflict((conflict) => conflict.column('id').doNothing());
-      await engine.write((tx) => tx.run(insertion.compile()));
-    },
+    put: (blob) => engine.write((tx) => insertBlob(engine, tx, blob)),
     read: (id, { conversationId, from, length }) =>
       engine.read(async (tx) => {
         const own = query.selectFrom('blob').select('text').where('id', '=', id);
@@ -37,6 +30,16 @@ export function createBlobs({ engine, soon }: Pick<Shared, 'engine' | 'soon'>): 
       return count;
     },
   };
+}
+
+/** One that exists already is equal. */
+export async function insertBlob(
+  { query }: Pick<SqlEngine, 'query'>,
+  transaction: Transaction,
+  { id, conversationId, text, now }: Parameters<BlobStore['put']>[0],
+): Promise<void> {
+  const insertion = query.insertInto('blob').values({ id, conversation_id: conversationId, text, created_at: now });
+  await transaction.run(insertion.onConflict((conflict) => conflict.column('id').doNothing()).compile());
 }
 
 /** Blobs of other conversations stay. */

@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ConversationState } from '../../../src/adapter-kit.ts';
-import { ofConversation, required } from './columns.ts';
-import { first } from './engine.ts';
+import { ofConversation, required, zero } from './columns.ts';
+import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { readJson, writeJson } from './json.ts';
 import type { Shared } from './shared.ts';
 
@@ -18,13 +18,14 @@ export function createConversationState(
         const row = await first(tx, own.where('conversation_id', '=', conversationId).compile());
         return row === null ? undefined : readJson(row.value);
       }),
-    set: (name, value) =>
+    set: (name, value, { mayQuote } = { mayQuote: false }) =>
       engine.write(async (tx) => {
         if ((await conversations.lock(tx, conversationId)) === null) return;
-        const row = { conversation_id: conversationId, name, value: writeJson(value) };
+        const changed = { value: writeJson(value), may_quote: mayQuote ? 1 : 0 };
+        const row = { conversation_id: conversationId, name, ...changed };
         const insertion = query.insertInto('conversation_state').values(row);
         const upsert = insertion.onConflict((conflict) =>
-          conflict.columns(['conversation_id', 'name']).doUpdateSet({ value: row.value }),
+          conflict.columns(['conversation_id', 'name']).doUpdateSet(changed),
         );
         await tx.run(upsert.compile());
       }),
@@ -45,8 +46,19 @@ export async function createStateTable(database: Kysely<unknown>): Promise<void>
     .execute();
 }
 
-/** Where such values were before. Nothing can tell which of them belong to conversations that are gone. */
-const FORMER = ['answered-by', 'last-failure', 'setback', 'spend', 'summary-rewrite'];
+export const CONVERSATION_STATE = '0016_conversation_state';
+
+/** Where such values were before, under the number of a conversation that may be gone. */
+const FORMER = sql`('answered-by', 'last-failure', 'setback', 'spend', 'summary-rewrite')`;
+
+/** Statements that move what an older version has written. */
+export const MOVE_CONVERSATION_STATE = [
+  sql`
+  insert into conversation_state (conversation_id, name, value, may_quote)
+  select conversation.id, state.namespace, state.value, case when state.namespace in ('answered-by', 'spend') then 0 else 1 end
+  from state join conversation on state.key = cast(conversation.id as text) where state.namespace in ${FORMER}`,
+  sql`delete from state where namespace in ${FORMER}`,
+];
 
 export async function createConversationStateTable(database: Kysely<unknown>): Promise<void> {
   await database.schema
@@ -54,8 +66,20 @@ export async function createConversationStateTable(database: Kysely<unknown>): P
     .addColumn('conversation_id', 'bigint', ofConversation)
     .addColumn('name', 'text', required)
     .addColumn('value', 'text', required)
+    .addColumn('may_quote', 'bigint', zero)
     .addPrimaryKeyConstraint('conversation_state_key', ['conversation_id', 'name'])
     .execute();
-  const state = (database as Kysely<{ state: { namespace: string } }>).deleteFrom('state');
-  await state.where('namespace', 'in', FORMER).execute();
+  for (const statement of MOVE_CONVERSATION_STATE) await statement.execute(database);
+}
+
+/** Errors of providers, and wishes of people. Runs without an error stay. */
+export async function removeQuotes(
+  { query }: Pick<SqlEngine, 'query'>,
+  transaction: Transaction,
+  conversationId: number,
+): Promise<void> {
+  const values = query.deleteFrom('conversation_state').where('conversation_id', '=', conversationId);
+  await transaction.run(values.where('may_quote', '=', 1).compile());
+  const runs = query.deleteFrom('maintenance_run').where('conversation_id', '=', conversationId);
+  await transaction.run(runs.where('run', 'not like', '%"error":null%').compile());
 }

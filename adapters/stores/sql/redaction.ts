@@ -2,6 +2,7 @@ import type { Updateable } from 'kysely';
 import type { BlobId, SummaryId } from '../../../src/adapter-kit.ts';
 import { removeBlobs } from './blobs.ts';
 import { dueAt } from './conversation-rows.ts';
+import { removeQuotes } from './conversation-state.ts';
 import type { Transaction } from './engine.ts';
 import { readParts } from './json.ts';
 import { removeMemories } from './memory-rows.ts';
@@ -49,8 +50,9 @@ export async function redact(
   const bases = redaction.dropMemories ? entries : entries.filter((entry) => entry.role !== 'user');
   if (bases.length > 0) await dropMemories(shared, transaction, { row, seqs: bases.map((entry) => entry.seq) });
   const debt = await remainingDebt(shared, transaction, row);
+  await removeQuotes(shared.engine, transaction, row.id);
   await shared.conversations.change(transaction, row.id, {
-    revision,
+    ...{ revision, last_error: null },
     ...withoutReader(row),
     ...debt,
     ...dueAt(row, now),

@@ -282,6 +282,8 @@ interface ConversationStateTable {
   conversation_id: number;
   name: string;
   value: string;
+  /** The value may repeat what people said. */
+  may_quote: Generated<number>;
 }
 
 interface StateTable {

@@ -6,6 +6,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { createAppend } from './append.ts';
 import { dueAt } from './conversation-rows.ts';
+import { removeQuotes } from './conversation-state.ts';
 import { type Transaction, together } from './engine.ts';
 import { withoutHeld } from './held.ts';
 import { writeJson } from './json.ts';
@@ -156,7 +157,9 @@ async function editEntry(
   const seqs = [entry.seq];
   await changeLayers(shared, transaction, { row, seqs, change: { stale: 1 }, eraseSuperseded: false });
   await dropMemories(shared, transaction, { row, seqs });
+  await removeQuotes(shared.engine, transaction, row.id);
   const isSummarised = entry.seq <= row.compacted_upto;
-  await shared.conversations.change(transaction, row.id, { revision, ...(isSummarised ? dueAt(row, edit.now) : {}) });
+  const due = isSummarised ? dueAt(row, edit.now) : {};
+  await shared.conversations.change(transaction, row.id, { revision, last_error: null, ...due });
   return true;
 }

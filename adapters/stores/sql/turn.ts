@@ -1,4 +1,5 @@
 import { type Entry, POST_HOLD_MS, type TurnCommit, type TurnCommitResult } from '../../../src/adapter-kit.ts';
+import { insertBlob } from './blobs.ts';
 import { dueAt, holdsReply, prepareUpdate } from './conversation-rows.ts';
 import { type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
@@ -50,6 +51,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
   const last = entries.length - 1;
   const rowOf = (entry: Entry, index: number) =>
     newRow(row.id, entry, index === last ? (commit.record?.note ?? null) : null);
+  const at = { conversationId: row.id, now: commit.now };
   const shown = {
     ...{ conversationId: row.id, turn: commit.readUpto, entrySeq: shownEntry(entries) },
     heldUntil: commit.now + POST_HOLD_MS,
@@ -61,6 +63,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     usage.add(transaction, row.id, commit.usage),
     noteReadings(transaction, { conversationId: row.id, ids: unnoted, fromSeq: commit.readUpto }),
     addRequestParts(transaction, row.id, commit.record?.parts ?? []),
+    together((commit.blobs ?? []).map((blob) => insertBlob(shared.engine, transaction, { ...blob, ...at }))),
   ]);
   return { kind: 'committed', entries, posts, conversation: toConversation(changed) };
 }

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BlobId, Store } from '../../../src/adapter-kit.ts';
+import type { BlobId, MaintenanceRun, Storage, Store } from '../../../src/adapter-kit.ts';
 import { condensed, type Kit, type Lab, NOW, post, READER, textParts } from '../store-kit.ts';
 
 export function redactionContract(lab: Lab): void {
   describe('redaction', () => {
+    let storage: Storage;
     let store: Store;
     let kit: Kit;
     beforeEach(() => {
-      ({ store, kit } = lab());
+      ({ storage, store, kit } = lab());
     });
 
     it('deletes the text, once, and keeps the place', async () => {
@@ -23,6 +24,21 @@ export function redactionContract(lab: Lab): void {
       const entry = await store.transcript.byExternalId(conversation.id, 'x1');
       expect(entry).toMatchObject({ seq: 1, parts: [], mentions: [], tokens: 0, redactedAt: NOW + 5 });
       expect((await kit.get(conversation.id)).nextSeq).toBe(3);
+    });
+
+    it.each(['redact', 'edit'] as const)('drops what may quote the text at a %s', async (kind) => {
+      const { id } = (await kit.say('secret', {}, { externalId: 'x1' })).conversation;
+      const own = storage.state.of(id);
+      await own.set('failure', 'rejected "secret"', { mayQuote: true });
+      await own.set('spend', { calls: 1 });
+      const failed = { work: 'maintenance', kind: 'failed', error: 'rejected "secret"', nextAttemptAt: NOW } as const;
+      await store.conversations.release(await kit.claim('maintenance', id), failed);
+      for (const error of [null, 'rejected "secret"']) await store.journal.addRun(runOf(id, error));
+      if (kind === 'redact') await store.transcript.redact(id, { externalIds: ['x1'], now: NOW });
+      else await store.transcript.edit(id, { externalId: 'x1', parts: textParts('other'), tokens: 1, now: NOW });
+      expect([await own.get('failure'), await own.get('spend')]).toEqual([undefined, { calls: 1 }]);
+      expect(await kit.get(id)).toMatchObject({ lastError: null, failures: 1 });
+      expect((await store.journal.runs(id, 9)).map(({ error }) => error)).toEqual([null]);
     });
 
     it('turns its summary into a gap and drops its memories', async () => {
@@ -104,4 +120,12 @@ export function redactionContract(lab: Lab): void {
       expect(await kit.recallable()).toEqual(['kept']);
     });
   });
+}
+
+function runOf(conversationId: number, error: string | null): MaintenanceRun {
+  return {
+    ...{ id: `run ${error}`, conversationId, work: 'compact', trigger: 'manual', fromSeq: 1, toSeq: 1, error },
+    ...{ outcome: error === null ? 'committed' : 'failed', tokensBefore: 9, tokensAfter: 9, memories: 0, model: 'm' },
+    ...{ inputTokens: 1, outputTokens: 1, startedAt: NOW, durationMs: 5 },
+  };
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../../src/adapter-kit.ts';
+import type { BlobId, Store } from '../../../src/adapter-kit.ts';
 import { CALL, type Kit, type Lab, NOW, post, textParts } from '../store-kit.ts';
 
 export function turnContract(lab: Lab): void {
@@ -113,6 +113,21 @@ export function turnContract(lab: Lab): void {
       if (claim === null) throw new Error('no claim');
       await store.conversations.change(conversation.id, { kind: 'purge' });
       expect(await kit.commitTurn(claim)).toEqual({ kind: 'stale' });
+    });
+
+    it('stores long texts with the turn, or none', async () => {
+      const blobs = [{ id: 'b1' as BlobId, text: 'a long result' }];
+      const range = { from: 2, length: 4 };
+      for (const isLost of [true, false]) {
+        const { claim, conversation, seq } = await asked();
+        if (claim === null) throw new Error('no claim');
+        const { id: conversationId } = conversation;
+        if (isLost) await store.conversations.change(conversationId, { kind: 'reset', now: NOW });
+        const { kind } = await kit.commitTurn(claim, { readUpto: seq, blobs });
+        expect(kind).toBe(isLost ? 'stale' : 'committed');
+        const found = await store.blobs.read('b1' as BlobId, { conversationId, ...range });
+        expect(found).toEqual(isLost ? null : { text: 'long', totalLength: 13 });
+      }
     });
 
     it('owes the next reply from the next question', async () => {

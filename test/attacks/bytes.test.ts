@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool, ModelError, type ModelRequest, type Tool } from '../../src/adapter-kit.ts';
+import type { Hooks } from '../../src/hooks/hooks.ts';
+import { faithful, type Said, type Script, scriptedModel, until } from '../core/compaction.world.ts';
+import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
+import { filesWith } from '../support/on-disk.ts';
+
+/** Text that somebody deletes while the bot works with it: no file of the database contains it afterwards. */
+
+const SECRET = 'kingfisher';
+const TOLD = `The code of my gate is ${SECRET}.`;
+
+/** How the text is deleted. */
+const WAYS: readonly (readonly [string, (here: BotWorld) => Promise<unknown>])[] = [
+  ['forgotten', forgetFirst],
+  ['deleted on its platform', ({ bot }) => bot.sink.removed({ conversation: HERE, externalIds: ['m1'] })],
+  ['erased', (here) => here.command('privacy erase', { confirm: 'yes' })],
+  ['too old', ({ bot, clock }) => expire(bot, clock.now() + 1)],
+];
+/** An edit does not end a running turn: its tools and hooks have seen the text, and may repeat it. */
+const EDITING: (typeof WAYS)[number] = [
+  'edited',
+  ({ bot, clock }) => bot.sink.edited({ conversation: HERE, externalId: 'm1', parts: EDITED, at: clock.now() }),
+];
+const EDITED = [{ kind: 'text', text: 'The code of my gate is none of your business.' }] as const;
+
+async function forgetFirst(here: BotWorld): Promise<void> {
+  const question = await here.command('memory forget', { id: '#1' });
+  const { path = [], options = {} } = question.actions[0]?.command ?? {};
+  await here.command(path.join(' '), options);
+}
+
+async function expire({ services }: BotWorld['bot'], before: number): Promise<void> {
+  const conversation = await services.store.conversations.find(HERE);
+  await services.store.conversations.change(conversation?.id ?? 0, { kind: 'expire', before, now: before });
+}
+
+const isReply = ({ purpose }: ModelRequest) => purpose === 'reply';
+const hasResult = ({ messages }: ModelRequest) => messages.at(-1)?.role === 'tool';
+const said = ({ messages }: ModelRequest) => JSON.stringify(messages);
+
+let here: BotWorld | null = null;
+afterEach(async () => {
+  await here?.[Symbol.asyncDispose]();
+  here = null;
+});
+
+interface Talk {
+  readonly script: Script;
+  readonly tools?: readonly Tool[];
+  readonly hooks?: readonly Hooks[];
+}
+
+/** Ada tells the secret, and something is under way. `during` is called once, in the middle of it. */
+async function open({ script, tools = [], hooks = [] }: Talk): Promise<BotWorld> {
+  const names = tools.map(({ name }) => name);
+  const agent = { tools: [...names, 'blob_read'], context_window: 8000 };
+  here = await createBotWorld({ models: [scriptedModel(script, { id: 'test:chat' })], tools, hooks, agent });
+  return here;
+}
+
+/** Waits for what goes on in the background, and for a scrub that was put off. */
+async function isGone({ directory }: BotWorld): Promise<void> {
+  await until(() => filesWith(directory, SECRET) === '');
+}
+
+describe.each(WAYS)('text that is %s', (_, remove) => {
+  it('while a tool returns a long result', async () => {
+    let isDone = false;
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks something up',
+      input: z.object({}),
+      async run() {
+        if (!isDone) await remove(world);
+        isDone = true;
+        return `${SECRET} `.repeat(4000);
+      },
+    }) as Tool;
+    const calls: Said = { calls: [{ tool: 'look', input: {} }] };
+    const script: Script = (request, given) => {
+      if (!isReply(request)) return faithful(request, given);
+      return hasResult(request) || !said(request).includes(SECRET) ? { text: 'Well.' } : calls;
+    };
+    const world = await open({ script, tools: [look] });
+    await world.say(TOLD, { id: 'm1' });
+    await until(() => isDone);
+    await world.settled();
+    await isGone(world);
+  });
+
+  it('while a model answers a request that a hook changed', async () => {
+    let isDone = false;
+    const block = { text: `Never say ${SECRET}.`, cacheBreak: false };
+    const model: NonNullable<Hooks['model']> = (call, next) =>
+      said({ messages: call.messages } as ModelRequest).includes(SECRET)
+        ? next({ system: [block, ...call.system] })
+        : next({});
+    const script: Script = async (request, given) => {
+      if (!isReply(request)) return faithful(request, given);
+      if (!isDone) await remove(world);
+      isDone = true;
+      return { text: 'Well.' };
+    };
+    const world = await open({ script, hooks: [{ model }] });
+    await world.say(TOLD, { id: 'm1' });
+    await until(() => isDone);
+    await world.settled();
+    await isGone(world);
+  });
+});
+
+describe.each([...WAYS, EDITING])('text that is %s', (_, remove) => {
+  it('after a provider has quoted it in an error', async () => {
+    const script: Script = (request) => {
+      if (!said(request).includes(SECRET)) return { text: 'Well.' };
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: `rejected "${TOLD}"` });
+    };
+    const world = await open({ script });
+    await world.say(TOLD, { id: 'm1' });
+    await world.settled();
+    const { id } = await world.conversation();
+    await world.command('compact');
+    expect(filesWith(world.directory, SECRET)).not.toBe('');
+    await remove(world);
+    expect(await world.bot.services.state.of(id).get('last-failure')).toBeUndefined();
+    await isGone(world);
+  });
+
+  it('while a job summarises it', async () => {
+    let isDone = false;
+    const script: Script = async (request, given) => {
+      if (isReply(request)) return { text: 'Well.' };
+      const answer = await faithful(request, given);
+      if (!isDone && said(request).includes(SECRET)) {
+        isDone = true;
+        await remove(world);
+      }
+      return answer;
+    };
+    const world = await open({ script });
+    await world.say(TOLD, { id: 'm1' });
+    for (let n = 0; n < 6; n += 1) await world.say(`Number ${n} of ${'many boats '.repeat(30)}`);
+    await world.settled();
+    await world.command('compact');
+    expect(isDone).toBe(true);
+    await isGone(world);
+  });
+});

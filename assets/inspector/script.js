@@ -163,6 +163,7 @@ function fromSlider({ dataset, value }) {
 async function showTrial(form) {
   const query = new URLSearchParams(new FormData(form));
   const response = await fetch(`${form.action}?${query}`);
+  if (response.redirected) return location.reload();
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const fresh = page.getElementById('outcome');
@@ -180,6 +181,7 @@ function setUpCopies() {
     button.hidden = false;
     button.addEventListener('click', async () => {
       const response = await fetch(button.dataset.copy);
+      if (response.redirected) return location.reload();
       if (!response.ok) return;
       await navigator.clipboard.writeText(await response.text());
       button.textContent = 'Copied';

@@ -38,7 +38,11 @@ describe('the printed address', () => {
     for (const path of ['/', '/find?q=x', '/?key=wrong', '/nothing']) {
       const response = await fetch(`${inspected.base}${path}`, { redirect: 'manual' });
       expect({ path, status: response.status, to: response.headers.get('location') }).toEqual({
-        ...{ path, status: 302, to: '/login' },
+        ...{
+          path,
+          status: 302,
+          to: path.includes('key') || path === '/' ? '/login' : `/login?to=${encodeURIComponent(path)}`,
+        },
       });
     }
     const login = await (await fetch(`${inspected.base}/login`)).text();
@@ -49,6 +53,61 @@ describe('the printed address', () => {
     const out = await inspected.fetch('/logout', { method: 'POST', headers: { origin: inspected.base } });
     expect(out.status).toBe(303);
     expect((await inspected.fetch('/')).status).toBe(302);
+  });
+});
+
+describe('signing in', () => {
+  const wanted = '/c/test%3Ahere%3Atalk?at=3';
+  const withPassword = () =>
+    createInspectorWorld({ models: [scriptedModel(faithful)], settings: { password: 'tide' } });
+
+  it('leads to the page that was asked for', async () => {
+    await using world = await withPassword();
+    const away = await fetch(`${world.base}${wanted}`, { redirect: 'manual' });
+    const login = await (await fetch(`${world.base}${away.headers.get('location')}`)).text();
+    const to = /name="to" value="([^"]+)"/u.exec(login)?.[1] ?? '';
+    const body = new URLSearchParams({ password: 'tide', to });
+    const headers = { origin: world.base };
+    const page = await (await fetch(`${world.base}/login`, { method: 'POST', body, headers })).text();
+    expect(page).toContain(`content="0; url=${wanted}"`);
+  });
+
+  it.each([
+    '//evil.example',
+    '/\t/evil.example',
+    '/\\evil.example',
+    'https://evil.example/',
+    '/..//evil.example',
+    'x:',
+  ])('never leads to another site: %j', async (to) => {
+    await using world = await withPassword();
+    const headers = { origin: world.base };
+    const body = new URLSearchParams({ password: 'tide', to });
+    const page = await (await fetch(`${world.base}/login`, { method: 'POST', body, headers })).text();
+    expect(page).toContain('content="0; url=/"');
+  });
+
+  it('of two inspectors on one host keeps both sessions', async () => {
+    await using other = await createInspectorWorld({ models: [scriptedModel(faithful)] });
+    const names = await Promise.all(
+      [inspected, other].map(async ({ inspector }) => {
+        const { headers } = await fetch(inspector.url, { redirect: 'manual' });
+        return headers.get('set-cookie')?.split('=')[0];
+      }),
+    );
+    expect(new Set(names).size).toBe(2);
+  });
+});
+
+describe('a request that nobody expects', () => {
+  it.each(['/assets/none.js', '/assets/__proto__', '/assets/..%2fpackage.json'])('%s is not found', async (path) => {
+    expect((await fetch(`${inspected.base}${path}`)).status).toBe(404);
+  });
+
+  it('with an unreadable form is refused', async () => {
+    const headers = { origin: inspected.base, 'content-type': 'multipart/form-data' };
+    expect((await inspected.fetch('/audit', { method: 'POST', body: 'x', headers })).status).toBe(400);
+    expect((await fetch(`${inspected.base}/login`, { method: 'POST', body: 'x', headers })).status).toBe(403);
   });
 });
 
@@ -129,7 +188,7 @@ describe('a listener that others can reach', () => {
   it('accepts the password, and few wrong ones', () => {
     const access = createAccess({ settings: { ...defaults, password: 'tide' }, clock: testClock() }, 'key');
     const session = access.enter({ password: 'tide' });
-    expect(access.visit({ ...knock, cookie: `a=b; strata_inspector=${session}` })?.viewer.role).toBe('operator');
+    expect(access.visit({ ...knock, cookie: `a=b; strata_inspector_7080=${session}` })?.viewer.role).toBe('operator');
     for (let attempt = 0; attempt < 10; attempt += 1) expect(access.enter({ password: 'wave' })).toBeNull();
     expect(access.enter({ password: 'tide' }), 'blocked for a minute').toBeNull();
   });

@@ -32,7 +32,7 @@ export interface Access {
   readonly hasPassword: boolean;
 }
 
-export const COOKIE = 'strata_inspector';
+const COOKIE = 'strata_inspector';
 export const SESSION_SECONDS = 12 * 60 * 60;
 const MAX_SESSIONS = 200;
 /** Wrong passwords per minute, from anywhere. */
@@ -132,7 +132,14 @@ function viewerOf({ identity, peer }: Knock, settings: InspectorOptions['setting
   return { name, role };
 }
 
-function cookieIn({ cookie }: Knock): string | null {
-  const own = (cookie ?? '').split(';').find((pair) => pair.trim().startsWith(`${COOKIE}=`));
-  return own === undefined ? null : own.trim().slice(COOKIE.length + 1);
+/** Browsers send the cookies of a host to all of its ports, so that inspectors of two bots would share one. */
+export function cookieName({ host }: Pick<Knock, 'host'>): string {
+  const port = /:(\d{1,5})$/u.exec(host ?? '')?.[1];
+  return port === undefined ? COOKIE : `${COOKIE}_${port}`;
+}
+
+function cookieIn(knock: Knock): string | null {
+  const name = cookieName(knock);
+  const own = (knock.cookie ?? '').split(';').find((pair) => pair.trim().startsWith(`${name}=`));
+  return own === undefined ? null : own.trim().slice(name.length + 1);
 }

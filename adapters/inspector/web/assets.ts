@@ -23,7 +23,7 @@ export function assets(): Hono {
   app.get('/:name', async (c) => {
     const name = c.req.param('name');
     const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
-    if (asset === undefined) return c.notFound();
+    if (asset === undefined) return c.text('There is no such file.\n', 404);
     const text = read.get(name) ?? readAll(asset.files);
     read.set(name, text);
     c.header('cache-control', 'no-cache');

@@ -1,14 +1,15 @@
 import { html, type Markup } from './html.ts';
 import { shell } from './layout.ts';
 
-export function loginPage({
-  hasPassword,
-  failed,
-}: {
+interface Login {
   readonly hasPassword: boolean;
   readonly failed: boolean;
-}): Markup {
-  const form = html`<form method="post" action="/login" class="stacked">
+  /** Where to go afterwards. */
+  readonly to: string;
+}
+
+export function loginPage({ hasPassword, failed, to }: Login): Markup {
+  const form = html`<form method="post" action="/login" class="stacked"><input type="hidden" name="to" value="${to}">
     <label for="password">Password</label>
     <input id="password" name="password" type="password" autocomplete="current-password" required autofocus>
     <button class="primary">Sign in</button></form>`;
@@ -19,8 +20,8 @@ export function loginPage({
   return shell('Sign in', body);
 }
 
-/** Shown once after a sign-in; leads to the overview. */
-export function entrancePage(): Markup {
-  const body = html`<main id="main" class="narrow"><h1>Strata inspector</h1><p><a href="/">Continue to the conversations</a></p></main>`;
-  return shell('Welcome', body, html`<meta http-equiv="refresh" content="0; url=/">`);
+/** Leads on to a page of this site. */
+export function entrancePage(to: string): Markup {
+  const body = html`<main id="main" class="narrow"><h1>Strata inspector</h1><p><a href="${to}">Continue</a></p></main>`;
+  return shell('Welcome', body, html`<meta http-equiv="refresh" content="0; url=${to}">`);
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { describe, type Inspection, type InspectorOptions, StrataError } from '../../../src/adapter-kit.ts';
-import { type Access, COOKIE, createAccess, type Knock, SESSION_SECONDS } from './access.ts';
+import { createAccess, type Knock } from './access.ts';
 import { assets } from './assets.ts';
 import { createBroadcasts } from './broadcasts.ts';
+import { addEntrance, turnAway } from './entrance.ts';
 import type { PageApp, PageContext, PageEnvironment } from './environment.ts';
 import { troublePage } from './layout.ts';
 import { addLive } from './live.ts';
-import { entrancePage, loginPage } from './login-page.ts';
 import { addPages } from './pages.ts';
 
 export interface Site {
@@ -61,11 +61,13 @@ function createSite(
   addEntrance(app, { access, knockOf });
   app.use(async (c, next) => {
     const visit = access.visit(knockOf(c));
-    if (visit === null) return c.req.method === 'GET' ? c.redirect('/login') : c.text('Sign in first.\n', 401);
+    if (visit === null) return turnAway(c);
     c.set('visit', visit);
     c.set('inspection', inspection);
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
-      const { token } = await c.req.parseBody();
+      const form = await c.req.parseBody().catch(() => null);
+      if (form === null) return c.text('The form cannot be read.\n', 400);
+      const { token } = form;
       const isOwn = access.isOwnOrigin(knockOf(c)) && typeof token === 'string' && access.isFormToken(visit, token);
       if (!isOwn) return c.text('The form is out of date. Load the page again.\n', 403);
     }
@@ -75,50 +77,18 @@ function createSite(
   const broadcasts = createBroadcasts(options.clock);
   addLive(app, { broadcasts, isSignedIn: (c) => access.visit(knockOf(c)) !== null });
   app.notFound((c) =>
-    c.html(troublePage(c.get('visit'), { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),
+    c.html(troublePage(c.get('visit') ?? null, { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),
   );
   return app;
 }
 
-interface Entrance {
-  readonly access: Access;
-  readonly knockOf: (c: PageContext) => Knock;
-}
-
-/** The key in the address, or the password, becomes a cookie that no script and no other site can use. */
-function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
-  const welcome = (c: PageContext, session: string) => {
-    const isSecure = new URL(c.req.url).protocol === 'https:' || (c.req.header('x-forwarded-proto') ?? '') === 'https';
-    const secure = isSecure ? '; Secure' : '';
-    c.header(
-      'set-cookie',
-      `${COOKIE}=${session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`,
-    );
-    // A redirect would still count as coming from the page with the link, and the browser would keep the cookie back.
-    return c.html(entrancePage());
-  };
-  app.get('/', async (c, next) => {
-    const key = c.req.query('key');
-    if (key === undefined) return await next();
-    const session = access.enter({ key });
-    return session === null ? c.redirect('/login') : welcome(c, session);
-  });
-  app.get('/login', (c) => c.html(loginPage({ hasPassword: access.hasPassword, failed: false })));
-  app.post('/login', async (c) => {
-    const { password } = await c.req.parseBody();
-    if (!access.isOwnOrigin(knockOf(c)) || typeof password !== 'string') return c.text('Load the page again.\n', 403);
-    const session = access.enter({ password });
-    if (session !== null) return welcome(c, session);
-    return c.html(loginPage({ hasPassword: access.hasPassword, failed: true }), 403);
-  });
-  app.post('/logout', (c) => {
-    if (access.isOwnOrigin(knockOf(c))) access.leave(knockOf(c));
-    c.header('set-cookie', `${COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`);
-    return c.redirect('/login', 303);
-  });
-}
-
 const STATUSES = {
+  MODEL_UNKNOWN: 503,
+  MODEL_KEY_MISSING: 503,
+  MODEL_FAILED: 503,
+  MODEL_PAUSED: 503,
+  PACKAGE_MISSING: 503,
+  STORE_UNREACHABLE: 503,
   NOT_FOUND: 404,
   CONVERSATION_UNKNOWN: 404,
   KEY_INVALID: 404,
@@ -127,7 +97,7 @@ const STATUSES = {
   USAGE: 400,
 } as const;
 
-function statusOf(error: unknown): 400 | 403 | 404 | 500 {
+function statusOf(error: unknown): 400 | 403 | 404 | 500 | 503 {
   const known = Object.entries(STATUSES).find(([code]) => error instanceof StrataError && error.code === code);
   return known?.[1] ?? 500;
 }

@@ -87,6 +87,7 @@ export { sentencesLike } from './memory/about-person.ts';
 export {
   cleanText,
   counted,
+  cutAt,
   excerpt,
   formatDuration,
   formatNumber,

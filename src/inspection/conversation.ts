@@ -80,11 +80,10 @@ export type Whereabouts =
 
 /** Charts look at this many entries; older ones are reached through the address. */
 const MAX_ENTRIES = 2000;
-const MAX_BARS = 120;
+const MAX_BARS = 100;
 const LINES = 50;
 const MAX_RUNS = 100;
-const MAX_LINE_LENGTH = 2000;
-const MAX_MEMORIES = 100;
+const MAX_MEMORIES = 50;
 
 export async function findConversation({ store }: Pick<CommandServices, 'store'>, key: string): Promise<Conversation> {
   const found = await store.conversations.find(parseKey(key).key);
@@ -210,7 +209,7 @@ function lineOf(entry: Entry, { conversation, layers, mayReadText }: LineContext
   return {
     ...{ seq, role, at, tokens, edited: editedAt !== null },
     who: mayReadText ? whoSaid(entry) : role,
-    text: mayReadText ? sayOf(entry).slice(0, MAX_LINE_LENGTH) : null,
+    text: mayReadText ? sayOf(entry) : null,
     whereabouts: whereaboutsOf(entry, { conversation, layers }),
   };
 }

@@ -64,7 +64,7 @@ export interface SummaryQuery {
 }
 
 const MAX_SOURCES = 200;
-const MAX_LOST = 200;
+const MAX_LOST = 100;
 
 export async function summaryView(parts: CommandServices, { viewer, key, id }: SummaryQuery): Promise<SummaryView> {
   const { store } = parts;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createInspection } from '../../src/inspection/inspection.ts';
+import { type InspectedStory, tellStory } from '../../tools/inspector-story.ts';
 import { faithful, scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
@@ -107,6 +108,33 @@ describe('the page of a conversation', () => {
     for (const at of ['-1', '0', '99999999', '1e9', 'x', '%00', '"><script>']) {
       expect(await inspected.page(`${path}?at=${encodeURIComponent(at)}`)).not.toContain('<script>');
     }
+  });
+});
+
+describe('the timeline of a long conversation', () => {
+  let story: InspectedStory;
+  let cookie: string;
+  beforeAll(async () => {
+    story = await tellStory({ messages: 75 });
+    cookie = (await fetch(story.url)).headers.get('set-cookie')?.split(';')[0] ?? '';
+  }, 60_000);
+  afterAll(async () => {
+    await story[Symbol.asyncDispose]();
+  });
+
+  async function shows(parameters: string, mark: string): Promise<boolean> {
+    const address = new URL(`${story.paths['conversation']}?${parameters}`, story.url);
+    return (await (await fetch(address, { headers: { cookie } })).text()).includes(mark);
+  }
+
+  it.each([
+    ['condensings', '<b>Condensed'],
+    ['emergencies', '<b>Emergency'],
+    ['gaps', '<b>Filled the gap'],
+    ['memories', '<b>Remembered'],
+  ])('shows %s, alone and not at all', async (kind, mark) => {
+    expect(await shows(`filtered=1&show=${kind}`, mark)).toBe(true);
+    expect(await shows(`hide=${kind}`, mark)).toBe(false);
   });
 });
 

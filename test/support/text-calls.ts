@@ -185,6 +185,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'adapters/inspector/web/rerun-page.ts#rerunBody',
     (run, text) => run({ reply: replyView(text), result: { failure: text, choice: null }, edited: null }, 'token'),
   ],
+  [
+    'adapters/inspector/web/shown-text.ts#shownTexts',
+    (run, text) => run([text, 'short', text], { bytes: 500, markupOf: (_: number, length: number) => length }),
+  ],
   ['adapters/inspector/web/reply-page.ts#replyBody', (run, text) => run(replyView(text), 'token')],
   [
     'adapters/inspector/web/summary-page.ts#summaryBody',
@@ -244,6 +248,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/pictures/canvas.ts#createCanvas',
   ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
   ...['adapters/inspector/web/memory-graph.ts#memoryGraph', 'adapters/inspector/web/rewrite-panel.ts#rewritePanel'],
+  ...['adapters/inspector/web/blocks.ts#leftItem', 'adapters/inspector/web/shown-text.ts#moreNote'],
   ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
   ...['src/inspection/viewer.ts#assertMayRead', 'src/inspection/viewer.ts#assertOperator'],
   ...[

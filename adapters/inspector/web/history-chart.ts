@@ -144,14 +144,35 @@ interface Row {
 
 /** The layers of one level. Those that a higher one replaced are pale. */
 function layerRow(view: ConversationView, { level, ...row }: Row & { readonly level: number }): Markup {
-  const layers = view.layers.filter((layer) => layer.level === level);
-  return html`<text x="${LEFT - 6}" y="${row.top + 17}" class="end">L${level}</text>${layers.map((layer) => layerBox(view, layer, row))}`;
+  const layers = view.layers
+    .filter((layer) => layer.level === level)
+    .map((layer) => ({ layer, ...spanOf(view, layer, row) }));
+  const narrow = layers.filter(({ width }) => width < MIN_LINK);
+  const paths = [true, false].map((isPale) => {
+    const d = narrow
+      .filter(({ layer }) => (layer.leftAt !== null) === isPale)
+      .map(({ from, width }) => `M${from} ${row.top + 2}h${width}v${ROW - 4}h-${width}z`);
+    return d.length === 0 ? '' : html`<path class="layer summary ${isPale ? 'pale' : ''}" d="${d.join('')}"/>`;
+  });
+  return html`<text x="${LEFT - 6}" y="${row.top + 17}" class="end">L${level}</text>${paths}${layers.filter(({ width }) => width >= MIN_LINK).map((box) => layerBox(view, box, row))}`;
 }
 
-function layerBox({ row, shown }: ConversationView, layer: LayerSpan, { scale, top }: Row): Markup {
+/** Narrower layers are too small to be clicked; each message below leads to its own. */
+const MIN_LINK = 14;
+
+interface Box {
+  readonly layer: LayerSpan;
+  readonly from: number;
+  readonly width: number;
+}
+
+function spanOf({ shown }: ConversationView, layer: LayerSpan, { scale }: Row): Omit<Box, 'layer'> {
   const from = scale.x(Math.max(layer.fromSeq, shown.fromSeq));
   const to = scale.x(Math.min(layer.toSeq, shown.toSeq) + 1);
-  const width = round(Math.max(2, to - from - 1));
+  return { from: round(from), width: round(Math.max(2, to - from - 1)) };
+}
+
+function layerBox({ row }: ConversationView, { layer, from, width }: Box, { top }: Row): Markup {
   const range = `#${layer.fromSeq}–#${layer.toSeq}`;
   const state = layer.kind === 'gap' ? 'gap' : layer.leftAt === null ? 'in view' : 'replaced';
   const label =
@@ -159,7 +180,7 @@ function layerBox({ row, shown }: ConversationView, layer: LayerSpan, { scale, t
       ? html`<text x="${round(from + width / 2)}" y="${top + 17}" class="mid on-layer ${state === 'replaced' ? 'pale' : ''}">${range}</text>`
       : '';
   const name = `Level ${layer.level}, ${range}, ${state}, ~${formatNumber(layer.tokens)} tokens`;
-  return html`<a href="${conversationPath(row.key, `/s/${layer.id}`)}"><title>${name}</title><rect class="layer ${layer.kind} ${layer.leftAt === null ? '' : 'pale'}" x="${round(from)}" y="${top + 2}" width="${width}" height="${ROW - 4}" rx="3"/>${label}</a>`;
+  return html`<a href="${conversationPath(row.key, `/s/${layer.id}`)}"><title>${name}</title><rect class="layer ${layer.kind} ${layer.leftAt === null ? '' : 'pale'}" x="${from}" y="${top + 2}" width="${width}" height="${ROW - 4}" rx="3"/>${label}</a>`;
 }
 
 function tailRow({ shown, layers, row }: ConversationView, { scale, top }: Row): Markup {

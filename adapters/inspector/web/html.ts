@@ -13,7 +13,7 @@ export function when(at: number): Markup {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return html`unknown`;
   const exact = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-  return html`<time datetime="${date.toISOString()}" title="${exact}">${exact}</time>`;
+  return html`<time datetime="${date.toISOString()}">${exact}</time>`;
 }
 
 /** The same address with other parameters; null removes one. */

@@ -1,6 +1,8 @@
 import {
   AUDIENCES,
   counted,
+  excerpt,
+  formatNumber,
   MEMORY_KINDS,
   MEMORY_STATES,
   type MemoriesView,
@@ -13,6 +15,7 @@ import {
 import { conversationPath, html, type Markup, when, withParameters } from './html.ts';
 import { emptyState } from './layout.ts';
 import { memoryGraph } from './memory-graph.ts';
+import { moreNote, shownTexts } from './shown-text.ts';
 
 export interface MemoriesOptions {
   readonly filter: MemoryFilter;
@@ -93,13 +96,20 @@ function choice(
   return html`<label>${label}<select name="${name}" data-submits><option value="">any</option>${of.map((option) => html`<option value="${option.value}" ${option.value === chosen ? html`selected` : ''}>${option.label}</option>`)}</select></label>`;
 }
 
+const TEXT_LENGTH = 400;
+const TEXT_BYTES = 60_000;
+
 function table({ memories, conversation, people }: MemoriesView): Markup {
   const names = new Map(people.map(({ id, name }) => [id, name]));
   const isMany = conversation === null;
+  const texts = shownTexts(
+    memories.map(({ text }) => excerpt(text, TEXT_LENGTH)),
+    { bytes: TEXT_BYTES },
+  );
   const heads = ['What', 'Kind', 'About', 'Said by', ...(isMany ? ['Place'] : []), 'State', 'Audience'].map(
     (head) => html`<th scope="col">${head}</th>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Memories"><table class="rows"><thead><tr>${heads}<th scope="col" class="num">Recalled</th><th scope="col">Since</th></tr></thead><tbody>${memories.map((memory) => row(memory, { names, isMany }))}</tbody></table></div>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Memories"><table class="rows"><thead><tr>${heads}<th scope="col" class="num">Recalled</th><th scope="col">Since</th></tr></thead><tbody>${memories.map((memory, index) => row({ ...memory, text: texts[index]?.text ?? '' }, { names, isMany }))}</tbody></table></div>`;
 }
 
 function row(
@@ -124,6 +134,21 @@ interface Asked {
   readonly formToken: string;
 }
 
+const MAX_LISTED = 200;
+
+function listed(items: readonly { readonly text: string; readonly name: string | null }[]): Markup {
+  const first = items.slice(0, MAX_LISTED);
+  const texts = shownTexts(
+    first.map(({ text }) => text),
+    { bytes: TEXT_BYTES },
+  );
+  const rows = first.map(({ name }, index) => {
+    const shown = texts[index] ?? { text: '', more: 0 };
+    return html`<li>${name === null ? '' : html`<span class="dim">${name}</span>`}<p>${shown.text}${moreNote(shown)}</p></li>`;
+  });
+  return html`${rows}${items.length === first.length ? '' : html`<li class="dim">and ${formatNumber(items.length - first.length)} more</li>`}`;
+}
+
 /** What would be deleted, before it is. */
 export function forgetBody(preview: TokenedPreview, { key, id, formToken }: Asked): Markup {
   const { memories, messages, sentences, summaries, withheld } = preview;
@@ -131,8 +156,8 @@ export function forgetBody(preview: TokenedPreview, { key, id, formToken }: Aske
   const elsewhere = withheld.memories + withheld.messages + withheld.sentences;
   return html`<p class="crumbs"><a href="${path}">The memory</a> ›</p><h1>Forget this?</h1>
     <p class="trouble">This cannot be undone. It deletes ${counted(memories.length, 'memory', 'memories')} and the text of ${counted(messages.length, 'message', 'messages')}, removes ${counted(sentences.length, 'sentence', 'sentences')} from others, and rewrites ${counted(summaries, 'summary', 'summaries')}${elsewhere === 0 ? '' : `; ${elsewhere} of these are in places that cannot be shown here`}. What was forgotten is not remembered again.</p>
-    <h2>Memories</h2><ul class="found">${memories.map(({ text }) => html`<li>${text}</li>`)}</ul>
-    ${messages.length === 0 ? '' : html`<h2>Messages</h2><ul class="found">${messages.map(({ conversation, entry }) => html`<li><span class="dim">${conversation}#${entry.seq}</span><p>${textOf(entry.parts)}</p></li>`)}</ul>`}
+    <h2>Memories</h2><ul class="found">${listed(memories.map(({ text }) => ({ text, name: null })))}</ul>
+    ${messages.length === 0 ? '' : html`<h2>Messages</h2><ul class="found">${listed(messages.map(({ conversation, entry }) => ({ text: textOf(entry.parts), name: `${conversation}#${entry.seq}` })))}</ul>`}
     <form method="post" action="${path}/forget" class="actions"><input type="hidden" name="token" value="${formToken}"><input type="hidden" name="confirm" value="${preview.token}"><button class="danger">Delete for good</button><a class="button" href="${path}">Keep it</a></form>
     <p class="dim small">The same as <code>strata memory forget ${id} --conversation ${key}</code></p>`;
 }

@@ -12,6 +12,7 @@ const MAX_MEMORIES = 40;
 const MAX_PEOPLE = 14;
 const TEXT_LENGTH = 96;
 const NAME_LENGTH = 22;
+const LIST_LENGTH = 300;
 
 interface Link {
   readonly personId: string;
@@ -103,7 +104,7 @@ function memoryMarkup({ memory, links, y }: MemoryNode, people: ReadonlyMap<stri
       : html`<path class="edge ${how}" d="M${PEOPLE_X + 14} ${from}C${middle} ${from} ${middle} ${y} ${MEMORY_X - 14} ${y}"/>`;
   });
   const isOld = state === 'superseded' || state === 'rejected';
-  return html`<g class="node">${lines}<a href="${conversationPath(readableIn, `/m/${id}`)}"><circle class="${isOld ? 'old' : ''}${pinned ? ' pinned' : ''}" cx="${MEMORY_X - 8}" cy="${y}" r="5"/><text class="${isOld ? 'old' : 'said'}" x="${MEMORY_X + 4}" y="${y + 4}">${excerpt(text, TEXT_LENGTH)} <tspan class="kind">${kind}${state === 'active' ? '' : `, ${state}`}</tspan></text><title>${text}</title></a></g>`;
+  return html`<g class="node">${lines}<a href="${conversationPath(readableIn, `/m/${id}`)}"><circle class="${isOld ? 'old' : ''}${pinned ? ' pinned' : ''}" cx="${MEMORY_X - 8}" cy="${y}" r="5"/><text class="${isOld ? 'old' : 'said'}" x="${MEMORY_X + 4}" y="${y + 4}">${excerpt(text, TEXT_LENGTH)} <tspan class="kind">${kind}${state === 'active' ? '' : `, ${state}`}</tspan></text><title>${excerpt(text, LIST_LENGTH)}</title></a></g>`;
 }
 
 function personMarkup({ name, count, y }: PersonNode, address: string): Markup {
@@ -121,7 +122,7 @@ function asList(
         .filter(({ personId }) => personId === id)
         .map(
           ({ kind }) =>
-            html`<li>${kind === 'about' ? 'about them' : 'said by them'}: <a href="${conversationPath(memory.readableIn, `/m/${memory.id}`)}">${memory.text}</a></li>`,
+            html`<li>${kind === 'about' ? 'about them' : 'said by them'}: <a href="${conversationPath(memory.readableIn, `/m/${memory.id}`)}">${excerpt(memory.text, LIST_LENGTH)}</a></li>`,
         ),
     );
     return html`<li><a href="${addressOf(id)}">${name}</a><ul>${theirs}</ul></li>`;
@@ -130,6 +131,6 @@ function asList(
   const rest =
     others.length === 0
       ? ''
-      : html`<li>nobody in particular<ul>${others.map(({ memory: { readableIn, id, text } }) => html`<li><a href="${conversationPath(readableIn, `/m/${id}`)}">${text}</a></li>`)}</ul></li>`;
+      : html`<li>nobody in particular<ul>${others.map(({ memory: { readableIn, id, text } }) => html`<li><a href="${conversationPath(readableIn, `/m/${id}`)}">${excerpt(text, LIST_LENGTH)}</a></li>`)}</ul></li>`;
   return html`<details><summary>The same as a list</summary><ul class="people">${items}${rest}</ul></details>`;
 }

@@ -1,6 +1,7 @@
-import { formatPercent, type MemoryView, type OriginMessage } from '../../../src/adapter-kit.ts';
+import { counted, formatPercent, type MemoryView, type OriginMessage } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, nothing, when } from './html.ts';
 import { stateBadge } from './memories-page.ts';
+import { moreNote, type ShownText, shownTexts } from './shown-text.ts';
 
 /** One memory with its sources, its history, and what can be done with it. */
 export function memoryBody(view: MemoryView, formToken: string): Markup {
@@ -11,7 +12,7 @@ export function memoryBody(view: MemoryView, formToken: string): Markup {
       ? ''
       : html`<p class="notice">Replaced by <a href="${conversationPath(conversation.key, `/m/${replacedBy.id}`)}">${replacedBy.text}</a></p>`;
   return html`<p class="crumbs"><a href="${list}">Memories of ${conversation.key}</a> ›</p><h1>${memory.text}</h1><p>${stateBadge(memory)}</p>${replaced}${facts(view)}
-    <h2>Where it came from</h2>${sources.length === 0 ? html`<p class="dim">An operator added it.</p>` : html`<ol class="sources">${sources.map(sourceMarkup)}</ol>`}
+    <h2>Where it came from</h2>${sources.length === 0 ? html`<p class="dim">An operator added it.</p>` : html`<ol class="sources">${sourceItems(sources)}</ol>`}
     ${history(view)}${view.mayChange ? actions(view, formToken) : html`<p class="dim">Your role does not change memories here.</p>`}`;
 }
 
@@ -42,15 +43,31 @@ function facts({ memory }: MemoryView): Markup {
   return html`<dl class="facts-list panel">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-function sourceMarkup({ conversation, seq, author, at, text }: OriginMessage): Markup {
-  return html`<li data-row><div class="meta"><a href="${`${conversationPath(conversation)}?at=${seq}#m${seq}`}">${conversation}#${seq}</a> <b>${author?.name ?? 'the bot'}</b> ${at === null ? '' : when(at)}</div><p class="said">${text ?? html`<span class="dim">deleted</span>`}</p></li>`;
+const TEXT_BYTES = 60_000;
+const MAX_SOURCES = 100;
+const MAX_EVENTS = 100;
+
+function sourceItems(sources: readonly OriginMessage[]): Markup {
+  const shown = sources.slice(0, MAX_SOURCES);
+  const texts = shownTexts(
+    shown.map(({ text }) => text ?? ''),
+    { bytes: TEXT_BYTES },
+  );
+  const more = sources.length - shown.length;
+  return html`${shown.map((source, index) => sourceMarkup(source, texts[index]))}${more === 0 ? '' : html`<li class="dim">and ${counted(more, 'message', 'messages')} more</li>`}`;
+}
+
+function sourceMarkup({ conversation, seq, author, at, text }: OriginMessage, shown: ShownText | undefined): Markup {
+  return html`<li data-row><div class="meta"><a href="${`${conversationPath(conversation)}?at=${seq}#m${seq}`}">${conversation}#${seq}</a> <b>${author?.name ?? 'the bot'}</b> ${at === null ? '' : when(at)}</div><p class="said">${text === null ? html`<span class="dim">deleted</span>` : html`${shown?.text ?? ''}${moreNote({ more: shown?.more ?? 0 })}`}</p></li>`;
 }
 
 function history({ events }: MemoryView): Markup {
-  const items = events.map(
-    ({ kind, at, actor }) =>
-      html`<li class="event memory"><div class="meta"><b>${kind}</b> ${when(at)} <span class="dim">by ${actor}</span></div></li>`,
-  );
+  const items = events
+    .slice(-MAX_EVENTS)
+    .map(
+      ({ kind, at, actor }) =>
+        html`<li class="event memory"><div class="meta"><b>${kind}</b> ${when(at)} <span class="dim">by ${actor}</span></div></li>`,
+    );
   return items.length === 0 ? nothing : html`<h2>History</h2><ol class="timeline">${items}</ol>`;
 }
 
@@ -73,7 +90,7 @@ function actions({ memory, conversation }: MemoryView, formToken: string): Marku
   const steps = [pin, ...STEPS.filter(({ from }) => from.includes(memory.state))];
   const buttons = steps.map(({ action, label }) => html`<button name="action" value="${action}">${label}</button>`);
   return html`<section class="panel" aria-labelledby="change"><h2 id="change">Change it</h2>
-    <form method="post" action="${path}" class="stacked"><input type="hidden" name="token" value="${formToken}"><input type="hidden" name="action" value="edit"><label for="text">Wording</label><textarea id="text" name="text" maxlength="2000" required>${memory.text}</textarea><button class="primary">Save the wording</button></form>
+    <form method="post" action="${path}" class="stacked"><input type="hidden" name="token" value="${formToken}"><input type="hidden" name="action" value="edit"><label for="text">Wording</label><textarea id="text" name="text" maxlength="2000" required>${memory.text}</textarea><div><button class="primary">Save the wording</button></div></form>
     <form method="post" action="${path}" class="actions"><input type="hidden" name="token" value="${formToken}">${buttons}<a class="button" href="${path}/forget">Forget …</a></form>
     <p class="dim small">In chat: <code>/memory edit ${memory.id}</code>, <code>/memory ${pin.action} ${memory.id}</code>, <code>/memory forget ${memory.id}</code>. A quarantined memory is not recalled until it is confirmed again.</p></section>`;
 }

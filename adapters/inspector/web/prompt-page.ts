@@ -1,24 +1,30 @@
 import { formatNumber, type PromptView } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, nothing } from './html.ts';
+import { moreNote, type ShownText, shownTexts } from './shown-text.ts';
 
 /** The address of a prompt's page. */
 export function promptPath(agentId: string, name: string): string {
   return `/settings/prompts/${encodeURIComponent(agentId)}/${name}`;
 }
 
+const TEXT_BYTES = 150_000;
+const NOTHING: ShownText = { text: '', more: 0 };
+
 /** What the variables of a real turn make of a template. */
 export function promptBody(view: PromptView): Markup {
   const { agentId, name, origin, hash, outdated, file, template, variables, text, tokens } = view;
+  const texts = [text === '' ? '(nothing)' : text, variables, template];
+  const [preview = NOTHING, values = NOTHING, source = NOTHING] = shownTexts(texts, { bytes: TEXT_BYTES });
   return html`<p class="crumbs"><a href="/settings#prompts">Settings</a> ›</p><h1>Prompt ${name}</h1>
     <p class="dim facts">Agent <b>${agentId}</b> · ${origin} · ${hash}${outdated ? html` <span class="badge bad">the built-in has changed since</span>` : ''}${origin === 'built-in' ? '' : html`<br><code>${file}</code>`}</p>
     ${chooser(view)}<p class="notice">${sourceText(view)}</p>
-    <div class="prompt-page"><section aria-labelledby="preview"><h2 id="preview">What it becomes <span class="dim">~${formatNumber(tokens)} tokens</span></h2>${code(text === '' ? '(nothing)' : text, 'Text of the prompt')}</section>
-    <section aria-label="Where it comes from"><h2>Variables</h2>${code(variables, 'Variables')}<h2>Template</h2>${code(template, 'Template')}</section></div>
+    <div class="prompt-page"><section aria-labelledby="preview"><h2 id="preview">What it becomes <span class="dim">~${formatNumber(tokens)} tokens</span></h2>${code(preview, 'Text of the prompt')}</section>
+    <section aria-label="Where it comes from"><h2>Variables</h2>${code(values, 'Variables')}<h2>Template</h2>${code(source, 'Template')}</section></div>
     <p class="dim small after">To change it: <code>strata prompts eject ${name}</code>, then edit the copy; <code>strata prompts check</code> tries it out.</p>`;
 }
 
-function code(text: string, label: string): Markup {
-  return html`<pre tabindex="0" role="region" aria-label="${label}">${text}</pre>`;
+function code(shown: ShownText, label: string): Markup {
+  return html`<pre tabindex="0" role="region" aria-label="${label}">${shown.text}${moreNote(shown)}</pre>`;
 }
 
 function chooser({ agentId, name, conversation, conversations }: PromptView): Markup {

@@ -57,8 +57,10 @@ export function auditBody(rows: readonly AuditRow[]): Markup {
   if (rows.length === 0)
     return html`${head}${emptyState('Nobody has changed anything here yet', html`Each change of a memory and each rewriting of a summary is recorded here, and in the log.`)}`;
   return html`${head}<div class="scroll" tabindex="0" role="region" aria-label="Changes"><table><thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Where</th><th scope="col">Outcome</th></tr></thead>
-    <tbody>${rows.map(({ at, who, role, action, target, outcome }) => html`<tr data-row><td>${when(at)}</td><td>${who} <span class="dim">${role}</span></td><td>${action}</td><td>${targetOf(target)}</td><td>${outcome === 'done' ? 'done' : html`<span class="badge bad">refused</span>`}</td></tr>`)}</tbody></table></div>`;
+    <tbody>${rows.slice(0, MAX_CHANGES).map(({ at, who, role, action, target, outcome }) => html`<tr data-row><td>${when(at)}</td><td>${who} <span class="dim">${role}</span></td><td>${action}</td><td>${targetOf(target)}</td><td>${outcome === 'done' ? 'done' : html`<span class="badge bad">refused</span>`}</td></tr>`)}</tbody></table></div>${rows.length > MAX_CHANGES ? html`<p class="dim">The newest ${MAX_CHANGES} of ${formatNumber(rows.length)}. The log has them all.</p>` : ''}`;
 }
+
+const MAX_CHANGES = 300;
 
 /** The page of what was changed, where it has one. */
 function targetOf(target: string): Markup {

@@ -8,6 +8,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, when } from './html.ts';
 import { rewritePanel } from './rewrite-panel.ts';
+import { moreNote, type ShownText, shownTexts } from './shown-text.ts';
 
 /** The summary on the left, what it was made from on the right, with links both ways. */
 export function summaryBody(view: SummaryView, formToken: string): Markup {
@@ -83,16 +84,30 @@ function sentenceMarkup(
   return html`<span class="sentence" id="sentence-${index}" data-sentence="${index}" data-sources="${from.join(' ')}">${text.trimEnd()}<sup>${links}${unknown}</sup></span> `;
 }
 
+/** Of the markup around a marked detail, and of a list item. */
+const MARK_BYTES = 90;
+const TEXT_BYTES = 60_000;
+
 function sourceList({ sources, moreSources, conversation, summary }: SummaryView): Markup {
+  const markupOf = (index: number, length: number) =>
+    MARK_BYTES * (sources[index]?.marks.filter(({ end }) => end <= length).length ?? 0);
+  const texts = shownTexts(
+    sources.map(({ text }) => text),
+    { bytes: TEXT_BYTES, markupOf },
+  );
   const more =
     moreSources === 0
       ? ''
       : html`<p><a href="${`${conversationPath(conversation.key)}?at=${summary.toSeq}`}">${formatNumber(moreSources)} more messages on the timeline</a></p>`;
-  return html`<ol class="sources">${sources.map((source, index) => sourceMarkup(source, { index, key: conversation.key }))}</ol>${more}`;
+  return html`<ol class="sources">${sources.map((source, index) => sourceMarkup({ ...source, ...texts[index] }, { index, key: conversation.key }))}</ol>${more}`;
 }
 
-function sourceMarkup(source: SummarySource, { index, key }: { readonly index: number; readonly key: string }): Markup {
-  const { fromSeq, toSeq, layerId, who, at, text, marks, sentences } = source;
+function sourceMarkup(
+  source: SummarySource & Partial<ShownText>,
+  { index, key }: { readonly index: number; readonly key: string },
+): Markup {
+  const { fromSeq, toSeq, layerId, who, at, text, more = 0, marks, sentences } = source;
+  const whole = marks.filter(({ end }) => end <= text.length);
   const href =
     layerId === null ? `${conversationPath(key)}?at=${fromSeq}#m${fromSeq}` : conversationPath(key, `/s/${layerId}`);
   const name = layerId === null ? `#${fromSeq}` : `#${fromSeq}–#${toSeq}`;
@@ -100,7 +115,7 @@ function sourceMarkup(source: SummarySource, { index, key }: { readonly index: n
     (sentence) =>
       html`<a class="ref" href="#sentence-${sentence}" aria-label="Sentence ${sentence + 1} of the summary">${sentence + 1}</a>`,
   );
-  return html`<li id="source-${index}" data-source="${index}" class="${sentences.length === 0 ? 'unused' : ''}"><div class="meta"><a href="${href}">${name}</a> <b>${who}</b> ${when(at)} ${sentences.length === 0 ? html`<span class="dim">in no sentence</span>` : html`<span class="dim">in sentence ${back}</span>`}</div><p class="said">${marked(text, marks)}</p></li>`;
+  return html`<li id="source-${index}" data-source="${index}" class="${sentences.length === 0 ? 'unused' : ''}"><div class="meta"><a href="${href}">${name}</a> <b>${who}</b> ${when(at)} ${sentences.length === 0 ? html`<span class="dim">in no sentence</span>` : html`<span class="dim">in sentence ${back}</span>`}</div><p class="said">${marked(text, whole)}${moreNote({ more })}</p></li>`;
 }
 
 /** The text with its details marked. Sentences that promise or forbid contain other details; those are marked inside. */

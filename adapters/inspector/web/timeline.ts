@@ -1,17 +1,28 @@
 import {
   type ConversationView,
+  counted,
   formatDuration,
   formatNumber,
   type LayerSpan,
   type MaintenanceRun,
   type MemoryLine,
   type MessageLine,
+  type Turn,
   type Whereabouts,
 } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, when } from './html.ts';
+import { moreNote, type ShownText, shownTexts } from './shown-text.ts';
 
 /** What the timeline can show; the address names those that are left out. */
-export const EVENT_KINDS = ['messages', 'compactions', 'gaps', 'memories', 'failures'] as const;
+export const EVENT_KINDS = [
+  'messages',
+  'compactions',
+  'condensings',
+  'emergencies',
+  'gaps',
+  'memories',
+  'failures',
+] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 interface Item {
@@ -23,18 +34,33 @@ interface Item {
 /** Messages and what happened between them, oldest first. */
 export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>): Markup {
   const { key } = view.row;
+  const texts = shownTexts(
+    view.messages.map(({ text }) => text ?? ''),
+    { bytes: TEXT_BYTES },
+  );
   const items: readonly Item[] = [
-    ...view.messages.map((line) => ({ at: line.at, kind: 'messages' as const, markup: messageItem(line, key) })),
-    ...view.runs.map((run) => ({ at: run.startedAt, kind: kindOf(run), markup: runItem(run) })),
+    ...view.messages.map((line, index) => ({
+      ...{ at: line.at, kind: 'messages' as const },
+      markup: messageItem(line, { key, shown: texts[index] ?? NOTHING }),
+    })),
+    ...view.turns
+      .filter(({ cause }) => cause === 'gap')
+      .map((turn) => ({ at: turn.at, kind: 'emergencies' as const, markup: emergencyItem(turn, key) })),
+    ...view.runs.slice(0, MAX_RUNS).map((run) => ({ at: run.startedAt, kind: kindOf(run), markup: runItem(run) })),
     ...view.layers
       .filter(({ kind }) => kind === 'gap')
       .map((gap) => ({ at: gap.createdAt, kind: 'gaps' as const, markup: gapItem(gap, key) })),
-    ...view.memories.map((memory) => ({ at: memory.at, kind: 'memories' as const, markup: memoryItem(memory, key) })),
+    ...memoryItems(view),
   ];
   const shown = items.filter(({ kind, at }) => !hidden.has(kind) && isNear(at, view, hidden));
   if (shown.length === 0) return html`<p class="dim">Nothing of the chosen kinds happened here.</p>`;
   return html`<ol class="timeline">${shown.toSorted((a, b) => a.at - b.at).map(({ markup }) => markup)}</ol>`;
 }
+
+const TEXT_BYTES = 30_000;
+const MEMORY_BYTES = 10_000;
+const MAX_RUNS = 60;
+const NOTHING: ShownText = { text: '', more: 0 };
 
 /** Between the shown messages; without messages, everything. */
 function isNear(at: number, { messages, isPast }: ConversationView, hidden: ReadonlySet<EventKind>): boolean {
@@ -43,13 +69,24 @@ function isNear(at: number, { messages, isPast }: ConversationView, hidden: Read
   return at >= first.at && (!isPast || at <= last.at);
 }
 
-function kindOf({ outcome }: MaintenanceRun): EventKind {
-  return outcome === 'failed' ? 'failures' : 'compactions';
+const KIND_OF_WORK: Readonly<Record<MaintenanceRun['work'], EventKind>> = {
+  compact: 'compactions',
+  rewrite: 'compactions',
+  condense: 'condensings',
+  fill: 'gaps',
+  extract: 'memories',
+};
+
+function kindOf({ outcome, work }: MaintenanceRun): EventKind {
+  return outcome === 'failed' ? 'failures' : KIND_OF_WORK[work];
 }
 
-function messageItem({ seq, who, at, role, text, tokens, edited, whereabouts }: MessageLine, key: string): Markup {
+function messageItem(line: MessageLine, { key, shown }: { readonly key: string; readonly shown: ShownText }): Markup {
+  const { seq, who, at, role, text, tokens, edited, whereabouts } = line;
   const said =
-    text === null ? html`<p class="dim">Your role does not read messages here.</p>` : html`<p class="said">${text}</p>`;
+    text === null
+      ? html`<p class="dim">Your role does not read messages here.</p>`
+      : html`<p class="said">${shown.text}${moreNote(shown)}</p>`;
   return html`<li class="message ${role} w-${whereabouts.kind}" id="m${seq}" data-row><div class="meta"><a href="${`${conversationPath(key)}?at=${seq}#m${seq}`}">#${seq}</a> <b>${who}</b> ${when(at)} <span class="dim">~${formatNumber(tokens)} tokens${edited ? ', edited' : ''}</span>${whereaboutsBadge(whereabouts, key)}${role === 'assistant' && text !== null ? html` <a class="badge" href="${conversationPath(key, `/r/${seq}`)}">why?</a>` : ''}</div>${said}</li>`;
 }
 
@@ -84,13 +121,28 @@ function runItem(run: MaintenanceRun): Markup {
     work === 'extract'
       ? ''
       : ` The view went from ~${formatNumber(tokensBefore)} to ~${formatNumber(tokensAfter)} tokens.`;
-  const held = memories === 0 ? '' : ` ${formatNumber(memories)} memories.`;
+  const held = memories === 0 ? '' : ` ${counted(memories, 'memory', 'memories')}.`;
   const failed = outcome === 'committed' ? '' : html` <span class="badge bad">${outcome}</span>`;
   return html`<li class="event ${outcome}"><div class="meta"><b>${WORK[work]} #${fromSeq}–#${toSeq}</b> <span class="badge">${trigger}</span>${failed} ${when(run.startedAt)}</div><p class="dim">${formatDuration(durationMs)}, ${formatNumber(run.inputTokens)} tokens in and ${formatNumber(run.outputTokens)} out of ${model}.${change}${held}${error === null ? '' : ` ${error}`}</p></li>`;
 }
 
 function gapItem({ id, fromSeq, toSeq, createdAt }: LayerSpan, key: string): Markup {
   return html`<li class="event gap"><div class="meta"><b><a href="${conversationPath(key, `/s/${id}`)}">Gap #${fromSeq}–#${toSeq}</a></b> ${when(createdAt)}</div><p class="dim">These messages left the view without a summary. A job fills the gap.</p></li>`;
+}
+
+function emergencyItem({ seq }: Turn, key: string): Markup {
+  return html`<li class="event gap"><div class="meta"><b>Emergency</b> <span class="dim">before <a href="${`${conversationPath(key)}?at=${seq}#m${seq}`}">#${seq}</a></span></div><p class="dim">The oldest messages left the view at once, without a summary.</p></li>`;
+}
+
+function memoryItems({ memories, row }: ConversationView): readonly Item[] {
+  const texts = shownTexts(
+    memories.map(({ text }) => text),
+    { bytes: MEMORY_BYTES },
+  );
+  return memories.map((memory, index) => ({
+    ...{ at: memory.at, kind: 'memories' as const },
+    markup: memoryItem({ ...memory, text: texts[index]?.text ?? '' }, row.key),
+  }));
 }
 
 function memoryItem({ id, kind, state, text, seqs, at }: MemoryLine, key: string): Markup {

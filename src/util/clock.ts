@@ -8,6 +8,9 @@ export function createSystemClock(): Clock {
   };
 }
 
+/** Node's timers end at once when they are set for longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Rejects with the signal's own reason: creating an error for every aborted sleep would cost more than the sleep. */
 function sleep(ms: number, { signal }: { readonly signal: AbortSignal }): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -20,7 +23,7 @@ function sleep(ms: number, { signal }: { readonly signal: AbortSignal }): Promis
       signal.removeEventListener('abort', stop);
       resolve();
     };
-    const timer = setTimeout(wake, ms);
+    const timer = setTimeout(wake, Math.min(ms, MAX_TIMER_MS));
     timer.unref();
     signal.addEventListener('abort', stop, { once: true });
   });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
-import { ADA, BOT, GENERAL, type SlackDouble, startSlack, TEAM } from '../fixtures/slack/double.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, STAFF, startSlack, TEAM } from '../fixtures/slack/double.ts';
 import { install, many } from '../fixtures/slack/installing.ts';
 import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
@@ -107,6 +107,87 @@ describe('an answer to a command', () => {
       expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
     },
   );
+});
+
+describe('a list of replies', () => {
+  const body = (messages: unknown, more: object = {}) => JSON.stringify({ ok: true, messages, ...more });
+  const root = (ts: string) => ({ type: 'message', user: ADA, text: `<@${BOT}> one`, ts, thread_ts: ts });
+
+  test.each([
+    ['is missing', () => JSON.stringify({ ok: true })],
+    ['is empty', () => body([])],
+    ['lacks the first message', () => body([{ type: 'message', user: ADA, text: 'x', ts: '1.000001' }])],
+    ['contains unreadable messages', (ts: string) => body([root(ts), { ts: 7 }])],
+    ['ends too early', (ts: string) => body([root(ts)], { has_more: true })],
+  ])('that %s deletes nothing', async (_, answer) => {
+    const sink = recordSink();
+    const state = createState();
+    const first = await start({ sink, state });
+    const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> one`);
+    await until('the question', () => sink.messages.length === 1);
+    slack.say(GENERAL, ADA, 'two', { thread_ts: ts });
+    await until('the reply', () => sink.messages.length === 2);
+    await first.channel.stop();
+    open = [];
+    slack.fail('conversations.replies', { page: answer(ts) });
+    const bot = await start({ sink, state });
+    await until('the look', () => slack.callsOf('conversations.replies').length > 0);
+    await delay(500);
+    await bot.channel.stop();
+    expect(sink.removals).toEqual([]);
+  });
+
+  test('that never ends is left', async () => {
+    const sink = recordSink();
+    const state = createState();
+    const first = await start({ sink, state });
+    const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> one`);
+    await until('the question', () => sink.messages.length === 1);
+    await first.channel.stop();
+    open = [];
+    const page = body([root(ts)], { has_more: true, response_metadata: { next_cursor: 'x' } });
+    slack.fail('conversations.replies', ...Array.from({ length: 100 }, () => ({ page })));
+    slack.store(STAFF, ADA, `<@${BOT}> elsewhere`);
+    await start({ sink, state });
+    await until('another channel', () => sink.messages.length === 2);
+    await delay(3_000);
+    expect(slack.callsOf('conversations.replies').length).toBe(2);
+  }, 30_000);
+});
+
+test('a file that turns out to be a page is shown by name', async () => {
+  const bot = await start();
+  const url = `${slack.base}/files/notes.txt`;
+  slack.files.set('/files/notes.txt', { body: Buffer.from(PAGE), type: 'text/html; charset=utf-8' });
+  const file = { id: 'F1', name: 'notes.txt', mimetype: 'text/plain', size: 20, url_private: url };
+  slack.say(GENERAL, ADA, 'look', { subtype: 'file_share', files: [file] });
+  const message = await until('the message', () => bot.sink.messages[0]);
+  expect(message.text).toBe('look');
+  expect(message.attachments).toMatchObject([{ name: 'notes.txt' }]);
+});
+
+describe('an event', () => {
+  test('of an organization reaches the workspace it is for', async () => {
+    const bot = await start();
+    const message = slack.store(GENERAL, ADA, 'hello');
+    slack.emit({ ...message, channel_type: 'channel' }, { team_id: 'E0ORG0001', context_team_id: 'E0ORG0001' });
+    await until('the message', () => bot.sink.messages.length === 1);
+  });
+
+  test('about a rate limit is acknowledged, logged and caught up', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'first');
+    await until('the first', () => bot.sink.messages.length === 1);
+    slack.store(GENERAL, ADA, 'left out');
+    const minute = Math.floor(Date.now() / 1000) - 60;
+    const body = { type: 'app_rate_limited', team_id: TEAM, minute_rate_limited: minute, api_app_id: 'A1' };
+    const id = slack.envelope('events_api', body);
+    await until('the acknowledgement', () => slack.acks.includes(id), 5_000);
+    await until('the message', () => bot.sink.messages.length === 2, 5_000);
+    expect(bot.log.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringContaining('too many events') }),
+    );
+  });
 });
 
 describe('missed messages', () => {

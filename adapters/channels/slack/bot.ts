@@ -176,6 +176,7 @@ function createIntake(
   const listener: Listener = {
     ...commandHandlers,
     event: (event, body) => takeEvent({ receiver, surface, sink, workspace, seen, signal }, event, body),
+    withheld: ({ since }) => catchUp.withheld(since),
     connected: catchUp.connected,
     lost: catchUp.lost,
   };
@@ -257,7 +258,13 @@ function showsOn(surface: Surface, sink: ChannelSink, { type, event }: { type: s
   }
 }
 
-/** In a shared channel an event may name the other workspace; its context names the app's. */
-export function teamOf({ context_team_id: context, team_id: team }: WireBody): string {
-  return context ?? team ?? '';
+/**
+ * In a shared channel an event may name the other workspace; its context names the app's. In an organization both may
+ * name the organization.
+ */
+export function teamOf({ context_team_id: context, team_id: team, authorizations }: WireBody): string {
+  const named = context ?? team ?? '';
+  return named.startsWith(ORGANIZATION) ? (authorizations?.[0]?.team_id ?? named) : named;
 }
+
+const ORGANIZATION = 'E';

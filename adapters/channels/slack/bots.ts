@@ -190,6 +190,9 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
       }
       await (await meant(teamId))?.event(event, body);
     },
+    async withheld(minute) {
+      await (await meant(minute.teamId))?.withheld(minute);
+    },
     command: pass('command'),
     action: pass('action'),
     shortcut: pass('shortcut'),

@@ -3,7 +3,7 @@ import { type ChannelSink, type Clock, describe, type Log, type StrataError } fr
 import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
-import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed } from './packets.ts';
+import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed, withheldMinute } from './packets.ts';
 import { createReplays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { createSockets } from './sockets.ts';
@@ -13,6 +13,8 @@ import { clientOptions, slackLogger } from './web.ts';
 export interface Listener {
   /** Resolves when the event is durable; after a rejection, Slack sends it again. */
   event(event: unknown, body: unknown): Promise<void>;
+  /** Slack withheld the events of a workspace for a minute that began then (in seconds). Resolves when it is noted. */
+  withheld(minute: { readonly teamId: string; readonly since: number }): Promise<void>;
   command(body: unknown, acknowledge: Acknowledge): Promise<void>;
   action(body: unknown, acknowledge: Acknowledge): Promise<void>;
   shortcut(body: unknown, acknowledge: Acknowledge): Promise<void>;
@@ -88,6 +90,11 @@ function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
               return await event.ack();
             }
             if (isEvent(event.body)) return await takeEvent(parts, event);
+            const minute = withheldMinute(event.body);
+            if (minute !== null) {
+              await parts.listener.withheld(minute);
+              return await event.ack();
+            }
             const signature = event.customProperties?.[SIGNATURE];
             if (typeof signature === 'string' && !isNew(signature)) return await event.ack();
             await app.processEvent(event);

@@ -30,6 +30,18 @@ export function isEvent(body: unknown): boolean {
   return z.object({ type: z.literal('event_callback') }).safeParse(body).success;
 }
 
+const limitSchema = z.object({
+  type: z.literal('app_rate_limited'),
+  team_id: z.string(),
+  minute_rate_limited: z.number().positive(),
+});
+
+/** A minute, in seconds, in which Slack withheld events of a workspace because there were too many; null if not. */
+export function withheldMinute(body: unknown): { readonly teamId: string; readonly since: number } | null {
+  const limit = limitSchema.safeParse(body).data;
+  return limit === undefined ? null : { teamId: limit.team_id, since: limit.minute_rate_limited };
+}
+
 const namesSchema = z.object({
   type: sideField,
   event: z

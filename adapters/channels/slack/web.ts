@@ -52,11 +52,13 @@ export function codeOf(error: unknown): string | null {
 const UNKNOWN_WAIT_S = 30;
 const NO_HEADER = 'Retry header did not contain a valid timeout';
 
+/** Slack asks for minutes at most; an absurd number must not close a channel for weeks. */
+const MAX_WAIT_S = 3_600;
 const RATE_LIMITS = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
 
 /** In seconds; null for anything but a rate limit error. */
 export function retryAfterOf(error: unknown): number | null {
-  if (error instanceof webApi.WebAPIRateLimitedError) return error.retryAfter;
+  if (error instanceof webApi.WebAPIRateLimitedError) return Math.min(error.retryAfter, MAX_WAIT_S);
   const isUnknown =
     RATE_LIMITS.has(codeOf(error) ?? '') || (error instanceof Error && error.message.startsWith(NO_HEADER));
   return isUnknown ? UNKNOWN_WAIT_S : null;

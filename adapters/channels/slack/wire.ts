@@ -139,6 +139,8 @@ export const bodySchema = z.object({
   team_id: side(id),
   context_team_id: side(id),
   is_ext_shared_channel: barrier,
+  /** The installations that the event is for. */
+  authorizations: listOf(z.object({ team_id: id })),
   event: z.object({ type: z.string(), subtype: text }),
 });
 export type WireBody = z.infer<typeof bodySchema>;

@@ -14,7 +14,7 @@ import type { CatchUpContext, Missed, Pace, ReadLater } from './catch-up-context
 import { applyChanges, keptAtTop } from './changes.ts';
 import { placeFor } from './context.ts';
 import { createHeard, type Heard } from './heard.ts';
-import { byTime, pagesOf } from './history.ts';
+import { byTime, type Page, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 
 const MINUTE_MS = 60_000;
@@ -34,6 +34,8 @@ export interface CatchUp {
   /** Before the connection: owed replies wait from now on. */
   opening(): void;
   connected(): void;
+  /** Slack withheld events for a minute that began then (in seconds): reads them when it is over. */
+  withheld(since: number): Promise<void>;
   lost(): void;
   drained(): Promise<void>;
 }
@@ -48,27 +50,36 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
   const hold = () => parts.sink.catchingUp((conversation) => isOf(conversation, teamId));
   let running: Promise<void> = Promise.resolve();
   let opening: CatchingUp | null = null;
+  const connected = () => {
+    const since = heard.begin();
+    since.catch(() => undefined);
+    if (parts.settings.catch_up.messages === 0) return;
+    const owed = hold();
+    opening?.end();
+    opening = null;
+    running = running.then(async () => {
+      try {
+        await readGap({ ...parts, pace, heard, owed }, await since);
+      } catch (error) {
+        if (parts.signal.aborted) return;
+        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+      } finally {
+        owed.end();
+      }
+    });
+  };
   return {
     opening() {
       if (parts.settings.catch_up.messages > 0) opening ??= hold();
     },
-    connected() {
-      const since = heard.begin();
-      since.catch(() => undefined);
-      if (parts.settings.catch_up.messages === 0) return;
-      const owed = hold();
-      opening?.end();
-      opening = null;
-      running = running.then(async () => {
-        try {
-          await readGap({ ...parts, pace, heard, owed }, await since);
-        } catch (error) {
-          if (parts.signal.aborted) return;
-          parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
-        } finally {
-          owed.end();
-        }
-      });
+    connected,
+    async withheld(since) {
+      parts.log.warn('Slack withheld events of a minute with too many events', { team: teamId, since });
+      await heard.missed(since);
+      const leftMs = since * 1000 + MINUTE_MS - parts.clock.now();
+      parts.clock
+        .sleep(Math.min(Math.max(0, leftMs), MINUTE_MS), { signal: parts.signal })
+        .then(connected, () => undefined);
     },
     lost: heard.lost,
     async drained() {
@@ -139,7 +150,11 @@ async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly
   const known = new Set(kept.map(({ externalId }) => externalId));
   const all: Missed[] = [];
   const later: Missed[] = [];
-  for await (const listed of pagesOf(parts, { channel: id, threadTs: null, oldest: horizon }, parts.pace)) {
+  for await (const { messages: listed } of pagesOf(
+    parts,
+    { channel: id, threadTs: null, oldest: horizon },
+    parts.pace,
+  )) {
     all.push(...listed);
     await applyChanges(parts, { channel: id, threadTs: null, kept, listed, isWhole: false }, parts.pace);
     const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
@@ -189,9 +204,11 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
   const kept = cursor === null ? [] : await cursor.kept();
   const oldest = Math.min(since, ...kept.map(({ externalId }) => Number(externalId) - 1));
   const listed: Missed[] = [];
+  const pages: Page[] = [];
   try {
     for await (const page of pagesOf(parts, { channel, threadTs: ts, oldest: Math.max(oldest, horizon) }, parts.pace)) {
-      listed.push(...page);
+      listed.push(...page.messages);
+      pages.push(page);
     }
   } catch (error) {
     if (codeOf(error) !== 'thread_not_found') throw error;
@@ -199,10 +216,11 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
     for (const { externalId } of kept) await parts.removed({ channel, ts: externalId, threadTs: ts });
     return;
   }
-  await applyChanges(parts, { channel, threadTs: ts, kept, listed, isWhole: true }, parts.pace);
   // The first message of the thread comes with every page, however old it is.
   const replies = listed.filter((message) => message.ts !== ts);
   const root = listed.find((message) => message.ts === ts)?.message ?? null;
+  const isWhole = root !== null && pages.every((page) => page.isWhole);
+  await applyChanges(parts, { channel, threadTs: ts, kept, listed, isWhole }, parts.pace);
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
     parts,

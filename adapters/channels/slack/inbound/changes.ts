@@ -12,7 +12,7 @@ export interface Listed {
   readonly kept: readonly KeptMessage[];
   /** Consecutive messages without gaps between the oldest and the newest. */
   readonly listed: readonly Missed[];
-  /** No newer message exists. */
+  /** All messages of a thread, so that what is absent was deleted. */
   readonly isWhole: boolean;
 }
 
@@ -34,6 +34,8 @@ export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace
       await parts.removed({ channel, ts: one.externalId, threadTs });
     } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await parts.edited(message);
   }
+  // A part of a thread does not show what was deleted there.
+  if (threadTs !== null && !isWhole) return;
   for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
     if (threadTs !== null || (await isGone(parts, { channel, ts }, pace)))
       await parts.removed({ channel, ts, threadTs });

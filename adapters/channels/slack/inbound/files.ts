@@ -112,7 +112,7 @@ async function download(file: WireFile, options: FileOptions, mostBytes: number)
     const signal = AbortSignal.timeout(TIME_LIMIT_MS);
     const headers = { authorization: `Bearer ${options.token}` };
     const response = await options.fetch(new URL(address), { signal, redirect: 'error', headers });
-    if (!response.ok || response.body === null) return null;
+    if (!response.ok || response.body === null || isOtherPage(response, file)) return null;
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of response.body) {
@@ -124,6 +124,12 @@ async function download(file: WireFile, options: FileOptions, mostBytes: number)
   } catch {
     return null;
   }
+}
+
+/** Without the right to read files, Slack answers with its sign-in page. */
+function isOtherPage({ headers }: Response, { mimetype }: WireFile): boolean {
+  const isPage = headers.get('content-type')?.startsWith('text/html') === true;
+  return isPage && mimetype?.toLowerCase() !== 'text/html';
 }
 
 function isTrusted(address: string, extraHost: string): boolean {

@@ -11,6 +11,8 @@ const BEAT_MS = 10_000;
 export interface Heard {
   /** Connected. Returns since when (in seconds) events may have been missed; null if unknown. */
   begin(): Promise<number | null>;
+  /** Events since then (in seconds) may have been missed. Resolves when that is stored. */
+  missed(since: number): Promise<void>;
   /** No connection is open. */
   lost(): void;
   /** Everything missed up to now has been read. */
@@ -47,6 +49,10 @@ export function createHeard(parts: Pick<CatchUpContext, 'state' | 'workspace' | 
         beat();
       }
       return since;
+    },
+    async missed(since) {
+      const before = secondsOf(await state.get(GAP, teamId)) ?? since;
+      await state.set(GAP, teamId, Math.min(before, since));
     },
     lost,
     close: () => state.delete(GAP, teamId),

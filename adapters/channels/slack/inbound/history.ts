@@ -6,7 +6,7 @@ import { messageSchema } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 
 const pageSchema = z.object({
-  messages: z.array(z.unknown()).catch([]),
+  messages: z.array(z.unknown()).nullish().catch(null),
   has_more: z.boolean().nullish().catch(null),
   response_metadata: z
     .object({ next_cursor: z.string().nullish().catch(null) })
@@ -23,15 +23,26 @@ export interface Stretch {
   readonly oldest: number;
 }
 
+export interface Page {
+  readonly messages: readonly Missed[];
+  /** False if it does not show everything: an absent message may exist. */
+  readonly isWhole: boolean;
+}
+
+/** More pages than this are never read: a list that goes on is not a list of messages. */
+const MAX_PAGES = 200;
+
 /** Pages of a history in Slack's order: newest first for a channel, oldest first for a thread. */
 export async function* pagesOf(
   parts: CatchUpContext,
   { channel, threadTs, oldest }: Stretch,
   pace: Pace,
-): AsyncGenerator<readonly Missed[]> {
+): AsyncGenerator<Page> {
   const { web } = parts.workspace;
   const range = { channel, limit: parts.settings.catch_up.page, oldest: oldest.toFixed(6) };
-  for (let cursor: string | null = ''; cursor !== null; ) {
+  const used = new Set<string>();
+  for (let cursor = ''; !used.has(cursor) && used.size < MAX_PAGES; ) {
+    used.add(cursor);
     const query = cursor === '' ? range : { ...range, cursor };
     await pace();
     const answer = await persistently(
@@ -39,9 +50,11 @@ export async function* pagesOf(
         threadTs === null ? web.conversations.history(query) : web.conversations.replies({ ...query, ts: threadTs }),
       parts,
     );
-    const { messages, has_more: hasMore, response_metadata: next } = pageSchema.parse(answer);
-    yield messages.flatMap((message) => readListed(parts, channel, message));
-    cursor = hasMore && next?.next_cursor ? next.next_cursor : null;
+    const { messages: items, has_more: hasMore, response_metadata: next } = pageSchema.parse(answer);
+    const messages = (items ?? []).flatMap((item) => readListed(parts, channel, item));
+    cursor = (hasMore && next?.next_cursor) || '';
+    const goesOn = cursor !== '' && !used.has(cursor) && used.size < MAX_PAGES;
+    yield { messages, isWhole: messages.length === items?.length && (goesOn || !hasMore) };
   }
 }
 

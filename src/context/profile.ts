@@ -3,7 +3,7 @@ import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { platformOf } from '../domain/key.ts';
 import type { ContextProfile, SystemSection } from '../ports/engine.ts';
-import type { ChatModel, ToolSpec } from '../ports/model.ts';
+import type { ChatModel, ModelTraits, ToolSpec } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import { type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
@@ -37,19 +37,21 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
   const openModel = createModelOpener(services);
   const build = async (agent: AgentSettings, place: Place): Promise<Known> => {
     const [first, ...others] = modelsOf(agent);
-    const [model, ...fallbacks] = await Promise.all([openModel(first), ...others.map(openModel)]);
-    const specs = [...tools.specs(agent.tools)].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const profile = profileOf(agent, [model, ...fallbacks], {
-      sections: sectionsOf(services, agent, place),
-      tools: specs,
-    });
-    return { profile, withInstructions: null };
+    const models = await Promise.all([openModel(first), ...others.map(openModel)]);
+    const names = models.some(({ traits }) => traits.tools) ? agent.tools : [];
+    const specs = [...tools.specs(names)].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const profile = profileOf(agent, models, { sections: sectionsOf(services, agent, { place, names }), tools: specs });
+    return { profile, withInstructions: null, models, traits: models.map(({ traits }) => traits) };
   };
-  const knownFor = (agent: AgentSettings, place: Place): Promise<Known> => {
+  const knownFor = async (agent: AgentSettings, place: Place): Promise<Known> => {
     const ofAgent = profiles.get(agent) ?? new Map<string, Promise<Known>>();
     profiles.set(agent, ofAgent);
     const id = `${platformOf(place.key)} ${place.audience}`;
-    return kept(ofAgent, id, () => build(agent, place));
+    const made = kept(ofAgent, id, () => build(agent, place));
+    const known = await made;
+    if (!hasChanged(known)) return known;
+    if (ofAgent.get(id) === made) ofAgent.delete(id);
+    return await kept(ofAgent, id, () => build(agent, place));
   };
   return {
     async of(place) {
@@ -66,6 +68,16 @@ interface Known {
   readonly profile: ContextProfile;
   /** The last variant with instructions. Instructions change rarely, and rendered parts are cached by profile. */
   withInstructions: { readonly section: SystemSection; readonly profile: ContextProfile } | null;
+  readonly models: readonly ChatModel[];
+  /** What the models could do when the profile was made. */
+  readonly traits: readonly ModelTraits[];
+}
+
+/** A refused call can tell that a model has no tools, or how large its window is. */
+function hasChanged({ models, traits }: Known): boolean {
+  return models.some(
+    (model, index) => model.traits !== traits[index] && !isDeepStrictEqual(model.traits, traits[index]),
+  );
 }
 
 /** Before the guidance, so that people's instructions follow the operator's text. */
@@ -121,7 +133,11 @@ function profileOf(
   };
 }
 
-function sectionsOf(services: Services, agent: AgentSettings, place: Place): readonly SystemSection[] {
+function sectionsOf(
+  services: Services,
+  agent: AgentSettings,
+  { place, names }: { readonly place: Place; readonly names: readonly string[] },
+): readonly SystemSection[] {
   const from = promptSourceOf(agent);
   const render = <Name extends PromptName>(name: Name, variables: PromptVariables<Name>) =>
     services.prompts.render(name, variables, from).text;
@@ -145,7 +161,7 @@ function sectionsOf(services: Services, agent: AgentSettings, place: Place): rea
     ...ownSections(agent),
     {
       key: 'guidance',
-      text: guidanceText(services, agent, agent.tools),
+      text: guidanceText(services, agent, names),
       priority: 80,
       protected: false,
       source: 'prompt guidance',

@@ -1,6 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { learn } from '../context/calibration.ts';
 import { cacheKeyOf, replySettings } from '../context/call-settings.ts';
+import { spellOutTools } from '../context/without-tools.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, type ModelError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
@@ -53,8 +54,14 @@ export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions[
   const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(state.snapshot.conversation.key) };
   return (request, { signal, onText }) =>
     askInOrder(candidates, signal, (model, within) =>
-      askOne(options, turn, { model, request: { ...request, ...settings }, signal: within, onText }),
+      askOne(options, turn, { model, request: { ...requestFor(model, request), ...settings }, signal: within, onText }),
     );
+}
+
+/** A fallback may have no tools, although the agent's first model has. */
+function requestFor({ traits }: ChatModel, request: ModelRequest): ModelRequest {
+  if (traits.tools || request.tools.length === 0) return request;
+  return { ...request, messages: spellOutTools(request.messages), tools: [] };
 }
 
 interface Asked extends AskOptions {

@@ -2,7 +2,7 @@ import { idleMsOf } from '../config/directory.ts';
 import { describe, isStrataError, ModelError, StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
-import type { AfterTurn } from '../ports/engine.ts';
+import type { AfterTurn, ContextProfile } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { holdLease } from '../util/lease.ts';
@@ -47,21 +47,42 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
   const startedAt = clock.now();
   events.emit({ kind: 'turn.started', conversation, readUpto: newest.seq });
   show({ kind: 'working' });
-  const prepared = await prepare(options, { ...opening, newest, signal: lease.signal, show });
-  const ran = prepared.ready ? await runTurn(prepared.run, `t${newest.seq}`) : prepared.outcome;
+  const { ran, run } = await answer(options, { ...opening, newest, signal: lease.signal, show });
   const outcome = ran.kind === 'answered' ? await passed(options, snapshot, { ran, signal: lease.signal }) : ran;
   if (lease.signal.aborted) {
-    bookLost(options, snapshot, prepared.ready ? prepared.run : null);
+    bookLost(options, snapshot, run);
     return await giveBack(options, claim, null);
   }
-  return await commit(options, {
-    claim,
-    newest,
-    outcome,
-    startedAt,
-    run: prepared.ready ? prepared.run : null,
-    snapshot,
-  });
+  return await commit(options, { claim, newest, outcome, startedAt, run, snapshot });
+}
+
+interface Answered {
+  readonly ran: TurnOutcome;
+  readonly run: Run | null;
+}
+
+/** A refusal may tell what the model cannot do, or how large its window is: then the turn is prepared again, once. */
+async function answer(options: ReplyOptions, opening: Preparing): Promise<Answered> {
+  const first = await attempt(options, opening);
+  return (await hasLearned(options, opening, first)) ? await attempt(options, opening) : first;
+}
+
+async function attempt(options: ReplyOptions, opening: Preparing): Promise<Answered & { profile?: ContextProfile }> {
+  const prepared = await prepare(options, opening);
+  if (!prepared.ready) return { ran: prepared.outcome, run: null };
+  const { run, profile } = prepared;
+  return { ran: await runTurn(run, `t${opening.newest.seq}`), run, profile };
+}
+
+async function hasLearned(
+  { profiles }: ReplyOptions,
+  { snapshot, signal }: Preparing,
+  { ran, profile }: Answered & { readonly profile?: ContextProfile },
+): Promise<boolean> {
+  if (signal.aborted || profile === undefined || ran.kind === 'answered' || ran.steps.length > 0) return false;
+  if (ran.reason !== 'unsupported' && ran.reason !== 'overflow') return false;
+  const known = await profiles.of(snapshot.conversation);
+  return known.traits.tools !== profile.traits.tools || known.windowTokens !== profile.windowTokens;
 }
 
 /** A turn whose answer the hooks held back: nobody sees it, and nothing is owed any more. */
@@ -92,7 +113,9 @@ interface Preparing extends Opening {
   readonly show: (activity: Activity) => void;
 }
 
-type Prepared = { readonly ready: true; readonly run: Run } | { readonly ready: false; readonly outcome: TurnOutcome };
+type Prepared =
+  | { readonly ready: true; readonly run: Run; readonly profile: ContextProfile }
+  | { readonly ready: false; readonly outcome: TurnOutcome };
 
 /**
  * Opens the model and collects what the turn reads. If the model cannot be opened, the turn answers with an apology
@@ -108,7 +131,7 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
     const models = await options.profiles.modelsFor(profile);
     const run = createRun(options, { ...opening, profile, models, volatile, preparedAt });
     opening.onGiven(run.given());
-    return { ready: true, run };
+    return { ready: true, run, profile };
   } catch (error) {
     const reason = reasonNotOpened(error);
     return { ready: false, outcome: { kind: 'failed', reason, message: describe(error), steps: [] } };

@@ -1,4 +1,7 @@
-import { statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { findPlugins } from '../app/configuration.ts';
 import { channelProblems } from '../config/channels.ts';
 import { modelsOf } from '../config/directory.ts';
@@ -28,30 +31,54 @@ export interface Checkup {
   readonly findings: readonly Finding[];
 }
 
+interface Checking extends Asking {
+  readonly globals: GlobalOptions;
+}
+
 /** Runs every possible check. Checks that require a readable configuration are skipped without one. */
-export async function runChecks(
-  cli: Cli,
-  options: { readonly globals: GlobalOptions; readonly offline: boolean },
-): Promise<Checkup> {
+export async function runChecks(cli: Cli, options: Checking): Promise<Checkup> {
   const findings: Finding[] = [checkNode()];
   const loaded = await readConfig(cli, options.globals, findings);
   if (loaded !== null) {
     findings.push(checkPrompts(loaded));
+    const { storage } = loaded.config;
     const app = await openData(cli, options.globals, findings);
+    if (storage.url === '' && existsSync(storage.directory)) findings.push(await checkDisk(storage));
     if (app !== null) {
-      if (app.config.storage.url === '') findings.push(await checkDisk(app));
-      for (const finding of await app.checkQueue()) {
-        findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
-      }
-      for (const agent of loaded.config.agents) findings.push(...(await checkModels(app, agent, options)));
-      findings.push(...(await checkChannels(app)));
+      findings.push(...(await checkServices(app, options)));
       await app.close();
-    }
+    } else if (storage.url === '') findings.push(...(await checkAside(cli, options)));
     findings.push(checkPrivacy(loaded));
   }
   const checksRun = [...new Set(findings.map((finding) => finding.checkId))];
   return { checksRun, checksSkipped: CHECKS.filter((id) => !checksRun.includes(id)), findings };
 }
+
+/** What does not need the data: the queue, the models and the platforms. */
+async function checkServices(app: App, options: Asking): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const finding of await app.checkQueue()) findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
+  for (const agent of app.config.agents) findings.push(...(await checkModels(app, agent, options)));
+  return [...findings, ...(await checkChannels(app))];
+}
+
+/** The same on an empty store, while a running bot uses the data or while they are damaged. */
+async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding[]> {
+  const data = await mkdtemp(join(tmpdir(), 'strata-doctor-'));
+  try {
+    const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, data });
+    const findings = await checkServices(app, options);
+    await app.close();
+    return findings;
+  } catch {
+    // What cannot be opened here either is reported with the data.
+    return [];
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+const ONLY_CHECKED = { platforms: [], listenOnly: true, create: true, role: 'all', terminal: null } as const;
 
 function ok(checkId: CheckId, message: string): Finding {
   return { checkId, severity: 'ok', message, fixHint: null };
@@ -97,14 +124,7 @@ function checkPrompts({ config }: LoadedConfig): Finding {
 /** Opening also migrates, so a store that opens is usable. */
 async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<App | null> {
   try {
-    const app = await cli.open({
-      ...globals,
-      platforms: [],
-      listenOnly: true,
-      create: true,
-      role: 'all',
-      terminal: null,
-    });
+    const app = await cli.open({ ...globals, ...ONLY_CHECKED });
     findings.push(ok('data', `${app.upkeep.place} is open and up to date`));
     for (const finding of await app.upkeep.check()) {
       findings.push({ ...finding, checkId: `data.${finding.checkId}` });
@@ -123,8 +143,7 @@ async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): 
 const LITTLE_BYTES = 1_000_000_000;
 const TOO_LITTLE_BYTES = 100_000_000;
 
-async function checkDisk({ config }: App): Promise<Finding> {
-  const { directory } = config.storage;
+async function checkDisk({ directory }: { readonly directory: string }): Promise<Finding> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   const message = `${formatNumber(free / 1_000_000)} MB are free at ${directory}`;
@@ -160,9 +179,10 @@ async function checkModel(
     const choice = wanted === 'auto' ? await parts.models.choose() : { modelId: wanted, reason: 'configured' };
     const model = await parts.models.open(choice.modelId);
     if (!offline) await ask(model);
-    const { windowTokens } = model.traits;
+    const { windowTokens, tools } = model.traits;
     const window = windowTokens === null ? 'window unknown' : `window ${formatNumber(windowTokens)}`;
-    return ok('model', `${label}: ${model.id} (${choice.reason}), ${window}, ${offline ? 'not asked' : 'it answered'}`);
+    const facts = [window, ...(tools ? [] : ['without tools']), offline ? 'not asked' : 'it answered'];
+    return ok('model', `${label}: ${model.id} (${choice.reason}), ${facts.join(', ')}`);
   } catch (error) {
     return modelFailure(label, error);
   }

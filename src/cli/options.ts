@@ -9,7 +9,7 @@ import type { App } from './cli.ts';
 export function addConversation(command: Command, required: boolean): Command {
   const text = 'key as platform:workspace:channel[:thread], for example terminal:local:main';
   return required
-    ? command.requiredOption('--conversation <key>', text, readKey)
+    ? command.requiredOption('--conversation <key>', `${text}; \`strata context\` lists them`, readKey)
     : command.option('--conversation <key>', text, readKey);
 }
 

@@ -84,13 +84,16 @@ describe('doctor', () => {
     mkdirSync(folder.file('data'));
     writeFileSync(folder.file('data/strata.db'), Buffer.alloc(20_000, 'not a database '));
     const damaged = await checkup(folder);
-    expect(damaged).toMatchObject({ code: 1, checksSkipped: ['disk', 'model'] });
+    expect(damaged).toMatchObject({ code: 1, checksSkipped: [] });
     expect(damaged.of('data')).toMatchObject({ severity: 'fail', message: expect.stringContaining('cannot be used') });
     const child = folder.start(['--data', 'other']);
     await answered(child);
     const busy = await checkup(folder, ['--data', 'other']);
     expect(busy).toMatchObject({ code: 0, ok: true });
     expect(busy.of('data')).toMatchObject({ severity: 'warn', message: expect.stringContaining('Another Strata') });
+    expect(busy.of('model')?.message).toContain('it answered');
+    const refused = await checkup(folder, ['--data', 'other', '--model', 'openai:gpt-4.1-mini']);
+    expect(refused).toMatchObject({ code: 1, checksSkipped: [] });
     child.stdin.end();
     expect((await ended(child)).code).toBe(0);
   });

@@ -35,6 +35,7 @@ export * from './ports/model.ts';
 export type * from './ports/prices.ts';
 export type * from './ports/engine.ts';
 export type * from './ports/engine-children.ts';
+export type { ToolOutput } from './tools/define.ts';
 export type * from './tools/spawn.ts';
 export type * from './ports/clock.ts';
 export type * from './ports/log.ts';

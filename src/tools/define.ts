@@ -1,8 +1,18 @@
 import type { z } from 'zod';
 import type { OpenedImage } from '../context/opened.ts';
-import type { Audience, Author, ConversationKey, JsonValue, MemoryId } from '../domain/message.ts';
+import type { Audience, Author, ConversationKey, MemoryId } from '../domain/message.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
 import type { TurnBlobs } from './turn-blobs.ts';
+
+/** What a tool returns: text, or JSON whose undefined properties are left out. */
+export type ToolOutput =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly ToolOutput[]
+  | { readonly [key: string]: ToolOutput };
 
 /** A tool that the model may call. `input` is parsed by its schema before `run` sees it. */
 export interface Tool<Input = unknown> {
@@ -11,10 +21,10 @@ export interface Tool<Input = unknown> {
   readonly description: string;
   readonly input: z.ZodType<Input>;
   /**
-   * The text that the model reads; without a value it reads "Done.". A rejection becomes an error result that the model
-   * can react to.
+   * The text that the model reads; without a value it reads "Done.". What `run` throws becomes an error result that the
+   * model can react to.
    */
-  run(input: Input, context: ToolContext): Promise<JsonValue | undefined>;
+  run(input: Input, context: ToolContext): ToolOutput | Promise<ToolOutput>;
 }
 
 export interface ToolContext {

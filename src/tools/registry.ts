@@ -6,7 +6,7 @@ import type { ToolOutcome } from '../hooks/hooks.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import type { Services } from '../services.ts';
 import { limitWork, rejection } from '../util/limit.ts';
-import { defineTool, type Tool, type ToolContext } from './define.ts';
+import { defineTool, type Tool, type ToolContext, type ToolOutput } from './define.ts';
 import { offload } from './offload.ts';
 import { sizesFor } from './result-sizes.ts';
 import { leanSchema } from './schema.ts';
@@ -177,9 +177,11 @@ function parseInput(tool: Tool, input: JsonValue): unknown {
 }
 
 /** A tool without a result returns `undefined`; the model reads that it ran. */
-function asText(result: JsonValue | undefined): string {
-  if (result === undefined) return 'Done.';
-  return typeof result === 'string' ? result.toWellFormed() : JSON.stringify(result);
+function asText(result: ToolOutput): string {
+  if (typeof result === 'string') return result.toWellFormed();
+  // Programs in JavaScript may return a function, which JSON leaves out.
+  const json: string | undefined = JSON.stringify(result);
+  return json ?? 'Done.';
 }
 
 /** False if the store did not accept it; the excerpt then has no reference. */

@@ -122,6 +122,22 @@ describe('the registry', () => {
     expect(result).toMatchObject({ text: 'Done.', isError: false });
   });
 
+  it.each([
+    ['paper', 'at once', false],
+    ['state', '{"is":1}', false],
+    ['broken', 'out of paper', true],
+  ])('takes tools that are not asynchronous: %s', async (name, text, isError) => {
+    await using world = await openWorld();
+    const broken = (): never => {
+      throw new Error('out of paper');
+    };
+    const state = echo('state', () => ({ is: 1, isNot: undefined }));
+    const tools = [echo('paper', () => 'at once'), state, echo('broken', broken)];
+    const registry = createToolRegistry({ services: world.services, tools });
+    const result = await registry.run(call(name), await contextOf(world), offered(name));
+    expect(result).toMatchObject({ text, isError });
+  });
+
   it('answers with text, JSON and errors for the model', async () => {
     await using world = await openWorld();
     const tools = [

@@ -4,6 +4,7 @@ import { estimateParts } from '../context/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey, type Part } from '../domain/message.ts';
+import type { Channel } from '../ports/channel.ts';
 import { POST_HOLD_MS, type PostBody } from '../ports/outbox-store.ts';
 import type { NewMessage } from '../ports/store.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
@@ -91,9 +92,10 @@ export function createSend(parts: SendServices): Send {
   return async (conversation, content, options = {}) => {
     const { key } = parseKey(conversation);
     const read = readGiven(key, content, options);
+    const channel = channelOf(parts, key);
     const audience = await audienceOf(parts, key, read.audience);
     const given = await passed(parts, { key, audience }, read);
-    const bodies = bodiesOf(parts, key, given);
+    const bodies = bodiesOf(channel, given);
     const now = services.clock.now();
     const isPosting = parts.posts();
     const result = await actors.of(key).receive({
@@ -120,20 +122,23 @@ async function passed({ services }: SendServices, conversation: Posting['convers
   throw new StrataError('SEND_INVALID', { conversation: conversation.key, problem });
 }
 
-/** A bot without channels stores the message and posts nothing. */
-function bodiesOf({ channels, role }: SendServices, key: ConversationKey, given: Given): readonly PostBody[] {
+/** Null for a bot without channels, which stores the message and posts nothing. */
+function channelOf({ channels, role }: SendServices, key: ConversationKey): Channel | null {
   const { platform } = parseKey(key);
   const channel = channels.get(platform);
-  if (channel !== undefined) {
-    const text = given.text === '' ? [] : channel.split(given.text);
-    return [...text, ...given.files.map(bodyOf)];
-  }
+  if (channel !== undefined) return channel;
   if (role === 'worker') {
     const problem = 'this process is a worker, which serves no platform; send from a gateway';
     throw new StrataError('SEND_INVALID', { conversation: key, problem });
   }
-  if (channels.size === 0) return [];
+  if (channels.size === 0) return null;
   throw new StrataError('ADAPTER_MISSING', { kind: 'channel', name: platform, known: [...channels.keys()] });
+}
+
+function bodiesOf(channel: Channel | null, given: Given): readonly PostBody[] {
+  if (channel === null) return [];
+  const text = given.text === '' ? [] : channel.split(given.text);
+  return [...text, ...given.files.map(bodyOf)];
 }
 
 interface Given {

@@ -113,7 +113,9 @@ describe('bot.send', () => {
   it('refuses a platform that the bot does not serve', async () => {
     await using here = await world();
     const key = makeKey({ platform: 'elsewhere', workspace: 'w', channel: 'c' });
-    const sent = here.bot.send(key, 'Hi.', { audience: 'dm' });
-    await expect(sent).rejects.toMatchObject({ code: 'ADAPTER_MISSING', data: { known: ['test'] } });
+    for (const options of [{}, { audience: 'dm' }] as const) {
+      const sent = here.bot.send(key, 'Hi.', options);
+      await expect(sent).rejects.toMatchObject({ code: 'ADAPTER_MISSING', data: { known: ['test'] } });
+    }
   });
 });

@@ -6,7 +6,7 @@ import module from 'node:module';
 if (Number.parseInt(process.versions.node, 10) < 24) {
   const found = process.versions.node;
   process.stderr.write(
-    `strata: Strata needs Node.js 24 or newer; this is ${found}. npm scripts bring their own: use \`npm start\`.\n`,
+    `strata: Strata needs Node.js 24 or newer; this is ${found}. In a clone of the repository, \`npm start\` uses a matching one.\n`,
   );
   process.exitCode = 1;
 } else {

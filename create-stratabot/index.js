@@ -42,7 +42,12 @@ try {
 }
 
 async function create() {
-  const { folder, language, platform, model } = await readChoices();
+  const choices = await readChoices();
+  if (choices === null) {
+    process.stdout.write(`${USAGE}\n`);
+    return;
+  }
+  const { folder, language, platform, model } = choices;
   const target = resolve(folder);
   if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0)) {
     throw new Error(`${folder} exists and is not an empty folder. Choose another one.`);
@@ -61,7 +66,8 @@ async function create() {
   };
   for (const source of ['shared', language])
     copyTemplate(fileURLToPath(new URL(`template/${source}/`, import.meta.url)), target, values);
-  process.stdout.write(`${folder} is ready:\n\n  cd ${folder}\n  npm install\n  npm test\n  npm start\n`);
+  const shown = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+  process.stdout.write(`${folder} is ready:\n\n  cd ${shown}\n  npm install\n  npm test\n  npm start\n`);
 }
 
 function copyTemplate(from, to, values) {
@@ -79,12 +85,10 @@ function copyTemplate(from, to, values) {
   }
 }
 
-/** Flags first; what is left is asked for in a terminal, and at its default elsewhere. */
+/** Flags first; what is left is asked for in a terminal, and at its default elsewhere. Null if only help is wanted. */
 async function readChoices() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { language: { type: 'string' }, platform: { type: 'string' }, model: { type: 'string' } },
-  });
+  const { values, positionals } = readArguments();
+  if (values.help === true) return null;
   const [folder, ...rest] = positionals;
   if (folder === undefined || rest.length > 0) throw new Error(`Expected one folder.\n${USAGE}`);
   const asks = process.stdin.isTTY && process.stdout.isTTY;
@@ -98,6 +102,17 @@ async function readChoices() {
     return { folder, ...checked({ language, platform, model }) };
   } finally {
     terminal?.close();
+  }
+}
+
+function readArguments() {
+  const text = { type: 'string' };
+  const options = { language: text, platform: text, model: text, help: { type: 'boolean', short: 'h' } };
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    const [problem] = error.message.split('. To specify');
+    throw new Error(`${problem}.\n${USAGE}`);
   }
 }
 

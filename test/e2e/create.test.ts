@@ -102,12 +102,21 @@ describe('create-stratabot', () => {
     expect(await project.node([...args.slice(0, -1), '--version'])).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it.each(['--help', '-h'])('prints its usage for %s', async (flag) => {
+    const { code, stdout, stderr } = await create('x', flag);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Usage: npm create stratabot <folder> -- .*--platform/);
+    expect(existsSync(join(project.path, 'x'))).toBe(false);
+  });
+
   it.each([
     [[], 'Expected one folder.'],
     [['.'], '. exists and is not an empty folder.'],
     [['x', '--platform', 'irc'], '--platform is "irc". Expected terminal, discord, slack.'],
     [['x', '--language', 'py'], '--language is "py". Expected ts or js.'],
     [['x', '--model', 'gpt"\n'], 'Expected auto, or provider:model'],
+    [['x', '--js'], "Unknown option '--js'.\nUsage: npm create stratabot <folder>"],
+    [['x', '--model'], '\nUsage: npm create stratabot <folder>'],
   ])('refuses %j', async (args, problem) => {
     const { stderr, code } = await create(...args);
     expect(code).toBe(1);

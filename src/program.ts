@@ -4,8 +4,9 @@
 
 import { adapters } from '../adapters/registry.ts';
 import type { App, GlobalOptions, OpenOptions } from './app/app.ts';
-import { findPlugins } from './app/configuration.ts';
+import { findPlugins, withPlugins } from './app/configuration.ts';
 import { openStore as openStoreWith, openApp as openWith } from './app/open.ts';
+import { loadChannels } from './app/open-adapters.ts';
 import { type LoadedConfig, loadConfig as loadWith } from './config/load.ts';
 import type { Storage } from './services.ts';
 
@@ -23,8 +24,10 @@ const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLe
  * console.log(config.agents.map(({ id, model }) => `${id}: ${model}`));
  */
 export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<LoadedConfig> {
-  const { load } = await findPlugins({ environment: process.env }, { ...NO_CHOICES, ...options });
-  return loadWith(load);
+  const { load, plugins } = await findPlugins({ environment: process.env }, { ...NO_CHOICES, ...options });
+  const loaded = loadWith(load);
+  await loadChannels(await withPlugins(adapters, plugins), loaded, []);
+  return loaded;
 }
 
 /**

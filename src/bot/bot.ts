@@ -53,7 +53,7 @@ export interface Bot extends AsyncDisposable {
 }
 
 /**
- * Throws `CONFIG_INVALID` with every problem of the options, and `TOOL_DUPLICATE`.
+ * Throws `CONFIG_INVALID` with every problem of the options, `TOOL_INVALID` and `TOOL_DUPLICATE`.
  *
  * @example
  * const bot = createBot({

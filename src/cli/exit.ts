@@ -15,6 +15,7 @@ const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'COMMAND_USAGE',
   'PROMPT_INVALID',
   'TOOL_DUPLICATE',
+  'TOOL_INVALID',
   'PLUGIN_INVALID',
   'SEND_INVALID',
 ]);

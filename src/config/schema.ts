@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseKey } from '../domain/key.ts';
 import { EFFORTS } from '../ports/model.ts';
 import { isTimeZone } from '../util/local-time.ts';
 import { compaction, MODEL_SHAPE, memory, model, recall, section, tokens, toolResults } from './agent-tables.ts';
@@ -72,11 +73,23 @@ const agentFields = {
 const route = z.strictObject({
   match: z
     .string()
-    .min(1)
+    .refine(
+      (pattern) => pattern.includes('*') || isKey(pattern),
+      'matches no conversation; expected a key such as discord:811:822, or a pattern with *, such as *:822',
+    )
     .describe('Pattern of conversation keys, where * matches anything; the most specific match wins'),
   mode: mode.optional().describe('Overrides the mode in these conversations'),
   compaction: compaction.partial().optional().describe('Overrides some compaction settings'),
 });
+
+function isKey(text: string): boolean {
+  try {
+    parseKey(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
 const isDefault = z.boolean().describe('Serves the conversations that no route matches');

@@ -37,7 +37,7 @@ interface Known {
   readonly spec: ToolSpec;
 }
 
-/** Throws `TOOL_DUPLICATE`. */
+/** Throws `TOOL_INVALID` and `TOOL_DUPLICATE`. */
 export function createToolRegistry({
   services,
   tools,
@@ -112,8 +112,26 @@ function namedIn({ inputSchema }: ToolSpec): readonly string[] {
   return helpSchema.safeParse(inputSchema).data?.properties.tool.enum ?? [];
 }
 
+/** What every provider accepts. */
+const NAME = /^[a-z_][\w-]{0,63}$/i;
+
+/** A provider would refuse each request that contains such a tool. */
 function specOf({ name, description, input }: Tool): ToolSpec {
-  return { name, description, inputSchema: leanSchema(input) };
+  const refuse = (problem: string): never => {
+    throw new StrataError('TOOL_INVALID', { tool: name, problem });
+  };
+  if (!NAME.test(name)) refuse('expected a name of at most 64 letters, digits, _ and -, without a digit at the start');
+  const inputSchema = schemaOf(input, refuse);
+  if (inputSchema['type'] !== 'object') refuse('its input must be one object, such as z.object({ … })');
+  return { name, description, inputSchema };
+}
+
+function schemaOf(input: Tool['input'], refuse: (problem: string) => never): ToolSpec['inputSchema'] {
+  try {
+    return leanSchema(input);
+  } catch (error) {
+    return refuse(`its input cannot be described to a model: ${describe(error)}`);
+  }
 }
 
 interface Calling {

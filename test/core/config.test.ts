@@ -226,6 +226,18 @@ max_steps = 1.5
     ]);
   });
 
+  test.each(['general', '#general', 'discord:1', 'discord:1:2:3:4:5', ''])(
+    'a route that no conversation can match is refused: "%s"',
+    (pattern) => {
+      const [problem] = problemsOf(`[[agents]]\nid = "a"\n[[agents.routes]]\nmatch = "${pattern}"\n`);
+      expect(problem).toContain('config.toml:4:9: agents[a].routes[0].match: matches no conversation; expected a key');
+    },
+  );
+
+  test.each(['*', '*:2', 'discord:1:2', 'slack:T1:C1:1.2', 'discord:helper@*'])('a route may match "%s"', (pattern) => {
+    expect(problemsOf(`[[agents]]\nid = "a"\n[[agents.routes]]\nmatch = "${pattern}"\n`)).toEqual([]);
+  });
+
   // Shows: T34
   test.each([
     ['max_output_tokens', '0'],

@@ -49,6 +49,18 @@ describe('the registry', () => {
     expect(make).toThrowError(expect.toSatisfy((error: unknown) => isStrataError(error, 'TOOL_DUPLICATE')));
   });
 
+  it.each([
+    ['a name with a space', 'roll dice', z.object({}), /^The tool "roll dice" cannot be used: expected a name/],
+    ['an empty name', '', z.object({}), /expected a name of at most 64/],
+    ['a long name', 'a'.repeat(65), z.object({}), /expected a name of at most 64/],
+    ['a text as input', 'roll', z.string(), /its input must be one object/],
+    ['a date in its input', 'roll', z.object({ day: z.date() }), /"roll".*Date cannot be represented/],
+  ])('refuses %s', async (_, name, input, problem) => {
+    await using world = await openWorld();
+    const tools = [defineTool<unknown>({ name, description: '', input, run: () => 1 })];
+    expect(() => createToolRegistry({ services: world.services, tools })).toThrow(problem);
+  });
+
   it('does not count the time of a child', async () => {
     await using world = await openWorld();
     const tool = defineTool({

@@ -102,6 +102,8 @@ describe('a program', () => {
     folder.write('config.toml', '[defaults]\nmax_stps = 1\n');
     folder.write('check.ts', "import { loadConfig } from 'stratabot/program';\nawait loadConfig();\n");
     expect((await folder.node(['check.ts'])).stderr).toContain('did you mean max_steps?');
+    folder.write('config.toml', '[channels.discord]\ntoekn = "x"\n');
+    expect((await folder.node(['check.ts'])).stderr).toContain('did you mean token?');
   }, 120_000);
 
   it('imports every entry in plain JavaScript without any SDK', async () => {

@@ -90,6 +90,7 @@ const sentences = {
     `Cannot listen at ${d.address}: ${d.reason}. Set listen in [${d.section}] to another host:port, or to "" to disable it.`,
   INSPECTOR_OPEN: (d: { address: string }) =>
     `Other machines can reach the inspector at ${d.address}. Set password in [inspector], or identity_header and proxies; or listen at 127.0.0.1.`,
+  INSPECTOR_BUSY: (_: { waiting: number }) => 'Too many forecasts are waiting. Try again in a moment.',
   USAGE: (d: { problem: string }) => d.problem,
   NODE_TOO_OLD: (d: { found: string }) =>
     `Strata needs Node.js 24 or newer; this is ${d.found}. In a clone of the repository, \`npm start\` uses a matching one.`,

@@ -19,23 +19,47 @@ export type ForecastServices = Pick<Services, 'store' | 'search' | 'prices' | 'p
 
 const PAGE = 500;
 
-/** What is stored of a conversation since its last reset: all of it, or the newest `limit` messages. */
+export interface RecordingLimits {
+  readonly messages: number;
+  /** Stored estimates, which bound the memory that the texts take. */
+  readonly tokens: number;
+}
+
+const UNLIMITED: RecordingLimits = { messages: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
+
+/** What is stored of a conversation since its last reset: all of it, or the newest messages within the limits. */
 export async function readRecording(
   services: Pick<ForecastServices, 'store' | 'search'>,
   conversation: Conversation,
-  { limit = Number.POSITIVE_INFINITY, ...settings }: RecordingSettings & { readonly limit?: number },
+  { limits = UNLIMITED, ...settings }: RecordingSettings & { readonly limits?: RecordingLimits },
 ): Promise<Recording> {
   const { id, contextFrom, nextSeq } = conversation;
-  const entries: Entry[] = [];
-  for (let fromSeq = Math.max(1, contextFrom, nextSeq - limit); fromSeq < nextSeq; ) {
-    const page = await services.store.transcript.read(id, { fromSeq, toSeq: nextSeq - 1, limit: PAGE });
-    const last = page.at(-1);
-    if (last === undefined) break;
-    entries.push(...page);
-    fromSeq = last.seq + 1;
+  const first = Math.max(1, contextFrom, nextSeq - limits.messages);
+  const pages: (readonly Entry[])[] = [];
+  let tokensLeft = limits.tokens;
+  for (let toSeq = nextSeq - 1; toSeq >= first && tokensLeft > 0; toSeq -= PAGE) {
+    const fromSeq = Math.max(first, toSeq - PAGE + 1);
+    const page = await services.store.transcript.read(id, { fromSeq, toSeq, limit: PAGE });
+    const newest = newestWithin(page, tokensLeft);
+    pages.push(newest);
+    tokensLeft = newest.length < page.length ? 0 : tokensLeft - tokensOf(page);
   }
+  const entries = pages.toReversed().flat();
   const questions = await readQuestions(services, conversation, { entries, timeZone: settings.timezone });
   return recordingOf(conversation, entries, { ...settings, questions });
+}
+
+function tokensOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function newestWithin(entries: readonly Entry[], limitTokens: number): readonly Entry[] {
+  let left = limitTokens;
+  const end = entries.findLastIndex(({ tokens }) => {
+    left -= tokens;
+    return left < 0;
+  });
+  return entries.slice(end + 1);
 }
 
 export interface ForecastRequest {

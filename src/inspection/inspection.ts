@@ -3,8 +3,6 @@ import type { ConfigRow } from '../config/rows.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
-import { createLanes } from '../util/lanes.ts';
 import { type AuditRow, auditRows } from './audit.ts';
 import { type ContextView, contextView } from './context.ts';
 import {
@@ -35,6 +33,7 @@ import { createReruns, type RerunQuery, type RerunView } from './rerun.ts';
 import { rewriteSummary } from './rewrite.ts';
 import { type SettingsQuery, type SettingsView, settingsView } from './settings.ts';
 import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
+import { createTrials } from './trials.ts';
 import type { Viewer } from './viewer.ts';
 import { type WhatIfQuery, type WhatIfView, whatIfView } from './what-if.ts';
 
@@ -69,7 +68,7 @@ export interface ConversationPages {
   /** For operators. Recorded. The model's failure is part of the result. */
   rerun(query: RerunQuery): Promise<RerunView>;
   context(query: { readonly viewer: Viewer; readonly key: string }): Promise<ContextView>;
-  /** The conversation under other settings, forecast without a model. */
+  /** The conversation under other settings, forecast without a model. Throws `INSPECTOR_BUSY` while too many wait. */
   whatIf(query: WhatIfQuery): Promise<WhatIfView>;
 }
 
@@ -91,7 +90,7 @@ export interface InspectionHost {
 export function createInspection({ parts, configRows }: InspectionHost): Inspection {
   const services = { parts, configRows, gauges: createGauges(parts), recordings: createRecordings(parts) };
   const reruns = createReruns(parts);
-  const trials = createLanes();
+  const trials = createTrials();
   return {
     conversations: {
       list: (query) => conversationsPage(services, query),
@@ -102,12 +101,7 @@ export function createInspection({ parts, configRows }: InspectionHost): Inspect
       reply: (query) => replyView(parts, query),
       rerun: (query) => reruns.run(query),
       context: (query) => contextView(parts, query),
-      // One at a time, and the bot gets a turn before the next.
-      whatIf: (query) =>
-        trials.run(['what-if'], async () => {
-          await yieldToEventLoop();
-          return await whatIfView(services, query);
-        }),
+      whatIf: (query) => trials.run(() => whatIfView(services, query)),
     },
     memories: {
       list: (query) => memoriesView(parts, query),

@@ -1,6 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { readRecording } from '../forecast/open.ts';
+import { type RecordingLimits, readRecording } from '../forecast/open.ts';
 import type { Recording } from '../forecast/recording.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -21,7 +21,7 @@ export interface Recordings {
   size(): number;
 }
 
-export const MAX_RECORDED = 20_000;
+const LIMITS = { messages: 20_000, tokens: 3_000_000 } as const;
 const MAX_SESSIONS = 3;
 /** Nobody looks at the page any more. */
 const IDLE_MS = 5 * 60_000;
@@ -36,6 +36,7 @@ interface Held {
 /** Holds a few conversations while somebody tries settings on them, and frees them after some minutes without a use. */
 export function createRecordings(
   parts: Pick<CommandServices, 'store' | 'search' | 'agents' | 'profile' | 'clock'>,
+  limits: RecordingLimits = LIMITS,
 ): Recordings {
   const held = new Map<number, Held>();
   const never = new AbortController().signal;
@@ -54,7 +55,9 @@ export function createRecordings(
       const agent = parts.agents.agentFor(conversation.key);
       const known = held.get(conversation.id);
       const isUsable = known?.agent === agent && isSame(known.conversation, conversation, isFresh);
-      const item = isUsable ? known : { conversation, agent, session: open(parts, conversation, agent), usedAt: 0 };
+      const item = isUsable
+        ? known
+        : { conversation, agent, session: open(parts, { conversation, agent, limits }), usedAt: 0 };
       item.usedAt = parts.clock.now();
       held.delete(conversation.id);
       held.set(conversation.id, item);
@@ -76,13 +79,16 @@ function isSame(before: Conversation, now: Conversation, isFresh: boolean): bool
   return isUnedited && (!isFresh || before.nextSeq === now.nextSeq);
 }
 
+interface Opening extends Pick<Held, 'conversation' | 'agent'> {
+  readonly limits: RecordingLimits;
+}
+
 async function open(
   parts: Pick<CommandServices, 'store' | 'search' | 'profile'>,
-  conversation: Conversation,
-  agent: AgentSettings,
+  { conversation, agent, limits }: Opening,
 ): Promise<Session> {
   const profile = await parts.profile(conversation);
-  const recording = await readRecording(parts, conversation, { ...agent, limit: MAX_RECORDED });
+  const recording = await readRecording(parts, conversation, { ...agent, limits });
   const first = recording.entries[0]?.seq ?? 1;
   return { recording, agent, profile, isPartial: first > Math.max(1, conversation.contextFrom) };
 }

@@ -16,7 +16,7 @@ import {
 } from '../forecast/settings.ts';
 import type { Thresholds } from '../ports/engine.ts';
 import { findConversation } from './conversation.ts';
-import { MAX_RECORDED, type Recordings, type Session } from './recordings.ts';
+import type { Recordings, Session } from './recordings.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface WhatIfQuery {
@@ -31,7 +31,7 @@ export interface WhatIfView {
   readonly key: string;
   readonly agentId: string;
   readonly messages: number;
-  /** Only the newest messages were played, because there are more than this. */
+  /** Only so many of the newest messages were played, because there are too many to play all. */
   readonly limit: number | null;
   readonly settings: readonly TriedSetting[];
   /** Null if the engine of the agent has no forecast. */
@@ -87,7 +87,7 @@ export async function whatIfView(
   return {
     ...{ key: conversation.key, agentId: session.agent.id, present, tried, problem },
     messages: session.recording.entries.length,
-    limit: session.isPartial ? MAX_RECORDED : null,
+    limit: session.isPartial ? session.recording.entries.length : null,
     settings: settingsOf(session.agent, values),
     thresholds: { background, aggressive, emergency: (agent ?? session.agent).compaction.emergency_threshold },
     rows: rowsOf(present, tried),

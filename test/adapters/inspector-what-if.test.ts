@@ -4,6 +4,7 @@ import { settingLines } from '../../src/config/setting-lines.ts';
 import { FORECAST_SETTINGS } from '../../src/forecast/settings.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { createRecordings } from '../../src/inspection/recordings.ts';
+import { createTrials } from '../../src/inspection/trials.ts';
 import { VIEWER_ROLES } from '../../src/inspection/viewer.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
@@ -75,6 +76,32 @@ describe('the what-if page', () => {
   });
 });
 
+describe('many forecasts at once', () => {
+  it('are refused beyond fifty, until some are done', async () => {
+    const trials = createTrials();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = Array.from({ length: 50 }, () => trials.run(() => promise));
+    await expect(trials.run(async () => 1)).rejects.toThrow('Too many forecasts');
+    resolve();
+    await Promise.all(waiting);
+    expect(await trials.run(async () => 1)).toBe(1);
+  });
+});
+
+describe('a model that cannot be opened', () => {
+  it('is no failure of the page', async () => {
+    await using away = await createInspectorWorld({
+      models: [scriptedModel(() => ({ text: 'I see.' }))],
+      agent: { compaction: { model: 'test:away' } },
+    });
+    await away.world.say('Hello.');
+    await away.world.settled();
+    const response = await away.fetch(`/c/${encodeURIComponent(away.world.key)}/what-if`);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('test:away');
+  });
+});
+
 describe('what a role sees of it', () => {
   it.each(VIEWER_ROLES)('%s', async (role) => {
     const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
@@ -99,6 +126,22 @@ describe('a held conversation', () => {
     expect(recordings.size()).toBe(1);
     await world.clock.advance(11 * 60_000);
     expect(recordings.size()).toBe(0);
+  });
+
+  it('is cut to its newest messages if it is large', async () => {
+    const { world } = inspected;
+    const conversation = await world.conversation();
+    const limited = async (limits: { messages: number; tokens: number }) => {
+      const recordings = createRecordings(world.bot.commandParts, limits);
+      const { recording, isPartial } = await recordings.of(conversation, { isFresh: false });
+      return { seqs: recording.entries.map(({ seq }) => seq), isPartial };
+    };
+    const all = (await limited({ messages: 1000, tokens: 1_000_000 })).seqs;
+    expect(all).toEqual(Array.from({ length: conversation.nextSeq - 1 }, (_, index) => index + 1));
+    expect(await limited({ messages: 5, tokens: 1_000_000 })).toEqual({ seqs: all.slice(-5), isPartial: true });
+    const [, newest] = (await world.entries()).slice(-2);
+    const one = await limited({ messages: 1000, tokens: newest?.tokens ?? 0 });
+    expect(one).toEqual({ seqs: all.slice(-1), isPartial: true });
   });
 
   it('makes room for newer ones', async () => {

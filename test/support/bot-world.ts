@@ -21,6 +21,7 @@ import {
   type PostBody,
   type Receipt,
   type Storage,
+  StrataError,
   type StrataEvent,
   type Tool,
 } from '../../src/adapter-kit.ts';
@@ -213,7 +214,7 @@ async function live(options: LifeOptions): Promise<Life> {
     models: {
       async open(id) {
         const model = options.models.find((candidate) => candidate.id === id);
-        if (model === undefined) throw new Error(`The test has no model ${id}.`);
+        if (model === undefined) throw new StrataError('MODEL_UNKNOWN', { model: id, reason: 'the test has none' });
         return model;
       },
       choose: async () => ({ modelId: modelsOf(agent)[0], reason: 'it is the only one' }),

@@ -83,6 +83,7 @@ function createSite(
 }
 
 const STATUSES = {
+  INSPECTOR_BUSY: 503,
   MODEL_UNKNOWN: 503,
   MODEL_KEY_MISSING: 503,
   MODEL_FAILED: 503,

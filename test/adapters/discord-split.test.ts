@@ -122,6 +122,13 @@ describe('a long reply', () => {
     );
   });
 
+  test.each(['\u0e33', '`', '\u0301'])('fits with its code block where %j allows no cut', (character) => {
+    for (const marker of ['```', '~~~~~~~~~~~~']) {
+      const pieces = cut(`${marker}js\n${character.repeat(5_000)}\nend\n${marker}\nafter`, 2_000);
+      for (const piece of pieces) expect(whole(piece).length).toBeLessThanOrEqual(2_000);
+    }
+  });
+
   test('stays one message up to 2,000 characters', () => {
     expect(texts('x'.repeat(2000))).toHaveLength(1);
     expect(texts('x'.repeat(2001))).toHaveLength(2);

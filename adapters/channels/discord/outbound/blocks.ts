@@ -15,6 +15,8 @@ export interface Block {
 const MAX_OPENING = 40;
 /** Longer runs of backticks are text. */
 const MAX_MARKER = 12;
+/** The marker on a line of its own. */
+export const MAX_CLOSING = MAX_MARKER + 1;
 
 /** What may follow the marker on its line. */
 const MAX_INFO = 100;

@@ -1,6 +1,6 @@
 import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type Unit, type UnitRules, unitsOf } from '../../shared/units.ts';
-import { type Block, findBlocks, MAX_MARKER_LINE, opensFence, ownMarker } from './blocks.ts';
+import { type Block, findBlocks, MAX_CLOSING, MAX_MARKER_LINE, opensFence, ownMarker } from './blocks.ts';
 
 export interface Cut {
   readonly from: number;
@@ -51,9 +51,26 @@ export function createCutter(text: string, limit: number): Cutter {
       }
       const any = places.flat().sort((one, other) => one - other);
       const good = any.findLast(isGood) ?? graphemeCuts(window, from).findLast((at) => may(cut, at, solid));
-      return good ?? windowEnd(window, from);
+      return good ?? hardEnd({ text, blocks, window, from });
     },
   };
+}
+
+/** Leaves room for the marker that closes a code block. */
+function hardEnd({
+  text,
+  blocks,
+  window,
+  from,
+}: {
+  readonly text: string;
+  readonly blocks: readonly Block[];
+  readonly window: string;
+  readonly from: number;
+}): number {
+  const end = windowEnd(window, from);
+  if (ownMarker(blocks, { text, at: end }) === '') return end;
+  return windowEnd(window.slice(0, -MAX_CLOSING), from);
 }
 
 /** Whether a cut would break the lines of a code block, or create a marker where there was none. */

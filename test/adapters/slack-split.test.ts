@@ -104,6 +104,16 @@ describe('Markdown becomes what Slack shows', () => {
     expect(format('[x](javascript:alert(1))').text).toBe('x');
   });
 
+  test('a sign without words stays, empty code goes', () => {
+    expect(format('#').text).toBe('#');
+    expect(format('> ```\n> ```').blocks).toEqual([]);
+  });
+
+  test('one long cell does not widen every row', () => {
+    const table = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(300)}| ${'x'.repeat(400)} | 2 |`;
+    expect(format(table).whole.length).toBeLessThan(2 * table.length);
+  });
+
   test('no text rings, and no element is empty', SIZED, () => {
     fc.assert(
       fc.property(markdown, (text) => {

@@ -1,8 +1,10 @@
 import { type Block, type Item, parseMarkdown, type Run } from './markdown.ts';
 
 export interface Formatted {
-  /** For notifications, search, and where blocks are refused. */
+  /** For notifications and search; the whole message if there are no blocks. */
   readonly text: string;
+  /** The whole message, where blocks are refused. */
+  readonly whole: string;
   readonly blocks: readonly SlackBlock[];
 }
 
@@ -18,9 +20,10 @@ export interface SlackBlock {
 export function format(markdown: string): Formatted {
   const parsed = parseMarkdown(markdown);
   const blocks = blocksOf(parsed);
-  const text = mrkdwn(parsed) || ' ';
+  // A lone sign such as # is Markdown without words.
+  const whole = mrkdwn(parsed) || escapeText(markdown).trim();
   // Next to blocks, the text is only for notifications and search, and updates accept no longer one.
-  return { text: blocks.length === 0 ? text : clipEscaped(text, MAX_TEXT), blocks };
+  return { text: blocks.length === 0 ? whole : clipEscaped(whole, MAX_TEXT), whole, blocks };
 }
 
 type Element = Readonly<Record<string, unknown>>;

@@ -163,7 +163,7 @@ function flat(token: Token): readonly Run[] {
   return blockOf(token).flatMap((block): readonly Run[] => {
     switch (block.kind) {
       case 'code':
-        return [{ ...PLAIN, code: true, text: block.text }];
+        return block.text === '' ? [] : [{ ...PLAIN, code: true, text: block.text }];
       case 'rule':
         return [{ ...PLAIN, text: '———' }];
       case 'list':
@@ -198,11 +198,16 @@ function itemsOf(list: Token, indent: number): readonly Item[] {
   });
 }
 
+const MAX_PADDED = 10_000;
+
 /** Slack allows one narrow table per message; monospaced text works everywhere. */
 function tableText(table: Token): string {
   if (!isTable(table)) return table.raw;
   const cells = [table.header, ...table.rows].map((row) => row.map(({ tokens }) => words(tokens)));
-  const widths = table.header.map((_, column) => Math.max(1, ...cells.map((row) => row[column]?.length ?? 0)));
+  const full = table.header.map((_, column) => Math.max(1, ...cells.map((row) => row[column]?.length ?? 0)));
+  const size = cells.length * full.reduce((sum, width) => sum + width, 0);
+  // One long cell would fill up the column in every row.
+  const widths = size <= MAX_PADDED ? full : full.map(() => 1);
   const line = (row: readonly string[]) =>
     widths
       .map((width, column) => (row[column] ?? '').padEnd(width))

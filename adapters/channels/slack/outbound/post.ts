@@ -101,7 +101,7 @@ async function place(
   const previews = options.settings.link_previews;
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
   if (!hasFile) await upload(options, { post, threadTs, signal });
-  const { blocks, ...message } = messageOf(post);
+  const { blocks, whole, ...message } = messageOf(post);
   const send = (body: object) =>
     options.rate({ channel, signal }, () =>
       call(options, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
@@ -112,7 +112,7 @@ async function place(
     // The words matter more than the formatting.
     if (!BLOCK_ERRORS.has(codeOf(error) ?? '')) throw error;
     options.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
-    return sentSchema.parse(await send({})).ts;
+    return sentSchema.parse(await send({ text: whole })).ts;
   }
 }
 
@@ -124,9 +124,9 @@ function call({ workspace }: PosterOptions, method: string, body: object): Promi
 
 function messageOf(post: Post) {
   const { body } = post;
-  const { text, blocks } = format(body.kind === 'file' ? announced(body.name, body.text) : body.text);
+  const formatted = format(body.kind === 'file' ? announced(body.name, body.text) : body.text);
   const metadata = { event_type: EVENT_TYPE, event_payload: { nonce: nonceOf(post) } };
-  return { text, blocks, metadata };
+  return { ...formatted, metadata };
 }
 
 /** Includes the text: after the data was wiped, another reply may get the same nonce from the store. */

@@ -60,6 +60,11 @@ describe('a response that is no stream', () => {
     await expect(answered(page, id)).rejects.toThrow('The server answered with a web page instead of a stream');
   });
 
+  test('a whole answer of another interface is no stream', async () => {
+    const failure = answered(json(200, { type: 'message', content: [{ type: 'text', text: 'Hello' }] }), 'anthropic:m');
+    await expect(failure).rejects.toThrow('(transient): The server answered with JSON instead of a stream (HTTP 502)');
+  });
+
   test('tells what a server says to a wrong path', async () => {
     const error = 'Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway';
     await expect(answered(json(200, { error }))).rejects.toThrow(error);
@@ -97,6 +102,51 @@ describe('a response that is no stream', () => {
       streamed(chunk({ content: 'Hello' }, 'stop'))(request, response);
     });
     expect(textIn(parts)).toBe('Hello');
+  });
+});
+
+describe('lines of Ollama', () => {
+  const roll = (call: Readonly<Record<string, unknown>>) => ({
+    message: { role: 'assistant', content: '', tool_calls: [{ function: { name: 'roll_dice', ...call } }] },
+  });
+  const said = (content: string | null) => ({ message: { role: 'assistant', content } });
+  const end = { ...said(''), done: true };
+
+  async function told(...lines: readonly unknown[]) {
+    await using server = await serve((request, response) => {
+      if (request.url === '/api/show') return void response.writeHead(404).end('{}');
+      const known = { model: 'm', created_at: '2026-11-20T10:00:00Z', done: false };
+      const written = lines.map((line) =>
+        typeof line === 'string' ? line : JSON.stringify({ ...known, ...Object(line) }),
+      );
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(`${written.join('\n')}\n`);
+    });
+    const models = createAiSdkModels({ environment: { OLLAMA_HOST: server.url }, limits, log: silentLog });
+    return await collect(await models.open('ollama:m'), ask('roll', { tools: [rollDice] }));
+  }
+
+  test('an answer may end without a reason', async () => {
+    expect(textIn(await told(said('Hel'), said(null), said('lo'), end))).toBe('Hello');
+  });
+
+  test.each([
+    [{ arguments: { sides: 6 } }, { sides: 6 }],
+    [{ arguments: '{"sides":6}' }, { sides: 6 }],
+    [{ arguments: 'six' }, { input: 'six' }],
+    [{}, {}],
+  ])('a call with %j is a call', async (call, input) => {
+    const parts = await told(roll(call), end);
+    expect(parts).toContainEqual({ kind: 'call', call: expect.objectContaining({ tool: 'roll_dice', input }) });
+  });
+
+  test.each([
+    ['{"message":', 'a line that is no answer of Ollama'],
+    ['[1]', 'a line that is no answer of Ollama'],
+    ['<html>Log in</html>', 'a web page'],
+  ])('a line such as %j ends the answer', async (line, kind) => {
+    await expect(told(said('Hel'), line, end)).rejects.toThrow(
+      `(transient): Invalid JSON response: the server sent ${kind}`,
+    );
   });
 });
 

@@ -108,7 +108,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 const statusTexts: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
 
 function detailOf({ message, status, body }: Evidence): string {
-  const told = statusTexts.has(message.trim()) || message.trim() === '' ? reasonIn(body) : null;
+  const isEmpty = statusTexts.has(message.trim()) || message.trim() === '';
+  // Some packages make the whole body the message.
+  const told = isEmpty || message.startsWith('{') ? reasonIn(isEmpty ? body : message) : null;
   const line = (told ?? message).replace(/\s+/g, ' ').trim().slice(0, 300) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
   return status === null || status === 200 ? safe : `${safe} (HTTP ${status})`;

@@ -2,7 +2,7 @@ import type { LanguageModel } from 'ai';
 import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/adapter-kit.ts';
 import { withReadableEvents } from './chat-events.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
-import { withErrorLines } from './ollama.ts';
+import { withReadableLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
 import { withStreams } from './unstreamed.ts';
@@ -136,7 +136,7 @@ const ollama: Provider = {
     ]);
     const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
     return {
-      model: await withoutThoughts(createOllama({ baseURL: `${baseUrl}/api`, fetch: withErrorLines(fetch) })(model)),
+      model: await withoutThoughts(createOllama({ baseURL: `${baseUrl}/api`, fetch: withReadableLines(fetch) })(model)),
       dialect: compatible,
       traits: { windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
       // Without this, Ollama silently truncates long prompts to its own small window.

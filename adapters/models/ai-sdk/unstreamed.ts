@@ -74,7 +74,8 @@ function replaced(text: string, response: Response): Response {
     return new Response(text, { ...headOf(response), status });
   }
   const what = text.trimStart().startsWith('<') ? 'a web page' : 'JSON';
-  return Response.json({ error: { message: `The server answered with ${what} instead of a stream` } }, { status: 502 });
+  const error = { type: 'api_error', message: `The server answered with ${what} instead of a stream` };
+  return Response.json({ type: 'error', error }, { status: 502 });
 }
 
 type Choice = z.infer<typeof completion>['choices'][number];

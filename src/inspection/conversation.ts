@@ -1,5 +1,6 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
+import { payerOf, type Spent, spentOn } from '../compaction/spend.ts';
 import { parsePrint } from '../context/request-print.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { StrataError } from '../domain/errors.ts';
@@ -46,6 +47,8 @@ export interface ConversationView {
   /** Messages until a summary is due at the recent rate; null if the view does not grow. */
   readonly messagesLeft: number | null;
   readonly lastFailure: { readonly at: number; readonly message: string } | null;
+  /** Calls for summaries in this hour; for a child, those of the conversation that people see. */
+  readonly summaryCalls: Spent;
 }
 
 export type GaugeView = Pick<ConversationView, 'row' | 'messagesLeft'>;
@@ -101,13 +104,14 @@ export async function conversationView(
   const newest = nextSeq - 1;
   const atSeq = Math.max(Math.min(1, newest), Math.min(query.atSeq ?? newest, newest));
   const shown = rangeAround(atSeq, newest);
-  const [row, entries, layers, runs, lastFailure, print] = await Promise.all([
+  const [row, entries, layers, runs, lastFailure, print, summaryCalls] = await Promise.all([
     rowOf(services, conversation),
     parts.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
     layersOf(parts.store.summaries, { conversationId: id, ...shown }),
     parts.store.journal.runs(id, MAX_RUNS),
     lastFailureOf(parts.state, conversation),
     parts.store.journal.cache.lastRequest(id).then(parsePrint),
+    payerOf(parts, conversation).then((payer) => spentOn(parts, payer)),
   ]);
   const mayReadText = mayRead(query.viewer, conversation.audience);
   const lines = linesAround(entries, atSeq);
@@ -116,7 +120,7 @@ export async function conversationView(
   const moments = historyOf({ row, conversation, entries: weighed, layers });
   const reportsCache = print?.reports === true;
   return {
-    ...{ row, mayReadText, shown, layers, runs, lastFailure },
+    ...{ row, mayReadText, shown, layers, runs, lastFailure, summaryCalls },
     turns: await turnsUpto(parts, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
     reportsCache,
     moments: sampled(moments, MAX_BARS),

@@ -41,6 +41,7 @@ describe('the page of a conversation', () => {
   it('shows gauge, thresholds, layers and whereabouts', async () => {
     const text = await inspected.page(path);
     expect(text).toMatch(/\d+ % of the window/u);
+    expect(text).toMatch(/ [1-9]\d* of at most \d+ calls for summaries in this hour/u);
     for (const word of ['background', 'emergency', 'Compacted #1', 'seen in full', 'door &lt;code&gt; number']) {
       expect(text).toContain(word);
     }

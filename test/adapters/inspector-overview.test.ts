@@ -25,6 +25,7 @@ describe('the overview', () => {
     expect(text).toMatch(/aria-label="(?:about )?\d+ % of 3,000 tokens used"/u);
     expect(text).toContain('Owed replies');
     expect(text).toContain('Spent today');
+    expect(text).toContain('none paused');
   });
 
   it('shows another page of many conversations', async () => {

@@ -29,8 +29,9 @@ export function conversationBody(view: ConversationView, { hidden }: Conversatio
 }
 
 function heading(view: ConversationView): Markup {
-  const { row } = view;
-  return html`<h1>${row.key}</h1><p class="dim facts">Agent <b>${row.agentId}</b> · ${row.audience} · ${counted(row.entries, 'message', 'messages')} · ${formatCost(row.spent)} · last activity ${when(row.lastActivityAt)}</p><p>${view.mayReadText ? html`<a class="button" href="${conversationPath(row.key, '/context')}">What the model sees next</a> <a class="button" href="/memories?place=${encodeURIComponent(row.key)}">Memories</a> ` : ''}<a class="button" href="${conversationPath(row.key, '/what-if')}">What if</a></p>`;
+  const { row, summaryCalls } = view;
+  const { calls, limit } = summaryCalls;
+  return html`<h1>${row.key}</h1><p class="dim facts">Agent <b>${row.agentId}</b> · ${row.audience} · ${counted(row.entries, 'message', 'messages')} · ${formatCost(row.spent)} · ${formatNumber(calls)} of at most ${formatNumber(limit)} calls for summaries in this hour · last activity ${when(row.lastActivityAt)}</p><p>${view.mayReadText ? html`<a class="button" href="${conversationPath(row.key, '/context')}">What the model sees next</a> <a class="button" href="/memories?place=${encodeURIComponent(row.key)}">Memories</a> ` : ''}<a class="button" href="${conversationPath(row.key, '/what-if')}">What if</a></p>`;
 }
 
 function troubles({ row, lastFailure }: ConversationView): Markup {
@@ -58,7 +59,7 @@ export function gaugeContent({ row, messagesLeft }: GaugeView): Markup {
   const tokens = (share: number) => formatNumber(measurement.window * share);
   return html`<h2 id="now">${percent(measurement.ratio)} of the window ${tierBadge(measurement.tier)}</h2>
     <div class="wide">${gaugeBar(gauge, { width: 1200, height: 32 })}</div>${legend(gauge)}
-    <p class="dim small">${modelId}, ${gaugeText(gauge)}${measurement.estimated ? '; estimated until the provider counts this view' : '; as the provider counted'}. A summary is due at ${tokens(thresholds.background)}, a deeper one at ${tokens(thresholds.aggressive)}, and at ${tokens(thresholds.emergency)} the oldest half leaves at once. ${forecast(messagesLeft)}</p>`;
+    <p class="dim small">${modelId}, ${gaugeText(gauge)}${measurement.estimated ? '; estimated until the provider counts this view' : '; as the provider counted'}. A summary is due at ${tokens(thresholds.background)}, a deeper one at ${tokens(thresholds.aggressive)}, and at ${tokens(thresholds.emergency)} the oldest half leaves at once. ${forecast(messagesLeft)}${measurement.volatile > 0 ? ' What is recalled for one message counts towards none of these.' : ''}</p>`;
 }
 
 function forecast(messagesLeft: number | null): string {

@@ -25,7 +25,7 @@ function noConversations(): Markup {
 }
 
 export function healthStrip(health: Health): Markup {
-  const { queue, maintenance, replies, unsentPosts, today } = health;
+  const { queue, maintenance, replies, unsentPosts, pausedModels, today } = health;
   const cards: readonly Card[] = [
     { name: 'Owed replies', value: formatDue(replies), note: replies.count > 0 ? oldest(replies) : 'none waits' },
     {
@@ -43,6 +43,12 @@ export function healthStrip(health: Health): Markup {
       name: 'Unsent posts',
       value: formatNumber(unsentPosts),
       note: unsentPosts === 0 ? 'all delivered' : 'no platform has accepted them yet',
+    },
+    {
+      name: 'Models',
+      value: pausedModels.length === 0 ? 'none paused' : `${formatNumber(pausedModels.length)} paused`,
+      note: pausedModels.length === 0 ? 'repeated failures pause one' : 'after repeated failures',
+      isBad: pausedModels.length > 0,
     },
     {
       name: 'Spent today',

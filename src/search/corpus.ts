@@ -16,7 +16,6 @@ const CONTEXT_LINES = 10;
 export interface Pool {
   readonly question: Question;
   readonly lines: readonly Line[];
-  readonly at: ReadonlyMap<number, number>;
   readonly rarity: readonly number[];
   readonly totalRarity: number;
   readonly mostRarity: number;
@@ -39,32 +38,49 @@ interface Scores {
 
 /** `lines` ascending by seq; `total` is the number of entries of the conversation. */
 export function measure(lines: readonly Line[], question: Question, total: number): Pool {
-  const at = new Map(lines.map((line, index) => [line.entry.seq, index]));
-  const rarity = question.terms.map((_, term) => rarityOf(countLines(lines, term), Math.max(total, lines.length)));
+  const all = Math.max(total, lines.length);
+  const rarity = linesWith(lines, question.terms.length).map((holding) => rarityOf(holding, all));
   const totalRarity = sum(rarity, (value) => value) || 1;
   const sessions = sessionsOf(lines);
-  const around = lines.map((_, index) => windowCounts(lines, index));
   const relative = relativeLengths(lines);
-  const bm25 = (counts: readonly number[], flat: number) =>
-    sum(counts, (count, term) => (count === 0 ? 0 : (rarity[term] ?? 0) * saturate(count, flat)));
+  const own = (flat: number, share: number) =>
+    lines.map(({ counts }, index) => bm25(counts, rarity, flat * (1 - share + share * (relative[index] ?? 1))));
+  const { window, windowCoverage } = windowsOf(lines, rarity);
   return {
     question,
     lines,
-    at,
     rarity,
     totalRarity,
     mostRarity: Math.max(...rarity, Number.EPSILON),
-    own: scores(lines.map((line, i) => bm25(line.counts, 0.9 * (0.6 + 0.4 * (relative[i] ?? 1))))),
-    ownShort: scores(lines.map((line, i) => bm25(line.counts, 1.2 * (0.25 + 0.75 * (relative[i] ?? 1))))),
-    window: scores(around.map((counts) => bm25(counts, 0.9))),
-    windowCoverage: around.map(
-      (counts) => sum(counts, (count, term) => (count > 0 ? (rarity[term] ?? 0) : 0)) / totalRarity,
-    ),
-    context: scores(contextCounts(lines, sessions).map((counts) => bm25(counts, 3))),
+    own: scores(own(0.9, 0.4)),
+    ownShort: scores(own(1.2, 0.75)),
+    window: scores(window),
+    windowCoverage: windowCoverage.map((covered) => covered / totalRarity),
+    context: scores(contextsOf(lines, { rarity, sessions })),
     session: scores(sessionScores(lines, question, sessions)),
     hasBot: lines.some((line) => line.isBot),
     isNamed: createNameCheck(question),
   };
+}
+
+function bm25(counts: ArrayLike<number>, rarity: readonly number[], flat: number): number {
+  let score = 0;
+  for (let term = 0; term < counts.length; term += 1) {
+    const count = counts[term] ?? 0;
+    if (count > 0) score += (rarity[term] ?? 0) * saturate(count, flat);
+  }
+  return score;
+}
+
+/** How many lines contain each term. */
+function linesWith(lines: readonly Line[], terms: number): readonly number[] {
+  const holding = new Array<number>(terms).fill(0);
+  for (const { hasTerms, counts } of lines) {
+    for (let term = 0; hasTerms && term < terms; term += 1) {
+      if ((counts[term] ?? 0) > 0) holding[term] = (holding[term] ?? 0) + 1;
+    }
+  }
+  return holding;
 }
 
 function createNameCheck(question: Question): (speaker: string) => boolean {
@@ -79,47 +95,65 @@ function createNameCheck(question: Question): (speaker: string) => boolean {
   };
 }
 
-function windowCounts(lines: readonly Line[], index: number): readonly number[] {
-  const counts = [...(lines[index]?.counts ?? [])];
-  for (const [offset, share] of NEIGHBOURS) {
-    const neighbour = lineAt(lines, index, offset);
-    if (neighbour === undefined || !neighbour.hasTerms) continue;
-    neighbour.counts.forEach((count, term) => {
-      counts[term] = (counts[term] ?? 0) + share * Math.min(2, count);
-    });
+/** BM25 of each line with its neighbours, and the rarity of all terms that they contain. */
+function windowsOf(lines: readonly Line[], rarity: readonly number[]) {
+  const counts = new Float64Array(rarity.length);
+  const window: number[] = [];
+  const windowCoverage: number[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    counts.set(lines[index]?.counts ?? []);
+    for (const [offset, share] of NEIGHBOURS) addShare(counts, lines[indexAt(lines, index, offset) ?? -1], share);
+    window.push(bm25(counts, rarity, 0.9));
+    windowCoverage.push(rarityIn(counts, rarity));
   }
-  return counts;
+  return { window, windowCoverage };
 }
 
-/** The line that many seqs away. Lines ascend by seq, so it is at most as many indexes away. */
-function lineAt(lines: readonly Line[], index: number, offset: number): Line | undefined {
+function addShare(counts: Float64Array, line: Line | undefined, share: number): void {
+  if (line === undefined || !line.hasTerms) return;
+  for (let term = 0; term < counts.length; term += 1) {
+    counts[term] = (counts[term] ?? 0) + share * Math.min(2, line.counts[term] ?? 0);
+  }
+}
+
+function rarityIn(counts: Float64Array, rarity: readonly number[]): number {
+  let covered = 0;
+  for (let term = 0; term < counts.length; term += 1) if ((counts[term] ?? 0) > 0) covered += rarity[term] ?? 0;
+  return covered;
+}
+
+/** The index of the line that many seqs away. Lines ascend by seq, so it is at most as many indexes away. */
+export function indexAt(lines: readonly Line[], index: number, offset: number): number | undefined {
   const seq = (lines[index]?.entry.seq ?? 0) + offset;
   const step = Math.sign(offset);
-  for (let to = index + offset; to !== index; to -= step) if (lines[to]?.entry.seq === seq) return lines[to];
+  for (let to = index + offset; to !== index; to -= step) if (lines[to]?.entry.seq === seq) return to;
   return undefined;
 }
 
-/** Terms of the surrounding lines within the session, fading with distance. Only lines with terms spread theirs. */
-function contextCounts(lines: readonly Line[], sessions: readonly number[]): readonly (readonly number[])[] {
-  const counts = lines.map(({ counts: own }) => new Array<number>(own.length).fill(0));
-  lines.forEach((line, from) => {
-    if (!line.hasTerms) return;
-    const near = (to: number) => Math.abs((lines[to]?.entry.seq ?? Number.NaN) - line.entry.seq);
-    const spread = (to: number) => {
-      const target = sessions[to] === sessions[from] ? counts[to] : undefined;
-      if (target !== undefined) addFaded(target, line.counts, 1 - near(to) / (CONTEXT_LINES + 1));
-    };
-    for (let to = from; near(to) <= CONTEXT_LINES; to -= 1) spread(to);
-    for (let to = from + 1; near(to) <= CONTEXT_LINES; to += 1) spread(to);
-  });
-  return counts;
+interface Sessions {
+  readonly rarity: readonly number[];
+  readonly sessions: readonly number[];
 }
 
-function addFaded(target: number[], counts: readonly number[], share: number): void {
-  for (let term = 0; term < counts.length; term += 1) {
-    const count = counts[term] ?? 0;
-    if (count > 0) target[term] = (target[term] ?? 0) + share * Math.min(2, count);
-  }
+/** BM25 of the surrounding lines within the session, fading with distance. */
+function contextsOf(lines: readonly Line[], { rarity, sessions }: Sessions): readonly number[] {
+  const counts = new Float64Array(rarity.length);
+  return lines.map(({ entry }, at) => {
+    counts.fill(0);
+    let isEmpty = true;
+    const add = (from: number): boolean => {
+      const line = lines[from];
+      const distance = Math.abs((line?.entry.seq ?? Number.NaN) - entry.seq);
+      if (line === undefined || !(distance <= CONTEXT_LINES)) return false;
+      if (!line.hasTerms || sessions[from] !== sessions[at]) return true;
+      addShare(counts, line, 1 - distance / (CONTEXT_LINES + 1));
+      isEmpty = false;
+      return true;
+    };
+    for (let from = at; add(from); from -= 1);
+    for (let from = at + 1; add(from); from += 1);
+    return isEmpty ? 0 : bm25(counts, rarity, 3);
+  });
 }
 
 /** The session number of each line: a pause of hours starts a new session. */
@@ -165,10 +199,6 @@ function relativeLengths(lines: readonly Line[]): readonly number[] {
   return lines.map((line) => line.words / (line.isBot ? bot : person));
 }
 
-function countLines(lines: readonly Line[], term: number): number {
-  return lines.filter((line) => (line.counts[term] ?? 0) > 0).length;
-}
-
 /** Zero for terms that occur nowhere, because they do not distinguish any line. */
 function rarityOf(holding: number, total: number): number {
   return holding === 0 ? 0 : Math.log(1 + (total - holding + 0.5) / (holding + 0.5));
@@ -188,6 +218,9 @@ export function shareAt({ values, best }: Scores, index: number | undefined): nu
 
 export function sum<Item>(items: readonly Item[], value: (item: Item, index: number) => number): number {
   let total = 0;
-  for (const [index, item] of items.entries()) total += value(item, index);
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
+    if (item !== undefined) total += value(item, index);
+  }
   return total;
 }

@@ -1,147 +1,110 @@
-import { measure, type Pool, shareAt, sum } from './corpus.ts';
+import { indexAt, type Pool, shareAt, sum } from './corpus.ts';
+import * as signs from './line-features.ts';
 import type { Line } from './passages.ts';
-import type { Question } from './query.ts';
 
-/** Signals in favour of a line, mostly 0..1. The weights are in `ranker.ts`. */
-export interface Evidence {
-  /** BM25 of the line relative to the best line, with a mild and with the usual length penalty. */
-  readonly own: number;
-  readonly ownShort: number;
-  /** The line with two neighbours on each side, and the share of the question's rarity in their terms. */
-  readonly window: number;
-  readonly windowCoverage: number;
-  /** The ten lines around. */
-  readonly context: number;
-  /** The session, if the times show sessions. */
-  readonly session: number;
-  readonly rarest: number;
-  readonly pairs: number;
-  readonly near: number;
-  readonly before1: number;
-  readonly before2: number;
-  readonly after1: number;
-  /** The previous line is a matching question by somebody else. */
-  readonly answersQuestion: number;
-  readonly speakerNamed: number;
-  readonly isQuestion: number;
-  readonly isReaction: number;
-  readonly long: number;
-  readonly brief: number;
-  readonly code: number;
-  readonly bot: number;
-  readonly botOwn: number;
-  readonly botAsked: number;
-  readonly botOverview: number;
-  readonly selfOwn: number;
-  readonly times: number;
-  readonly numbers: number;
-  readonly digits: number;
-  readonly names: number;
-  readonly standing: number;
-  readonly standingAdvice: number;
-  readonly standingOwn: number;
-  readonly preferenceAdvice: number;
-  readonly preferenceOwn: number;
-  readonly month: number;
-  readonly day: number;
-}
+/** The value of one sign for a line. It is computed only where it has a weight. */
+type Sign = (pool: Pool, line: Line, index: number) => number;
+
+export type SignName = keyof typeof SIGNS;
+export type Weights = readonly (readonly [SignName, number])[];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** `lines` ascending by seq; `total` is the number of entries of the conversation. */
-export function weigh(lines: readonly Line[], question: Question, total: number): readonly Evidence[] {
-  const pool = measure(lines, question, total);
-  return lines.map((line, index) => evidenceOf(pool, line, index));
+const own: Sign = (pool, _line, index) => shareAt(pool.own, index);
+const standing: Sign = (_pool, line) => person(line) && Number(signs.isStanding(line.said));
+const preference: Sign = ({ question }, line) =>
+  Number(!line.isBot && question.asksAdvice && signs.isPreference(line.said));
+
+/** Signs in favour of a line, mostly 0..1. The weights are in `ranker.ts`. */
+const SIGNS = {
+  /** BM25 of the line relative to the best line, with a mild and with the usual length penalty. */
+  own,
+  ownShort: (pool, _line, index) => shareAt(pool.ownShort, index),
+  /** The line with two neighbours on each side, and the share of the question's rarity in their terms. */
+  window: (pool, _line, index) => shareAt(pool.window, index),
+  windowCoverage: (pool, _line, index) => pool.windowCoverage[index] ?? 0,
+  /** The ten lines around. */
+  context: (pool, _line, index) => shareAt(pool.context, index),
+  /** The session, if the times show sessions. */
+  session: (pool, _line, index) => shareAt(pool.session, index),
+  rarest: (pool, line) => rarestTerm(pool, line) / pool.mostRarity,
+  pairs: (pool, line) => sum(line.pairs, ([a, b]) => Math.max(rarityOf(pool, a), rarityOf(pool, b))) / pool.totalRarity,
+  near: (pool, line) => sum(line.near, ([a, b]) => Math.min(rarityOf(pool, a), rarityOf(pool, b))) / pool.totalRarity,
+  before1: (pool, _line, index) => ownAt(pool, index, -1),
+  before2: (pool, _line, index) => ownAt(pool, index, -2),
+  after1: (pool, _line, index) => ownAt(pool, index, 1),
+  /** The previous line is a matching question by somebody else. */
+  answersQuestion: (pool, line, index) => (isAnswer(line, pool.lines[index - 1]) ? ownAt(pool, index, -1) : 0),
+  speakerNamed: (pool, line) => Number(pool.isNamed(line.entry.author?.name ?? '')),
+  isQuestion: (_pool, line) => person(line) && Number(signs.isQuestion(line.said)),
+  isReaction: (_pool, line) => person(line) && Number(signs.isReaction(line.said)),
+  long: (_pool, line) => person(line) && Math.max(0, Math.log(line.said.plainWords / 60)),
+  brief: (_pool, line) => person(line) && Math.max(0, Math.log(15 / Math.max(1, line.said.plainWords))),
+  code: (_pool, line) => person(line) && signs.codeShare(line.said),
+  bot: (_pool, line) => Number(line.isBot),
+  botOwn: (pool, line, index) => (line.isBot ? own(pool, line, index) : 0),
+  botAsked: ({ question }, line) => Number(line.isBot && question.asksBot),
+  botOverview: ({ question }, line) => Number(line.isBot && question.asksOverview),
+  selfOwn: (pool, line, index) => (pool.hasBot && !line.isBot && pool.question.asksSelf ? own(pool, line, index) : 0),
+  times: ({ question }, line) => (question.asksWhen ? person(line) && signs.times(line.said) : 0),
+  numbers: ({ question }, line) => (question.asksNumber ? person(line) && signs.numbers(line.said) : 0),
+  digits: (_pool, line) => person(line) && signs.digits(line.said),
+  names: (_pool, line) => person(line) && signs.names(line.said),
+  standing,
+  standingAdvice: (pool, line, index) => (pool.question.asksAdvice ? standing(pool, line, index) : 0),
+  standingOwn: (pool, line, index) => own(pool, line, index) && standing(pool, line, index) * own(pool, line, index),
+  preferenceAdvice: preference,
+  preferenceOwn: (pool, line, index) =>
+    own(pool, line, index) && preference(pool, line, index) * own(pool, line, index),
+  month: ({ question: { date } }, { entry }) => Number(date !== null && isInMonth(date, new Date(entry.at))),
+  day: ({ question: { date } }, { entry }) => (date === null || date.day === null ? 0 : nearnessTo(date, entry.at)),
+} satisfies Record<string, Sign>;
+
+/** The weighted sum of the signs of each line. */
+export function scoresOf(pool: Pool, weights: Weights): readonly number[] {
+  return pool.lines.map((line, index) => {
+    let score = 0;
+    for (const [name, weight] of weights) score += weight * SIGNS[name](pool, line, index);
+    return score;
+  });
 }
 
-function evidenceOf(pool: Pool, line: Line, index: number): Evidence {
-  const { question } = pool;
-  const near = (offset: number) => shareAt(pool.own, pool.at.get(line.entry.seq + offset));
-  return {
-    ...lexicalEvidence(pool, line, index),
-    ...neighbourEvidence(pool, line, near),
-    ...roleEvidence(pool, line, shareAt(pool.own, index)),
-    ...signalEvidence(question, line, shareAt(pool.own, index)),
-    ...dateEvidence(question, line),
-  };
+function person({ isBot }: Line): 0 | 1 {
+  return isBot ? 0 : 1;
 }
 
-function lexicalEvidence(pool: Pool, line: Line, index: number) {
-  const { rarity, totalRarity } = pool;
-  const rarityAt = (term: number) => rarity[term] ?? 0;
-  return {
-    own: shareAt(pool.own, index),
-    ownShort: shareAt(pool.ownShort, index),
-    window: shareAt(pool.window, index),
-    windowCoverage: pool.windowCoverage[index] ?? 0,
-    context: shareAt(pool.context, index),
-    session: shareAt(pool.session, index),
-    rarest:
-      line.counts.reduce((most, count, term) => (count > 0 ? Math.max(most, rarityAt(term)) : most), 0) /
-      pool.mostRarity,
-    pairs: sum(line.pairs, ([a, b]) => Math.max(rarityAt(a), rarityAt(b))) / totalRarity,
-    near: sum(line.near, ([a, b]) => Math.min(rarityAt(a), rarityAt(b))) / totalRarity,
-  };
+function rarityOf({ rarity }: Pool, term: number): number {
+  return rarity[term] ?? 0;
 }
 
-function neighbourEvidence(pool: Pool, line: Line, near: (offset: number) => number) {
-  const previous = pool.lines[pool.at.get(line.entry.seq - 1) ?? -1];
-  const isAnswer = !line.isBot && previous?.signals.isQuestion && !isSameSpeaker(previous, line);
-  return {
-    before1: near(-1),
-    before2: near(-2),
-    after1: near(1),
-    answersQuestion: isAnswer ? near(-1) : 0,
-  };
+function rarestTerm({ rarity }: Pool, { counts }: Line): number {
+  let most = 0;
+  for (let term = 0; term < counts.length; term += 1) {
+    if ((counts[term] ?? 0) > 0) most = Math.max(most, rarity[term] ?? 0);
+  }
+  return most;
 }
 
-function roleEvidence(pool: Pool, line: Line, own: number) {
-  const { question } = pool;
-  const bot = Number(line.isBot);
-  return {
-    speakerNamed: Number(pool.isNamed(line.entry.author?.name ?? '')),
-    bot,
-    botOwn: bot * own,
-    botAsked: bot * Number(question.asksBot),
-    botOverview: bot * Number(question.asksOverview),
-    selfOwn: Number(pool.hasBot && !line.isBot && question.asksSelf) * own,
-  };
+/** The share of the line that many messages away. */
+function ownAt({ own: scores, lines }: Pool, index: number, offset: number): number {
+  return shareAt(scores, indexAt(lines, index, offset));
 }
 
-function signalEvidence(question: Question, line: Line, own: number) {
-  const { signals } = line;
-  const person = Number(!line.isBot);
-  const standing = person * Number(signals.isStanding);
-  const preference = person * Number(signals.isPreference && question.asksAdvice);
-  return {
-    isQuestion: person * Number(signals.isQuestion),
-    isReaction: person * Number(signals.isReaction),
-    long: person * Math.max(0, Math.log(signals.plainWords / 60)),
-    brief: person * Math.max(0, Math.log(15 / Math.max(1, signals.plainWords))),
-    code: person * signals.codeShare,
-    times: person * signals.times * Number(question.asksWhen),
-    numbers: person * signals.numbers * Number(question.asksNumber),
-    digits: person * signals.digits,
-    names: person * signals.names,
-    standing,
-    standingAdvice: standing * Number(question.asksAdvice),
-    standingOwn: standing * own,
-    preferenceAdvice: preference,
-    preferenceOwn: preference * own,
-  };
+/** Whether somebody else asks in the message right before. */
+function isAnswer(line: Line, before: Line | undefined): boolean {
+  if (line.isBot || before === undefined || before.entry.seq !== line.entry.seq - 1) return false;
+  const isSameSpeaker = !before.isBot && before.entry.author?.id === line.entry.author?.id;
+  return !isSameSpeaker && signs.isQuestion(before.said);
 }
 
-function dateEvidence({ date }: Question, { entry }: Line) {
-  if (!date) return { month: 0, day: 0 };
-  const at = new Date(entry.at);
-  const isYear = date.year === null || date.year === at.getUTCFullYear();
-  const noon = date.day === null ? 0 : Date.UTC(date.year ?? at.getUTCFullYear(), date.month, date.day, 12);
-  return {
-    month: Number(isYear && date.month === at.getUTCMonth()),
-    day: date.day === null ? 0 : Math.max(0, 1 - Math.abs(entry.at - noon) / (7 * DAY_MS)),
-  };
+type AskedDate = NonNullable<Pool['question']['date']>;
+
+function isInMonth({ month, year }: AskedDate, at: Date): boolean {
+  return month === at.getUTCMonth() && (year === null || year === at.getUTCFullYear());
 }
 
-function isSameSpeaker(a: Line, b: Line): boolean {
-  return a.isBot === b.isBot && a.entry.author?.id === b.entry.author?.id;
+/** 1 at noon of the day, and 0 a week before or after it. */
+function nearnessTo({ month, day, year }: AskedDate, at: number): number {
+  const noon = Date.UTC(year ?? new Date(at).getUTCFullYear(), month, day ?? 1, 12);
+  return Math.max(0, 1 - Math.abs(at - noon) / (7 * DAY_MS));
 }

@@ -1,21 +1,14 @@
-import type { Question } from './query.ts';
-
 /** What a message contains besides its words: signs by which an answer is recognised. */
-export interface Signals {
-  readonly isQuestion: boolean;
-  /** An acknowledgement or a follow-up at its start ("ok", "hmm"). */
-  readonly isReaction: boolean;
-  /** Words of time, numbers, digits and names, each 0..1. */
-  readonly times: number;
-  readonly numbers: number;
-  readonly digits: number;
-  readonly names: number;
-  /** A standing wish ("always …", "whenever I ask …"). */
-  readonly isStanding: boolean;
-  readonly isPreference: boolean;
+
+/** The text of a message in the parts that the signs read. */
+export interface Said {
+  readonly text: string;
+  /** The beginning without code. */
+  readonly head: string;
   /** Words outside code. */
   readonly plainWords: number;
-  readonly codeShare: number;
+  /** Characters outside code. */
+  readonly plainLength: number;
 }
 
 const HEAD = 1500;
@@ -32,53 +25,54 @@ const REACTION = /^(?:hmm|ok|okay|sure|thanks|thank|great|got it|wow|cool|nice|y
 const WORD = /\w+/g;
 const MAX_STANDING = 40;
 
-interface Reading {
-  /** The number of words of the whole text. */
-  readonly words: number;
-  readonly question: Pick<Question, 'asksWhen' | 'asksNumber' | 'asksAdvice'>;
-  readonly isBot: boolean;
-}
-
-/** Computes only what matters for the question; for a bot's text only whether it asks. */
-export function signalsOf(text: string, { words, question, isBot }: Reading): Signals {
-  const isQuestion = asks(text.slice(-200));
-  if (isBot) return { ...NOTHING, isQuestion, plainWords: words };
-  const plain = text.includes('```') ? text.replace(CODE, ' ') : text;
-  const head = plain.slice(0, HEAD);
-  const plainWords = plain === text ? words : count(plain, WORD);
-  return {
-    isQuestion,
-    isReaction: REACTION.test(text),
-    times: question.asksWhen ? share(count(head, TIME), 2) : 0,
-    numbers: question.asksNumber ? share(count(head, NUMBER), 2) : 0,
-    digits: share(count(head, /\d+/g), 4),
-    names: share(count(head, NAME), 4),
-    isStanding: plainWords < MAX_STANDING && STANDING.test(head),
-    isPreference: question.asksAdvice && PREFERENCE.test(head),
-    plainWords,
-    codeShare: plain === text ? 0 : Math.log(Math.max(1, text.length / Math.max(1, plain.length))),
-  };
+/** `words` is the number of words of the whole text. */
+export function readSaid(text: string, words: number): Said {
+  if (!text.includes('```')) return { text, head: text.slice(0, HEAD), plainWords: words, plainLength: text.length };
+  const plain = text.replace(CODE, ' ');
+  return { text, head: plain.slice(0, HEAD), plainWords: count(plain, WORD), plainLength: plain.length };
 }
 
 /** Whether it ends in a question mark, possibly followed by a note in brackets. */
-function asks(end: string): boolean {
-  const said = end.trimEnd();
-  const note = said.endsWith(']') ? said.lastIndexOf('[') : -1;
-  return /[?？]$/u.test(note === -1 ? said : said.slice(0, note).trimEnd());
+export function isQuestion({ text }: Said): boolean {
+  const end = text.slice(-200).trimEnd();
+  const note = end.endsWith(']') ? end.lastIndexOf('[') : -1;
+  return /[?？]$/u.test(note === -1 ? end : end.slice(0, note).trimEnd());
 }
 
-const NOTHING: Signals = {
-  isQuestion: false,
-  isReaction: false,
-  times: 0,
-  numbers: 0,
-  digits: 0,
-  names: 0,
-  isStanding: false,
-  isPreference: false,
-  plainWords: 0,
-  codeShare: 0,
-};
+/** An acknowledgement or a follow-up at its start ("ok", "hmm"). */
+export function isReaction({ text }: Said): boolean {
+  return REACTION.test(text);
+}
+
+/** A standing wish ("always …", "whenever I ask …"). */
+export function isStanding({ head, plainWords }: Said): boolean {
+  return plainWords < MAX_STANDING && STANDING.test(head);
+}
+
+export function isPreference({ head }: Said): boolean {
+  return PREFERENCE.test(head);
+}
+
+export function codeShare({ text, plainLength }: Said): number {
+  return plainLength === text.length ? 0 : Math.log(Math.max(1, text.length / Math.max(1, plainLength)));
+}
+
+/** Words of time, numbers, digits and names, each 0..1. */
+export function times({ head }: Said): number {
+  return share(count(head, TIME), 2);
+}
+
+export function numbers({ head }: Said): number {
+  return share(count(head, NUMBER), 2);
+}
+
+export function digits({ head }: Said): number {
+  return share(count(head, /\d+/g), 4);
+}
+
+export function names({ head }: Said): number {
+  return share(count(head, NAME), 4);
+}
 
 function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;

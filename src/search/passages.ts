@@ -1,12 +1,13 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import { type Signals, signalsOf } from './line-features.ts';
+import { readSaid, type Said } from './line-features.ts';
 import type { Question } from './query.ts';
 import { beginningOf, cachedStem } from './stem.ts';
-import { tokensOf } from './words.ts';
+import { plainTokensOf, tokensOf } from './words.ts';
 
 /** One entry as the ranker sees it. */
 export interface Line {
   readonly entry: Entry;
+  readonly said: Said;
   readonly isBot: boolean;
   /** How often each term of the question occurs. */
   readonly counts: readonly number[];
@@ -15,7 +16,6 @@ export interface Line {
   /** Pairs of the question's words found next to each other, and terms found near each other, as term indexes. */
   readonly pairs: readonly TermPair[];
   readonly near: readonly TermPair[];
-  readonly signals: Signals;
 }
 
 /** -1 for a word that is not a term. */
@@ -24,35 +24,37 @@ export type TermPair = readonly [number, number];
 /** Reading more of one text would add little and take long. */
 const READ_CHARACTERS = 4000;
 const NEAR_WORDS = 6;
+const NO_PAIRS: readonly TermPair[] = [];
 
 /** Reads lines for one question. */
 export function createLineReader(question: Question): (entry: Entry) => Line {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
-  const stemOf = createStemmer([...question.terms, ...[...question.pairs].flatMap((pair) => pair.split(' '))]);
+  const stemsOf = createStemReader([...question.terms, ...[...question.pairs].flatMap((pair) => pair.split(' '))]);
+  const none = new Array<number>(question.terms.length).fill(0);
   return (entry) => {
     const text = spokenText(entry).slice(0, READ_CHARACTERS);
-    const stems = tokensOf(text).map(stemOf);
-    const found = stems.map((stem) => terms.get(stem) ?? -1);
+    const stems = stemsOf(text);
+    const found = stems.some((stem) => stem !== '') ? stems.map((stem) => terms.get(stem) ?? -1) : [];
     const hasTerms = found.some((term) => term >= 0);
     return {
       entry,
       isBot: entry.role !== 'user',
-      counts: countTerms(found, question.terms.length),
-      hasTerms,
       words: stems.length,
-      pairs: hasTerms ? pairsIn(stems, found, question) : [],
-      near: hasTerms ? nearIn(found) : [],
-      signals: signalsOf(text, { words: stems.length, question, isBot: entry.role !== 'user' }),
+      said: readSaid(text, stems.length),
+      hasTerms,
+      counts: hasTerms ? countTerms(found, question.terms.length) : none,
+      pairs: hasTerms ? pairsIn(stems, found, question) : NO_PAIRS,
+      near: hasTerms ? nearIn(found) : NO_PAIRS,
     };
   };
 }
 
-/** The stem of a word if it is one of these, or else nothing: most words need no stemming to see that. */
-function createStemmer(wanted: readonly string[]): (token: string) => string {
+/** The stems of a text that are among these, and an empty string for each other word: most words need no stemming. */
+function createStemReader(wanted: readonly string[]): (text: string) => readonly string[] {
   const stems = new Set(wanted);
   const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
   const known = new Map<string, string>();
-  return (token) => {
+  const stemOf = (token: string) => {
     if (!beginnings.get(token.charCodeAt(0))?.some((beginning) => token.startsWith(beginning))) return '';
     const cached = known.get(token);
     if (cached !== undefined) return cached;
@@ -60,6 +62,11 @@ function createStemmer(wanted: readonly string[]): (token: string) => string {
     const found = stems.has(stem) ? stem : '';
     known.set(token, found);
     return found;
+  };
+  const isBeginning = (letter: number) => beginnings.has(letter);
+  return (text) => {
+    const words = plainTokensOf(text, isBeginning);
+    return (words ?? tokensOf(text)).map((word) => (word === '' ? '' : stemOf(word)));
   };
 }
 

@@ -1,6 +1,4 @@
-import type { Evidence } from './features.ts';
-
-export type Weights = readonly (readonly [keyof Evidence, number])[];
+import type { Weights } from './features.ts';
 
 /**
  * Fitted by a softmax over each question's lines on half of LoCoMo (people) and ten chats of BEAM (a bot), validated by

@@ -17,8 +17,13 @@ export const MIN_GROUNDING = 0.25;
 /** Of several consecutive messages, this many of those that ask are looked up. */
 const MAX_QUESTIONS = 4;
 const READ_CHARACTERS = 2000;
-/** Number of ranked entries offered; an engine leaves out those that its view shows. */
+/**
+ * The ranked entries offered: an engine leaves out those that its view shows, and the others have several times the
+ * tokens that are usually quoted.
+ */
 const MAX_CANDIDATES = 200;
+const MIN_CANDIDATE_TOKENS = 4000;
+const LABEL_TOKENS = 20;
 /** If more messages than these have a kind of detail, it does not distinguish them. */
 const MAX_LOST = 30;
 /** If a question shares too few words with any message, this many messages with a lost detail of that kind are offered. */
@@ -80,7 +85,7 @@ async function reranked<Item extends Passage & Pick<Quoted, 'score'>>(
   { agent, snapshot, question }: Pick<Asking, 'agent' | 'snapshot'> & { readonly question: string },
 ): Promise<readonly Item[]> {
   if (reranker === null || agent.recall.rerank_model === '') return found;
-  const first = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
+  const first = firstInView(snapshot);
   const isShown = ({ seq, from }: Item) => from === undefined && seq >= first;
   const quotable = found.filter((item) => !isShown(item)).sort((a, b) => b.score - a.score);
   const { rerank } = await import('./rerank.ts');
@@ -98,9 +103,28 @@ async function ownPassages(
   const { hits, grounding } = await rankTranscript(services, { ...range, likely });
   const isGrounded = grounding >= MIN_GROUNDING;
   const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];
-  return withQuestions(shown)
-    .slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED)
-    .flatMap((hit) => quoted(hit, agent.timezone));
+  const first = withQuestions(shown).slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED);
+  return worthQuoting(first, { agent, snapshot }).flatMap((hit) => quoted(hit, agent.timezone));
+}
+
+/** Those that would be quoted first, and several times as many as fit: labelling more takes time and changes nothing. */
+function worthQuoting(
+  hits: readonly TranscriptHit[],
+  { agent, snapshot }: Pick<Asking, 'agent' | 'snapshot'>,
+): readonly TranscriptHit[] {
+  const { tokens } = agent.recall;
+  let left = Math.max(MIN_CANDIDATE_TOKENS, tokens === 'auto' ? 0 : 2 * tokens);
+  const firstShown = firstInView(snapshot);
+  return byWorth(hits).filter((hit) => {
+    if (hit.seq >= firstShown) return true;
+    const isOffered = left > 0;
+    left -= hit.tokens + LABEL_TOKENS;
+    return isOffered;
+  });
+}
+
+function firstInView({ tail, conversation }: ContextSnapshot): number {
+  return tail[0]?.seq ?? conversation.nextSeq;
 }
 
 /** A brief answer says nothing without the question before it, so the question ranks as high as the answer. */
@@ -123,9 +147,9 @@ function isBrief({ tokens }: Entry): boolean {
 }
 
 /** Whether the view may lack anything: every window shows a tail of few tokens whole. */
-function isAllShown({ tail, conversation }: ContextSnapshot): boolean {
-  const first = tail[0]?.seq ?? conversation.nextSeq;
-  if (first > conversation.contextFrom) return false;
+function isAllShown(snapshot: ContextSnapshot): boolean {
+  const { tail, conversation } = snapshot;
+  if (firstInView(snapshot) > conversation.contextFrom) return false;
   let sum = 0;
   for (const { tokens } of tail) {
     sum += tokens;

@@ -1,9 +1,10 @@
 import type { Entry } from '../domain/message.ts';
 import type { Services } from '../services.ts';
-import { type Evidence, weigh } from './features.ts';
+import { measure, type Pool } from './corpus.ts';
+import { scoresOf } from './features.ts';
 import { createLineReader, type Line } from './passages.ts';
-import { type Question, readQuestion } from './query.ts';
-import { AMONG_PEOPLE, type Weights, WITH_BOT } from './ranker.ts';
+import { readQuestion } from './query.ts';
+import { AMONG_PEOPLE, WITH_BOT } from './ranker.ts';
 import { fold } from './words.ts';
 
 export interface TranscriptQuery {
@@ -108,31 +109,21 @@ interface RankedEntries {
 /** Pure: ranks the entries by how likely they answer the question. */
 function rankEntries(entries: readonly Entry[], { question: text, likely, total }: Ranked): RankedEntries {
   const question = readQuestion(text, namesOf(entries));
-  const { lines, evidence } = evidenceFor(entries, question, total);
-  const weights = isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE;
-  const bonus = (entry: Entry | undefined) => (entry !== undefined && likely.has(entry.seq) ? LIKELY_BONUS : 0);
-  const hits = evidence
-    .map((signs, index) => toHit(entries[index], scoreOf(signs, weights) + bonus(entries[index])))
-    .filter((hit) => hit !== null)
+  const lines = entries.map(createLineReader(question));
+  const pool = measure(lines, question, total);
+  const scores = scoresOf(pool, isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE);
+  const hits = entries
+    .map((entry, index) => toHit(entry, (scores[index] ?? 0) + (likely.has(entry.seq) ? LIKELY_BONUS : 0)))
     .sort((a, b) => b.score - a.score || a.seq - b.seq);
-  return { hits, grounding: groundingOf(question, lines, evidence) };
+  return { hits, grounding: groundingOf(pool) };
 }
 
 /** The share of the terms that occur at all, times the largest share of their rarity in one place. */
-function groundingOf(question: Question, lines: readonly Line[], evidence: readonly Evidence[]): number {
-  if (question.date !== null || evidence.some(({ speakerNamed }) => speakerNamed > 0)) return 1;
+function groundingOf({ question, lines, windowCoverage, isNamed }: Pool): number {
+  if (question.date !== null || lines.some(({ entry }) => isNamed(entry.author?.name ?? ''))) return 1;
   const found = question.terms.filter((_, term) => lines.some(({ counts }) => (counts[term] ?? 0) > 0)).length;
-  const together = evidence.reduce((most, { windowCoverage }) => Math.max(most, windowCoverage), 0);
+  const together = windowCoverage.reduce((most, coverage) => Math.max(most, coverage), 0);
   return (found / Math.max(1, question.terms.length)) * together;
-}
-
-function evidenceFor(
-  entries: readonly Entry[],
-  question: Question,
-  total: number,
-): { readonly lines: readonly Line[]; readonly evidence: readonly Evidence[] } {
-  const lines = entries.map(createLineReader(question));
-  return { lines, evidence: weigh(lines, question, total) };
 }
 
 function namesOf(entries: readonly Entry[]): readonly string[] {
@@ -146,15 +137,8 @@ function isWithBot(lines: readonly Line[]): boolean {
 
 type RankedEntry = Omit<TranscriptHit, 'isMatch'>;
 
-function toHit(entry: Entry | undefined, score: number): RankedEntry | null {
-  if (entry === undefined) return null;
+function toHit(entry: Entry, score: number): RankedEntry {
   return { seq: entry.seq, id: entry.externalId ?? `#${entry.seq}`, score, tokens: entry.tokens, entry };
-}
-
-function scoreOf(evidence: Evidence, weights: Weights): number {
-  let score = 0;
-  for (const [sign, weight] of weights) score += weight * evidence[sign];
-  return score;
 }
 
 function withNeighbours(seqs: readonly number[]): ReadonlySet<number> {

@@ -42,6 +42,41 @@ export function tokensOf(text: string): string[] {
   return tokens;
 }
 
+const APOSTROPHE_CODE = 0x27;
+
+/**
+ * The tokens of an ASCII text, with an empty string for each word that begins with another letter: only the wanted words
+ * are copied. Null for other texts.
+ */
+export function plainTokensOf(text: string, isWanted: (letter: number) => boolean): readonly string[] | null {
+  const tokens: string[] = [];
+  let start = -1;
+  let isParted = false;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 0;
+    if (code > 0x7e) return null;
+    if (isPlainLetter(code) || code === APOSTROPHE_CODE) {
+      if (start < 0) start = at;
+      isParted ||= code === APOSTROPHE_CODE;
+      continue;
+    }
+    if (start < 0) continue;
+    if (isParted) for (const part of partsOf(text.slice(start, at).toLowerCase())) tokens.push(part);
+    else tokens.push(isWanted(lowerOf(text.charCodeAt(start))) ? text.slice(start, at).toLowerCase() : '');
+    start = -1;
+    isParted = false;
+  }
+  return tokens;
+}
+
+function isPlainLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
+}
+
+function lowerOf(code: number): number {
+  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
+}
+
 const APOSTROPHE = /['’ʼ]/gu;
 const APOSTROPHED = /[\p{L}\p{N}\p{M}']+/gu;
 /** After an apostrophe, these belong to the word before it, as "t" does after an n. */

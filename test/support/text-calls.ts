@@ -4,6 +4,7 @@ import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
 import type { Entry } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/specs.ts';
+import { readSaid } from '../../src/search/line-features.ts';
 import { accountFor } from '../../src/search/losses.ts';
 
 type Run = (...values: readonly unknown[]) => unknown;
@@ -165,11 +166,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
         { text, kind: 'fact', subjectId: null },
       ),
   ],
-  [
-    'src/search/line-features.ts#signalsOf',
-    (run, text) =>
-      run(text, { words: 10, question: { asksWhen: true, asksNumber: true, asksAdvice: true }, isBot: false }),
-  ],
+  ['src/search/line-features.ts#readSaid', (run, text) => run(text, 10)],
+  ...['isQuestion', 'isReaction', 'isStanding', 'isPreference', 'codeShare', 'times', 'numbers', 'digits', 'names'].map(
+    (sign): readonly [string, Call] => [`src/search/line-features.ts#${sign}`, (run, text) => run(readSaid(text, 10))],
+  ),
+  ['src/search/words.ts#plainTokensOf', (run, text) => run(text, () => true)],
   ['src/memory/spelling.ts#isSpeltIn', (run, text) => run(text, { words: ` ${text}`, joined: text })],
   ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
   [

@@ -19,6 +19,9 @@ export interface ProblemContext {
   readonly section: string;
 }
 
+/** Of one table; more are only counted. */
+const MAX_UNKNOWN_KEYS = 50;
+
 /** Turns the issues of a schema into words: what was expected, what was found, and what was probably meant. */
 export function problemsOf(error: z.ZodError, context: ProblemContext): readonly Problem[] {
   return error.issues.flatMap((issue) => problemsOfIssue(issue, context));
@@ -27,7 +30,12 @@ export function problemsOf(error: z.ZodError, context: ProblemContext): readonly
 function problemsOfIssue(issue: z.core.$ZodIssue, context: ProblemContext): readonly Problem[] {
   const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key], text: unknownKey(key, path, context) }));
+    const shown = issue.keys.slice(0, MAX_UNKNOWN_KEYS);
+    const more = issue.keys.length - shown.length;
+    return [
+      ...shown.map((key) => ({ path: [...path, key], text: unknownKey(key, path, context) })),
+      ...(more === 0 ? [] : [{ path, text: `${more} more unknown keys` }]),
+    ];
   }
   const value = valueAt(context.value, path);
   if (value === undefined) return [{ path, text: `is missing${reason(issue)}` }];

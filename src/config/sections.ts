@@ -135,7 +135,10 @@ function readSection<Schema extends z.ZodType>(
     if (!reader.unresolved.has(pathKey(path))) reader.report.add(path, problem.text);
   }
   if (!isTable(value)) return undefined;
-  const rest = problems.reduce((tree, problem) => without(tree, problem.path), value);
+  const rest = without(
+    value,
+    problems.map(({ path }) => path),
+  );
   const second = schema.safeParse(rest);
   return second.success ? second.data : undefined;
 }

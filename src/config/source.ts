@@ -4,7 +4,9 @@ import { parse, TomlError } from 'smol-toml';
 import { describe, StrataError } from '../domain/errors.ts';
 import { readText } from '../util/text-file.ts';
 import { type Locate, locator } from './locate.ts';
-import type { Tree } from './tree.ts';
+import { isDeeperThan, type Tree } from './tree.ts';
+
+const MAX_DEPTH = 100;
 
 /** A configuration file, parsed but not validated. */
 export interface ConfigSource {
@@ -27,7 +29,12 @@ export function readSource(file: string, options: { readonly explicit: boolean }
     return { file, folder, found: false, tree: {}, locate: () => null };
   }
   const text = read(file);
-  return { file, folder, found: true, tree: parseToml(file, text), locate: lazyLocator(text) };
+  const tree = parseToml(file, text);
+  if (isDeeperThan(tree, MAX_DEPTH)) {
+    const problems = [`${file}: expected at most ${MAX_DEPTH} tables and lists within each other`];
+    throw new StrataError('CONFIG_INVALID', { file, problems });
+  }
+  return { file, folder, found: true, tree, locate: lazyLocator(text) };
 }
 
 function read(file: string): string {

@@ -21,21 +21,37 @@ export function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
-/** The table without the value at the path; a path into a list removes the whole list, so that no index shifts. */
-export function without(tree: Tree, path: Path): Tree {
-  const [head, ...rest] = path;
-  if (typeof head !== 'string') return tree;
-  const { [head]: inner, ...others } = tree;
-  return isTable(inner) && rest.length > 0 ? { ...others, [head]: without(inner, rest) } : others;
+/** The table without the values at the paths; a path into a list removes the whole list, so that no index shifts. */
+export function without(tree: Tree, paths: readonly Path[]): Tree {
+  const byName = Map.groupBy(paths, ([name]) => name);
+  const kept = Object.entries(tree).flatMap(([name, value]) => {
+    const beneath = byName.get(name)?.map((path) => path.slice(1));
+    if (beneath === undefined) return [[name, value]];
+    if (!isTable(value) || beneath.some(({ length }) => length === 0)) return [];
+    return [[name, without(value, beneath)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** Checked before anything walks through the tree by recursion. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
 /** Agents are named by id, everything else as in the file. */
 export function shownPath(path: Path, tree: Tree): string {
   return path.reduce<string>((text, part, index) => {
-    if (typeof part === 'string') return text === '' ? part : `${text}.${part}`;
+    if (typeof part === 'string') return text === '' ? shortened(part) : `${text}.${shortened(part)}`;
     const id = index === 1 && path[0] === 'agents' ? valueAt(tree, ['agents', part, 'id']) : undefined;
     return `${text}[${typeof id === 'string' ? id : part}]`;
   }, '');
+}
+
+const SHOWN_LENGTH = 80;
+
+function shortened(name: string): string {
+  return name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}…` : name;
 }
 
 /** Values that are never shown, whatever their origin. A URL may contain a password. */

@@ -522,3 +522,27 @@ describe('channels', () => {
     ]);
   });
 });
+
+describe('a huge or odd file gets a short answer', () => {
+  test('the first fifty unknown keys are named, more are counted', () => {
+    const keys = Array.from({ length: 2_000 }, (_, index) => `k${index} = 1\n`);
+    const problems = problemsOf(`[defaults]\nmax_steps = 0\n${keys.join('')}`);
+    expect(problems).toHaveLength(52);
+    expect(problems).toContain('config.toml:3:6: defaults.k0: unknown key');
+    expect(problems).toContainEqual(expect.stringMatching(/^config\.toml:\d+:\d+: defaults: 1950 more unknown keys$/));
+    expect(problems).toContainEqual(expect.stringContaining('defaults.max_steps: expected'));
+  });
+
+  test('a long name is shortened', () => {
+    const [problem = ''] = problemsOf(`[defaults]\n${'a'.repeat(100_000)} = 1\n`);
+    expect(problem).toContain(`: defaults.${'a'.repeat(80)}…: unknown key`);
+    expect(problem.length).toBeLessThan(150);
+  });
+
+  test.each([
+    ['keys', Array.from({ length: 20_000 }, () => 'a').join('.')],
+    ['lists', `a = ${'['.repeat(200)}${']'.repeat(200)}\nb`],
+  ])('%s within each other have a limit', (_, text) => {
+    expect(problemsOf(`${text} = 1`)).toEqual(['config.toml: expected at most 100 tables and lists within each other']);
+  });
+});

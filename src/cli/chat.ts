@@ -177,7 +177,8 @@ async function greet(
 /** Breaks lines between words in a terminal. */
 function writeWrapped(output: TextOutput, text: string): void {
   const { columns } = output;
-  output.write(`${columns === undefined ? text : new Help().boxWrap(text, columns)}\n`);
+  const help = Object.assign(new Help(), { minWidthToWrap: 1 });
+  output.write(`${columns === undefined ? text : help.boxWrap(text, columns)}\n`);
 }
 
 /** Resolves when the process should stop. */

@@ -73,6 +73,21 @@ describe.skipIf(!hasScript)('at a real terminal', () => {
     expect(third?.length).toBeLessThanOrEqual(48);
   });
 
+  test('the greeting breaks between words in a narrow terminal', async () => {
+    using folder = openFolder();
+    const child = open(folder, '', 20);
+    const end = ended(child);
+    await shown(child, '> ');
+    child.stdin.write('\u0004');
+    const rows = (await end).stdout.split(/\r?\n/);
+    expect(rows.slice(0, 4)).toEqual([
+      'offline:demo (no API',
+      'key is set) · data ·',
+      '/help, /demo, /quit',
+      expect.anything(),
+    ]);
+  });
+
   test('a replay shows its progress', async () => {
     using folder = openFolder();
     const rows = Array.from({ length: 30 }, (_, index) => ({ id: index, author: 'Ada', text: `Line ${index}.` }));

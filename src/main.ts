@@ -33,8 +33,10 @@ async function main(): Promise<void> {
 function readEnvironmentFile(): void {
   try {
     process.loadEnvFile();
-  } catch {
+  } catch (error) {
     // Usually there is none.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    process.stderr.write('strata: .env cannot be read, so its variables are not set. Let this user read the file.\n');
   }
 }
 

@@ -31,8 +31,8 @@ const sentences = {
     `There is no data at ${d.path}. Set --data to the directory of a bot that has run, or [storage] url to its server.`,
   STORE_LOCKED: (d: { path: string }) =>
     `Another Strata process is using the data at ${d.path}. Stop it first, or set --data to another directory.`,
-  STORE_UNREACHABLE: (d: { path: string; reason: string }) =>
-    `The data at ${d.path} cannot be reached: ${d.reason}. Strata reconnects automatically. Send again what was not acknowledged.`,
+  STORE_UNREACHABLE: (d: { path: string; reason: string; remedy?: string }) =>
+    `The data at ${d.path} cannot be reached: ${d.reason}. ${d.remedy ?? 'Strata reconnects automatically. Send again what was not acknowledged'}.`,
   STORE_NEWER: (d: { path: string; found: string }) =>
     `The data at ${d.path} was written by a newer Strata (migration ${d.found} is unknown to this version). Update Strata. Nothing was changed.`,
   STORE_NOT_EMPTY: (d: { path: string }) =>

@@ -231,6 +231,7 @@ describe('on a Postgres server', () => {
       const error = await refusal(url);
       expect(error).toMatchObject({ code: 'STORE_UNREACHABLE' });
       expect(String(error)).toMatch(/postgres:\/\/ada@127\.0\.0\.1:9\/strata cannot be reached: .*ECONNREFUSED/);
+      expect(String(error)).toMatch(/Start the server, or correct STRATA_STORAGE_URL, or url in \[storage\]\.$/);
       expect(String(error)).not.toContain('secret-word');
     });
   });

@@ -37,10 +37,12 @@ export function isLost(error: unknown): boolean {
 
 /**
  * One sentence for failures that a person can fix or wait for; any other error is unexpected and returned unchanged.
+ * `remedy`: if the server cannot be reached and nothing connects again.
  */
-export function explain(place: string, error: unknown): unknown {
+export function explain(place: string, error: unknown, remedy?: string): unknown {
   if (isLost(error)) {
-    return new StrataError('STORE_UNREACHABLE', { path: place, reason: detailOf(error) }, { cause: error });
+    const data = { path: place, reason: detailOf(error), ...(remedy === undefined ? {} : { remedy }) };
+    return new StrataError('STORE_UNREACHABLE', data, { cause: error });
   }
   const known = REASONS.find(([code]) => code.test(codeOf(error)));
   if (known === undefined) return error;

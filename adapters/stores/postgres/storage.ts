@@ -86,7 +86,7 @@ async function destroy({ links, upkeep }: PostgresDatabase): Promise<void> {
 
 /** At startup, every failure becomes one sentence for the person who started the bot. */
 function refusalOf(path: string, error: unknown): unknown {
-  const explained = explain(path, error);
+  const explained = explain(path, error, 'Start the server, or correct STRATA_STORAGE_URL, or url in [storage]');
   if (explained instanceof StrataError || !(error instanceof Error)) return explained;
   return new StrataError('STORE_UNUSABLE', { path, reason: error.message }, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
+import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
 
 /** What a failed run means for its model. */
 export interface Failure {
@@ -25,6 +25,16 @@ export function failureOf(error: unknown): Failure {
     return { ...OURS, isModels: true, isAuth: true, modelId: error.data.model };
   }
   return OURS;
+}
+
+/** What providers say about keys, credit and limits contains nothing of a request. */
+const WITHOUT_QUOTES: readonly ModelFailure[] = [...FINAL, 'rate-limit'];
+
+/** For every conversation that uses the model, so without what a provider may quote from the request of one of them. */
+export function describeForAll(error: unknown): string {
+  if (!(error instanceof ModelError) || WITHOUT_QUOTES.includes(error.reason)) return describe(error);
+  const { model, reason } = error.data;
+  return describe(new ModelError({ model, reason, detail: 'the log says why' }));
 }
 
 export function isOverflow(error: unknown): error is ModelError {

@@ -9,7 +9,7 @@ import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
 import { createBreaker, isOutage } from './breaker.ts';
-import { failureOf, isOverflow } from './failure.ts';
+import { describeForAll, failureOf, isOverflow } from './failure.ts';
 import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
 import { createMeasureView } from './measure.ts';
@@ -165,7 +165,7 @@ async function openNext(self: Run, { agent, profile, model, conversation }: Job,
   const next = await openModel(self.shared, agent, { profile, away: self.away }).catch(() => null);
   if (next === null || self.signal.aborted) return false;
   const message = describe(error);
-  await breaker.failed(model.id, { auth: false, message });
+  await breaker.failed(model.id, { auth: false, message: describeForAll(error) });
   const names = { model: model.id, next: next.model.id };
   services.events.emit({ kind: 'model.fallback', conversation: conversation.key, ...names, message });
   self.opened = next;
@@ -235,7 +235,7 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
   const failure = failureOf(error);
   const modelId = failure.modelId ?? self.opened?.model.id ?? null;
   if (failure.isModels && modelId !== null) {
-    await shared.breaker.failed(modelId, { auth: failure.isAuth, message: reason });
+    await shared.breaker.failed(modelId, { auth: failure.isAuth, message: describeForAll(error) });
   }
   const failures = conversation.failures + 1;
   const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });

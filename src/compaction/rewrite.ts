@@ -1,6 +1,6 @@
 import { describe } from '../domain/errors.ts';
 import type { Services } from '../services.ts';
-import { failureOf } from './failure.ts';
+import { describeForAll, failureOf } from './failure.ts';
 import type { Run } from './maintenance-context.ts';
 import { askedRewrite, type Look } from './next-job.ts';
 import { endRewrite, type RewriteRequest, rewriteOf } from './rewrite-request.ts';
@@ -34,7 +34,7 @@ export async function rewriteAsked(self: Run, attempt: () => Promise<Done | null
     const modelId = failure.modelId ?? self.opened?.model.id ?? null;
     const reason = describe(error);
     if (failure.isModels && modelId !== null)
-      await self.shared.breaker.failed(modelId, { auth: failure.isAuth, message: reason });
+      await self.shared.breaker.failed(modelId, { auth: failure.isAuth, message: describeForAll(error) });
     await end(self, reason);
     return null;
   }

@@ -1,5 +1,6 @@
 import { type Breaker, isOutage } from '../compaction/breaker.ts';
-import { describe, type ModelError } from '../domain/errors.ts';
+import { describeForAll } from '../compaction/failure.ts';
+import type { ModelError } from '../domain/errors.ts';
 import type { ChatModel } from '../ports/model.ts';
 import { limitWork } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
@@ -35,7 +36,7 @@ export async function askInOrder(
       return step;
     } catch (error) {
       if (signal.aborted || !isOutage(error)) throw error;
-      await breaker.failed(model.id, { auth: false, message: describe(error) });
+      await breaker.failed(model.id, { auth: false, message: describeForAll(error) });
       const next = open[index + 1];
       if (next === undefined) throw error;
       onFallback(model, next, error);

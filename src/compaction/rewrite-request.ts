@@ -14,6 +14,8 @@ export interface RewriteRequest {
   /** What to emphasise: data for the prompt. Empty for no wish, and once the request has ended. */
   readonly wish: string;
   readonly askedAt: number;
+  /** Of the conversation then. */
+  readonly revision: number;
   /** Why it failed; null while it waits. */
   readonly failure: string | null;
 }
@@ -24,6 +26,7 @@ const requestSchema = z.object({
   toSeq: z.int(),
   wish: z.string(),
   askedAt: z.number(),
+  revision: z.int(),
   failure: z.string().nullable(),
 });
 
@@ -54,10 +57,10 @@ export async function askForRewrite(
   const now = clock.now();
   const { id: summaryId, fromSeq, toSeq } = summary;
   const request: RewriteRequest = {
-    ...{ summaryId, fromSeq, toSeq, askedAt: now, failure: null },
+    ...{ summaryId, fromSeq, toSeq, askedAt: now, revision: conversation.revision, failure: null },
     wish: wish.trim().slice(0, MAX_WISH_LENGTH),
   };
-  await state.of(conversation.id).set(NAME, { ...request }, { mayQuote: true });
+  await state.of(conversation.id).set(NAME, { ...request }, { quotes: request.revision });
   await store.conversations.change(conversation.id, { kind: 'maintain', at: now });
   queue.kick(conversation.id);
 }
@@ -80,13 +83,18 @@ function waitingProblem(request: RewriteRequest | null): string | null {
 /** Removes a request that was done, or keeps the reason of its failure without the wish. */
 export async function endRewrite(
   state: State,
-  {
-    conversationId,
-    request,
-    failure,
-  }: { readonly conversationId: number; readonly request: RewriteRequest; readonly failure: string | null },
+  { conversationId, request, failure, mayQuote }: EndedRewrite,
 ): Promise<void> {
   const own = state.of(conversationId);
+  const ended = { ...request, wish: '', failure };
   if (failure === null) await own.delete(NAME);
-  else await own.set(NAME, { ...request, wish: '', failure }, { mayQuote: true });
+  else await own.set(NAME, ended, mayQuote ? { quotes: request.revision } : undefined);
+}
+
+interface EndedRewrite {
+  readonly conversationId: number;
+  readonly request: RewriteRequest;
+  readonly failure: string | null;
+  /** The failure may contain what a provider said. */
+  readonly mayQuote: boolean;
 }

@@ -35,14 +35,15 @@ export async function rewriteAsked(self: Run, attempt: () => Promise<Done | null
     const reason = describe(error);
     if (failure.isModels && modelId !== null)
       await self.shared.breaker.failed(modelId, { auth: failure.isAuth, message: describeForAll(error) });
-    await end(self, reason);
+    await end(self, reason, true);
     return null;
   }
 }
 
-async function end(self: Run, failure: string | null): Promise<void> {
+async function end(self: Run, failure: string | null, mayQuote = false): Promise<void> {
   const { asked, claim, shared } = self;
   self.asked = null;
   if (asked === null) return;
-  await endRewrite(shared.services.state, { conversationId: claim.conversationId, request: asked, failure });
+  const { conversationId } = claim;
+  await endRewrite(shared.services.state, { conversationId, request: asked, failure, mayQuote });
 }

@@ -13,8 +13,12 @@ export type LastFailure = z.infer<typeof failureSchema>;
 
 const NAME = 'last-failure';
 
-export async function keepFailure(state: StateStore, conversationId: number, failure: LastFailure): Promise<void> {
-  await state.of(conversationId).set(NAME, failure, { mayQuote: true });
+export async function keepFailure(
+  state: StateStore,
+  { id, revision }: Pick<Conversation, 'id' | 'revision'>,
+  failure: LastFailure,
+): Promise<void> {
+  await state.of(id).set(NAME, failure, { quotes: revision });
 }
 
 /** Null if the newest answer was not a failure. */

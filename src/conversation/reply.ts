@@ -215,7 +215,7 @@ function textFor(options: ReplyOptions, snapshot: ContextSnapshot, outcome: Turn
 
 function report(
   options: ReplyOptions,
-  { outcome, run, startedAt, claim }: Ending,
+  { outcome, run, startedAt, claim, snapshot }: Ending,
   base: { readonly conversation: ConversationKey; readonly readUpto: number },
 ): void {
   const { events, clock, store } = options.services;
@@ -224,7 +224,7 @@ function report(
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome;
     events.emit({ kind: 'turn.failed', ...base, reason, message });
-    keep(keepFailure(options.services.state, claim.conversationId, { readUpto: base.readUpto, at: now, message }));
+    keep(keepFailure(options.services.state, snapshot.conversation, { readUpto: base.readUpto, at: now, message }));
   }
   events.emit({ kind: 'turn.ended', ...base, steps: outcome.steps.length + 1, durationMs: now - startedAt });
   const by = run?.answeredBy() ?? null;

@@ -43,8 +43,8 @@ export async function postpone(
   const failures = (earlier?.failures ?? 0) + 1;
   const nextAttemptAt = clock.now() + backoffMs({ failures, chance: random.next(), retryAfterMs: null });
   events.emit({ kind: 'turn.delayed', conversation: conversation.key, message, failures, nextAttemptAt });
-  const { answeredUpto } = conversation;
+  const { id, answeredUpto, revision } = conversation;
   const failure = { answeredUpto, failures, nextAttemptAt, message };
-  await state.of(conversation.id).set(NAME, failure, { mayQuote: true });
+  await state.of(id).set(NAME, failure, { quotes: revision });
   await store.conversations.renew('reply', claim, nextAttemptAt);
 }

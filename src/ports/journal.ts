@@ -87,7 +87,7 @@ export interface Journal {
   usage(conversationId: number): Promise<readonly UsageTotal[]>;
   /** Sums grouped by the key: days newest first, everything else most expensive first. */
   spending(query: SpendingQuery): Promise<readonly Spending[]>;
-  /** Keeps the conversation's newest 100. */
+  /** Keeps the conversation's newest 100. An error is left out if text was deleted or edited since the job's claim. */
   addRun(run: MaintenanceRun): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;
   readonly requests: RequestLog;
@@ -195,9 +195,10 @@ export interface StateStore {
 export interface ConversationState {
   get(name: string): Promise<JsonValue | undefined>;
   /**
-   * Stores nothing for a conversation that is gone. With `mayQuote`, the value may repeat what people said, such as an
-   * error of a provider: it is deleted with every deletion or edit of text in the conversation. Default false.
+   * Stores nothing for a conversation that is gone. `quotes`: the value may repeat what people said, as an error of a
+   * provider does, up to this revision. It is stored only if no text was deleted or edited since, and deleted as soon as
+   * some is. Default: it repeats nothing.
    */
-  set(name: string, value: JsonValue, options?: { readonly mayQuote: boolean }): Promise<void>;
+  set(name: string, value: JsonValue, options?: { readonly quotes: number } | undefined): Promise<void>;
   delete(name: string): Promise<void>;
 }

@@ -36,6 +36,7 @@ async function expire({ services }: BotWorld['bot'], before: number): Promise<vo
   await services.store.conversations.change(conversation?.id ?? 0, { kind: 'expire', before, now: before });
 }
 
+const callOf = (tool: string): Said => ({ calls: [{ tool, input: {} }] });
 const isReply = ({ purpose }: ModelRequest) => purpose === 'reply';
 const hasResult = ({ messages }: ModelRequest) => messages.at(-1)?.role === 'tool';
 const said = ({ messages }: ModelRequest) => JSON.stringify(messages);
@@ -78,16 +79,46 @@ describe.each(WAYS)('text that is %s', (_, remove) => {
         return `${SECRET} `.repeat(4000);
       },
     }) as Tool;
-    const calls: Said = { calls: [{ tool: 'look', input: {} }] };
     const script: Script = (request, given) => {
       if (!isReply(request)) return faithful(request, given);
-      return hasResult(request) || !said(request).includes(SECRET) ? { text: 'Well.' } : calls;
+      return hasResult(request) || !said(request).includes(SECRET) ? { text: 'Well.' } : callOf('look');
     };
     const world = await open({ script, tools: [look] });
     await world.say(TOLD, { id: 'm1' });
     await until(() => isDone);
     await world.settled();
     await isGone(world);
+  });
+
+  it('while a child works with it', async () => {
+    let isDone = false;
+    const research = defineTool({
+      name: 'research',
+      description: 'Finds something out',
+      input: z.object({}),
+      run: async (_input, { spawn }) => (await spawn({ task: `Open the gate with ${SECRET}.` })).text,
+    }) as Tool;
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks something up',
+      input: z.object({}),
+      async run() {
+        if (!isDone) await remove(world);
+        isDone = true;
+        return `${SECRET} `.repeat(4000);
+      },
+    }) as Tool;
+    const script: Script = (request, given) => {
+      if (request.purpose === 'child') return hasResult(request) ? { text: SECRET } : callOf('look');
+      if (!isReply(request)) return faithful(request, given);
+      return hasResult(request) || !said(request).includes(SECRET) ? { text: 'Well.' } : callOf('research');
+    };
+    const world = await open({ script, tools: [research, look] });
+    await world.say(TOLD, { id: 'm1' });
+    await until(() => isDone);
+    await world.settled();
+    await isGone(world);
+    expect(await world.bot.services.state.list('child')).toEqual([]);
   });
 
   it('while a model answers a request that a hook changed', async () => {
@@ -125,6 +156,23 @@ describe.each([...WAYS, EDITING])('text that is %s', (_, remove) => {
     expect(filesWith(world.directory, SECRET)).not.toBe('');
     await remove(world);
     expect(await world.bot.services.state.of(id).get('last-failure')).toBeUndefined();
+    await isGone(world);
+  });
+
+  it('while a job fails and its error quotes it', async () => {
+    let isDone = false;
+    const script: Script = async (request) => {
+      if (isReply(request)) return { text: 'Well.' };
+      if (said(request).includes(SECRET)) await remove(world);
+      isDone ||= said(request).includes(SECRET);
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: `rejected "${TOLD}"` });
+    };
+    const world = await open({ script });
+    await world.say(TOLD, { id: 'm1' });
+    for (let n = 0; n < 6; n += 1) await world.say(`Number ${n} of ${'many boats '.repeat(30)}`);
+    await world.settled();
+    await world.command('compact');
+    await until(() => isDone);
     await isGone(world);
   });
 

@@ -45,7 +45,15 @@ describe('a summary that somebody wants in other words', () => {
     await bot.settled();
     const { id } = await bot.conversation();
     const { state } = bot.bot.services;
-    const waiting = { summaryId: 's1', fromSeq: 1, toSeq: 1, wish: 'Her knee.', askedAt: 0, failure: null };
+    const waiting = {
+      summaryId: 's1',
+      fromSeq: 1,
+      toSeq: 1,
+      wish: 'Her knee.',
+      askedAt: 0,
+      revision: 0,
+      failure: null,
+    };
     await state.of(id).set('summary-rewrite', waiting);
     expect((await rewriteOf(state, id))?.wish).toBe('Her knee.');
     await bot.command('privacy erase', { confirm: 'yes' });

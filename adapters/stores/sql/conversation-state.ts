@@ -18,10 +18,12 @@ export function createConversationState(
         const row = await first(tx, own.where('conversation_id', '=', conversationId).compile());
         return row === null ? undefined : readJson(row.value);
       }),
-    set: (name, value, { mayQuote } = { mayQuote: false }) =>
+    set: (name, value, options) =>
       engine.write(async (tx) => {
-        if ((await conversations.lock(tx, conversationId)) === null) return;
-        const changed = { value: writeJson(value), may_quote: mayQuote ? 1 : 0 };
+        const known = await conversations.lock(tx, conversationId);
+        if (known === null || (options && (await isChanged(engine, tx, { conversationId, revision: options.quotes }))))
+          return;
+        const changed = { value: writeJson(value), may_quote: options === undefined ? 0 : 1 };
         const row = { conversation_id: conversationId, name, ...changed };
         const insertion = query.insertInto('conversation_state').values(row);
         const upsert = insertion.onConflict((conflict) =>
@@ -70,6 +72,16 @@ export async function createConversationStateTable(database: Kysely<unknown>): P
     .addPrimaryKeyConstraint('conversation_state_key', ['conversation_id', 'name'])
     .execute();
   for (const statement of MOVE_CONVERSATION_STATE) await statement.execute(database);
+}
+
+/** Whether text of the conversation was deleted or edited after the revision. */
+export async function isChanged(
+  { query }: Pick<SqlEngine, 'query'>,
+  transaction: Transaction,
+  { conversationId, revision }: { readonly conversationId: number; readonly revision: number },
+): Promise<boolean> {
+  const changed = query.selectFrom('entry').select('seq').where('conversation_id', '=', conversationId);
+  return (await first(transaction, changed.where('changed_revision', '>', revision).limit(1).compile())) !== null;
 }
 
 /** Errors of providers, and wishes of people. Runs without an error stay. */

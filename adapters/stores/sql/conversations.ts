@@ -2,6 +2,7 @@ import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../
 import { changeConversation } from './conversation-changes.ts';
 import { isSeen, readPage } from './conversation-pages.ts';
 import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';
+import { isChanged } from './conversation-state.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -15,7 +16,7 @@ export function createConversations(shared: Shared): ConversationStore {
     list: (page) => engine.read(async (tx) => (await readPage(engine.query, tx, page)).map(toConversation)),
     claim: (request) => engine.write((tx) => claim(conversations, tx, request)),
     renew: (work, held, until) => engine.write((tx) => renew(conversations, tx, { work, held, until })),
-    release: (held, outcome) => engine.write((tx) => release(conversations, tx, { held, outcome })),
+    release: (held, outcome) => engine.write((tx) => release(shared, tx, { held, outcome })),
     due: (work, request) =>
       engine.read(async (tx) => {
         const statement = work === 'reply' ? owing(engine, request) : maintainable(engine, request);
@@ -71,7 +72,7 @@ async function renew(
 }
 
 async function release(
-  rows: ConversationRows,
+  { engine, conversations: rows }: Pick<Shared, 'engine' | 'conversations'>,
   transaction: Transaction,
   { held, outcome }: { held: Claim; outcome: ReleaseOutcome },
 ): Promise<void> {
@@ -82,7 +83,11 @@ async function release(
     const answered_upto = Math.max(row.answered_upto, outcome.answeredUpto ?? 0);
     await rows.change(transaction, row.id, { reply_until: null, answered_upto });
   } else if (holdsMaintenance(row, held.epoch)) {
-    await rows.change(transaction, row.id, afterMaintenance(row, outcome));
+    const values = afterMaintenance(row, outcome);
+    // The error may quote what was deleted while the job ran.
+    const since = { conversationId: row.id, revision: row.maintenance_revision };
+    const isLate = values.last_error !== null && (await isChanged(engine, transaction, since));
+    await rows.change(transaction, row.id, isLate ? { ...values, last_error: null } : values);
   }
 }
 

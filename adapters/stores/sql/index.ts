@@ -57,7 +57,7 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     memories: createMemories(shared),
     outbox: createOutbox(engine),
     blobs: createBlobs(shared),
-    journal: createJournal(engine),
+    journal: createJournal(shared),
     async close() {
       await shared.soon.close();
       await engine.close();

@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
 import { createCacheLog } from './cache-losses.ts';
-import { createConversationState } from './conversation-state.ts';
-import { first, type SqlEngine } from './engine.ts';
+import { createConversationState, isChanged } from './conversation-state.ts';
+import { first } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
 import { createRequestLog } from './requests.ts';
 import type { Shared } from './shared.ts';
@@ -11,7 +11,8 @@ import { createUsage } from './usage.ts';
 
 const KEPT_RUNS = 100;
 
-export function createJournal(engine: SqlEngine): Journal {
+export function createJournal(shared: Pick<Shared, 'engine' | 'conversations'>): Journal {
+  const { engine } = shared;
   const { query } = engine;
   const usage = createUsage(engine);
   const newest = (conversationId: number, limit: number) =>
@@ -28,12 +29,16 @@ export function createJournal(engine: SqlEngine): Journal {
     addRun: (run) =>
       engine.write(async (tx) => {
         const { id, conversationId, startedAt } = run;
-        const row = { id, conversation_id: conversationId, started_at: startedAt, run: writeJson(run) };
+        const claimed = run.error === null ? null : await shared.conversations.get(tx, conversationId);
+        const since = { conversationId, revision: claimed?.maintenance_revision ?? 0 };
+        const isLate = claimed !== null && (await isChanged(engine, tx, since));
+        const kept = isLate ? { ...run, error: null } : run;
+        const row = { id, conversation_id: conversationId, started_at: startedAt, run: writeJson(kept) };
         const insertion = query.insertInto('maintenance_run').values(row);
         await tx.run(insertion.onConflict((conflict) => conflict.column('id').doUpdateSet({ run: row.run })).compile());
-        const kept = newest(conversationId, KEPT_RUNS).select('id');
+        const newer = newest(conversationId, KEPT_RUNS).select('id');
         const others = query.deleteFrom('maintenance_run').where('conversation_id', '=', conversationId);
-        await tx.run(others.where('id', 'not in', kept).compile());
+        await tx.run(others.where('id', 'not in', newer).compile());
       }),
     runs: (conversationId, limit) =>
       engine.read(async (tx) => {

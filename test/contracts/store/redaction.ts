@@ -29,14 +29,29 @@ export function redactionContract(lab: Lab): void {
     it.each(['redact', 'edit'] as const)('drops what may quote the text at a %s', async (kind) => {
       const { id } = (await kit.say('secret', {}, { externalId: 'x1' })).conversation;
       const own = storage.state.of(id);
-      await own.set('failure', 'rejected "secret"', { mayQuote: true });
+      const { revision } = await kit.get(id);
+      await own.set('failure', 'rejected "secret"', { quotes: revision });
       await own.set('spend', { calls: 1 });
       const failed = { work: 'maintenance', kind: 'failed', error: 'rejected "secret"', nextAttemptAt: NOW } as const;
       await store.conversations.release(await kit.claim('maintenance', id), failed);
       for (const error of [null, 'rejected "secret"']) await store.journal.addRun(runOf(id, error));
       if (kind === 'redact') await store.transcript.redact(id, { externalIds: ['x1'], now: NOW });
       else await store.transcript.edit(id, { externalId: 'x1', parts: textParts('other'), tokens: 1, now: NOW });
+      await own.set('failure', 'rejected "secret" once more', { quotes: revision });
       expect([await own.get('failure'), await own.get('spend')]).toEqual([undefined, { calls: 1 }]);
+      await own.set('failure', 'another', { quotes: revision + 1 });
+      expect(await own.get('failure')).toBe('another');
+      expect(await kit.get(id)).toMatchObject({ lastError: null, failures: 1 });
+      expect((await store.journal.runs(id, 9)).map(({ error }) => error)).toEqual([null]);
+    });
+
+    it('stores no error of a job that read the text', async () => {
+      const { id } = (await kit.say('secret', {}, { externalId: 'x1' })).conversation;
+      const held = await kit.claim('maintenance', id);
+      await store.transcript.redact(id, { externalIds: ['x1'], now: NOW });
+      await store.journal.addRun(runOf(id, 'rejected "secret"'));
+      const failed = { work: 'maintenance', kind: 'failed', error: 'rejected "secret"', nextAttemptAt: NOW } as const;
+      await store.conversations.release(held, failed);
       expect(await kit.get(id)).toMatchObject({ lastError: null, failures: 1 });
       expect((await store.journal.runs(id, 9)).map(({ error }) => error)).toEqual([null]);
     });

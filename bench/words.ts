@@ -1,4 +1,7 @@
-/** Text that is the same in every run: words of a made-up vocabulary by Zipf's law, from a seeded generator. */
+/**
+ * Text that is the same in every run: words of a made-up vocabulary by Zipf's law, from a seeded generator. No message
+ * of them asks about the past, which would search the conversation.
+ */
 export interface WordSource {
   /** 0 <= x < 1. */
   next(): number;
@@ -15,9 +18,9 @@ const SYLLABLES = [
   'gan',
   'hel',
   'jo',
-  'kim',
+  'kel',
   'lu',
-  'men',
+  'mun',
   'nor',
   'pa',
   'ri',

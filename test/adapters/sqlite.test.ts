@@ -145,12 +145,15 @@ describe('sqlite', () => {
     const acknowledged = new Map<string, string>();
     for (let round = 0; round < 3; round++) {
       const child = start('write');
+      const ended = once(child, 'exit');
       let lines = 0;
       for await (const line of createInterface(child.stdout)) {
         const [key = '', id = ''] = line.split(' ');
         if (line !== 'ready') acknowledged.set(`${key} ${id}`, key);
         if (++lines === 400 + round * 37) child.kill('SIGKILL');
       }
+      // Its output ends before it releases the lock.
+      await ended;
     }
     const { store, search } = await open();
     for (const name of new Set(acknowledged.values())) {

@@ -188,6 +188,12 @@ const resultSchema = z.object({
 });
 
 describe('the command line', () => {
+  let folder: Project;
+  beforeAll(() => {
+    folder = packed.openProject();
+  });
+  afterAll(() => folder[Symbol.dispose]());
+
   const lines = [
     { id: 'm1', author: 'Ada', text: 'I prefer tea.' },
     { id: 'm2', author: 'Ada', text: 'My workshop is in Berlin.' },
@@ -217,7 +223,6 @@ describe('the command line', () => {
   };
 
   it('runs every command', async () => {
-    using folder = packed.openProject();
     folder.write('chat.jsonl', `${lines.join('\n')}\n`);
     expect(Object.keys(calls).sort()).toEqual([...COMMANDS].sort());
     for (const [name, args] of Object.entries(calls)) {
@@ -236,7 +241,6 @@ describe('the command line', () => {
   ])(
     'start names the missing package for %j',
     async (config, command) => {
-      using folder = packed.openProject();
       folder.write('config.toml', `${config}\n`);
       const { stderr, code } = await folder.strata(['start']);
       expect(stderr).toContain(`Run: ${command}\n`);
@@ -246,7 +250,6 @@ describe('the command line', () => {
   );
 
   it('doctor names all missing packages; config check needs none', async () => {
-    using folder = packed.openProject();
     const models = ['openai', 'anthropic', 'google', 'ollama', 'own'];
     const tables = [
       ...models.map((name) => `[[agents]]\nid = "${name}"\nmodel = "${name}:x"`),

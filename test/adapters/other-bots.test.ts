@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { createDiscordChannel } from '../../adapters/channels/discord/index.ts';
 import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
@@ -12,6 +10,7 @@ import { scriptedModel, until } from '../core/compaction.world.ts';
 import * as discord from '../fixtures/discord/double.ts';
 import * as slack from '../fixtures/slack/double.ts';
 import { settingsFor } from '../fixtures/slack/kit.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 interface Platform {
   open(storage: Storage): Channel;
@@ -52,7 +51,7 @@ test.each([
   ['Slack', openSlack],
 ])('another bot on %s is not answered endlessly', async (_, openPlatform) => {
   const platform = await openPlatform();
-  const directory = await mkdtemp(join(tmpdir(), 'strata-bots-'));
+  const directory = await createStoreFolder('bots');
   const storage = await createSqliteStorage({ directory });
   const model = scriptedModel(() => ({ text: 'Beep.' }), { id: 'test:chat' });
   const bot = createBot({

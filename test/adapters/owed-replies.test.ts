@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDiscordChannel } from '../../adapters/channels/discord/index.ts';
 import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
@@ -13,6 +11,7 @@ import * as discord from '../fixtures/discord/double.ts';
 import { TOKEN } from '../fixtures/discord/double.ts';
 import * as slack from '../fixtures/slack/double.ts';
 import { settingsFor } from '../fixtures/slack/kit.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 /** Replies that an earlier run owed, whose question was edited or deleted before the next start. */
 
@@ -87,7 +86,7 @@ describe.each([
   const stops: (() => Promise<void>)[] = [];
   beforeEach(async () => {
     platform = await openPlatform();
-    directory = await mkdtemp(join(tmpdir(), 'strata-owed-'));
+    directory = await createStoreFolder('owed');
   });
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -7,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { MemoryId, MemoryList, MemoryState, Storage } from '../../src/adapter-kit.ts';
 import { createKit, NOW, READER } from '../contracts/store-kit.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 const memoryArbitrary = fc.record({
   kind: fc.constantFrom('fact', 'instruction', 'identity', 'preference'),
@@ -35,7 +35,7 @@ describe('active memories on SQLite, read at once', () => {
   let directory: string;
   let storage: Storage;
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'strata-active-'));
+    directory = await createStoreFolder('active');
     storage = await createSqliteStorage({ directory });
   });
   afterEach(async () => {

@@ -20,9 +20,10 @@ import { storeContract } from '../contracts/store.ts';
 import { CALL, createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
 import { filesWith } from '../support/on-disk.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 async function create() {
-  const directory = await mkdtemp(join(tmpdir(), 'strata-sqlite-'));
+  const directory = await createStoreFolder('sqlite');
   const storage = await createSqliteStorage({ directory });
   const dispose = async () => {
     await storage.store.close();

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
@@ -9,13 +7,14 @@ import type { BotParts } from '../../src/adapter-kit.ts';
 import { type Channel, createBot, defineTool, isStrataError, type Storage, silentLog } from '../../src/adapter-kit.ts';
 import { builtInNames } from '../../src/config/known.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 import { scriptedModel } from './compaction.world.ts';
 
 let directory: string;
 let storage: Storage;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'strata-parts-'));
+  directory = await createStoreFolder('parts');
   storage = await createSqliteStorage({ directory });
 });
 

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -12,6 +10,7 @@ import type { Audience, Author, ConversationKey } from '../../src/domain/message
 import type { CommandInvocation } from '../../src/ports/channel.ts';
 import type { ModelProvider } from '../../src/ports/model.ts';
 import type { CommandReply } from '../../src/ports/reply.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 /** A whole bot on a fresh store, talked to without a channel. */
 export interface World extends AsyncDisposable {
@@ -32,7 +31,7 @@ export interface WorldOptions {
 }
 
 export async function openWorld({ audience = 'dm', parts = {} }: WorldOptions = {}): Promise<World> {
-  const directory = await mkdtemp(join(tmpdir(), 'strata-commands-'));
+  const directory = await createStoreFolder('commands');
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const offline = createOfflineModel();
   const models: ModelProvider = {

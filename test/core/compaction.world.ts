@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -36,6 +34,7 @@ import type { SystemSection } from '../../src/ports/engine.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 /** What a scripted model says in one step. */
 export interface Said {
@@ -238,7 +237,7 @@ export interface ToolUse {
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'strata-compaction-')));
+  const directory = options.directory ?? (await createStoreFolder('compaction'));
   const clock = options.clock ?? testClock();
   const window = options.window ?? 2000;
   const model = options.model ?? scriptedModel(faithful, { window: 32_000 });

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -14,6 +12,7 @@ import {
   type Storage,
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 import { type Script, scriptedModel, settle, type TestClock, testClock, until } from './compaction.world.ts';
 
 /** Several bots over one store, as processes would be: each with its own connection, copies and timers. */
@@ -37,7 +36,7 @@ let gateways: Gateway[];
 let said: number;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'strata-gateways-'));
+  directory = await createStoreFolder('gateways');
   clock = testClock();
   posts = [];
   requests = [];

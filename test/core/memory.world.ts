@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
   type Append,
@@ -31,6 +29,7 @@ import { createMemories } from '../../src/memory/service.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 export const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2026, 0, 5, 12);
@@ -51,7 +50,7 @@ export async function moveToParis(world: World) {
 
 /** A real store, a clock that the test moves, and short words for what tests of memories do. */
 export async function openWorld(overrides: AgentOverrides = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'strata-memory-'));
+  const directory = await createStoreFolder('memory');
   const storage = await createSqliteStorage({ directory });
   const time = { now: START };
   const clock = { now: () => time.now, sleep: async () => {} };

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
@@ -16,6 +14,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { createOutbox } from '../../src/conversation/outbox.ts';
 import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 const MINUTE_MS = 60_000;
 const key = makeKey({ platform: 'test', workspace: 'w', channel: 'c' });
@@ -65,7 +64,7 @@ let directory: string;
 let storage: Storage;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'strata-outbox-'));
+  directory = await createStoreFolder('outbox');
   storage = await createSqliteStorage({ directory });
 });
 

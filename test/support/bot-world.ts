@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
@@ -32,6 +30,7 @@ import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
+import { createStoreFolder } from './store-folder.ts';
 
 /** A complete bot on real parts; only the model and the platform belong to the test, and time moves only on request. */
 export interface BotWorld extends AsyncDisposable {
@@ -91,7 +90,7 @@ const PATIENCE_MS = 8000;
 const STEP_MS = 250;
 
 export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld> {
-  const directory = await mkdtemp(join(tmpdir(), 'strata-bot-'));
+  const directory = await createStoreFolder('bot');
   const clock = testClock();
   const channel = recordingChannel();
   const events: StrataEvent[] = [];

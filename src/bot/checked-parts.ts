@@ -6,6 +6,7 @@ import { StrataError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblems } from '../prompts/library.ts';
+import { shapeFaults } from './part-shapes.ts';
 import type { BotParts, Role } from './parts.ts';
 
 /**
@@ -13,6 +14,9 @@ import type { BotParts, Role } from './parts.ts';
  * Returns the directory of agents.
  */
 export function checkParts(parts: BotParts): AgentDirectory {
+  const shapes = shapeFaults(parts);
+  // The other checks read these parts.
+  if (shapes.length > 0) throw invalid(shapes);
   const { agents = [] } = parts;
   const directory = 'agentFor' in agents ? agents : null;
   const entries = 'agentFor' in agents ? agents.list() : agents;
@@ -30,10 +34,14 @@ export function checkParts(parts: BotParts): AgentDirectory {
     ...numberFaults(parts),
     ...hookFaults(parts),
   ];
-  const problems = [...given.problems, ...others.map((text) => `${CODE_SOURCE}: ${text}`)];
-  if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: CODE_SOURCE, problems });
+  if (given.problems.length + others.length > 0) throw invalid(others, given.problems);
   const config = { agents: [...given.settings] };
   return forChildren(directory ?? createAgentDirectory(() => config));
+}
+
+function invalid(faults: readonly string[], known: readonly string[] = []): StrataError {
+  const problems = [...known, ...faults.map((text) => `${CODE_SOURCE}: ${text}`)];
+  return new StrataError('CONFIG_INVALID', { file: CODE_SOURCE, problems });
 }
 
 /** A child has the agent of the conversation that people see. */

@@ -12,6 +12,7 @@ import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { checkMessage } from './message-shape.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 
 export interface SinkOptions extends Omit<ReceiverOptions, 'inbound' | 'drop'> {
@@ -31,6 +32,7 @@ export function createSink(options: SinkOptions): ChannelSink {
   const { edited, removed, change } = createChanges(options, inbound);
   return {
     async message(heard) {
+      checkMessage(heard);
       const message = await withStoredAudience(store, heard);
       const before = early.of(message);
       if (before?.kind === 'removed') {

@@ -112,6 +112,7 @@ function personScopeOf(channels: Channels, workspace: string): string {
 }
 
 function gatherServices(parts: BotParts): Services {
+  const agents = checkParts(parts);
   const clock = parts.clock ?? createSystemClock();
   const log = parts.log ?? createErrorLog();
   const prices = createPrices(parts.prices ?? {}, log);
@@ -122,7 +123,7 @@ function gatherServices(parts: BotParts): Services {
     models: withPrices(parts.models, prices),
     prices,
     reranker: parts.reranker === undefined ? null : withPauses(parts.reranker, { clock, log }),
-    agents: checkParts(parts),
+    agents,
     prompts: parts.prompts ?? createPromptLibrary(),
     hooks: createHookRunner(parts.hooks ?? [], clock),
     events: createEvents({ now: clock.now, onListenerError }),

@@ -68,6 +68,7 @@ export type Activity =
 
 /** What the bot offers a channel. Each promise resolves once the event is stored. */
 export interface ChannelSink extends PlaceSink {
+  /** Rejects with `MESSAGE_INVALID` if a field is missing or of another type. */
   message(message: InboundMessage): Promise<Receipt>;
   edited(edit: MessageEdit): Promise<void>;
   removed(removal: { readonly conversation: ConversationKey; readonly externalIds: readonly string[] }): Promise<void>;

@@ -106,6 +106,17 @@ it.each<[string, Partial<BotParts>, RegExp]>([
   expect(problems[0]).toMatch(expected);
 });
 
+it.each([
+  [{ queue: undefined }, 'createBot: queue: expected an object with kick, process, idle, stats, close'],
+  [{ models: { open: async () => model } }, 'createBot: models: expected an object with open, choose'],
+  [{ storage: {} }, 'createBot: storage: expected an object with store, search, state, provenance, upkeep'],
+  [{ tools: [weather, { name: 'x' }] }, 'createBot: tools.1: expected an object with run'],
+  [{ chanels: [] }, 'createBot: chanels: unknown option; did you mean channels?'],
+])('a program in JavaScript reads what is wrong with %j', (parts, problem) => {
+  const given: object = parts;
+  expect(problemsOf(given)).toEqual([problem]);
+});
+
 it('has the tools that an agent may name', () => {
   const { services, commandParts } = make({});
   const names = createBuiltinTools(services, commandParts.memories).map(({ name }) => name);

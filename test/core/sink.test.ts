@@ -13,6 +13,17 @@ const edit = (externalId: string, text: string, conversation: ConversationKey = 
 const remove = (...externalIds: readonly string[]) => world.bot.sink.removed({ conversation: HERE, externalIds });
 const kept = async () => (await world.entries()).map(({ parts, redactedAt }) => (redactedAt ? null : textOf(parts)));
 
+it('names the fields that a message lacks', async () => {
+  const message = { conversation: HERE, externalId: 'm1', at: 0, text: 'Hi', author: { id: '1', name: 'Ada' } };
+  const send: (given: never) => Promise<unknown> = world.bot.sink.message;
+  const failure = send(message as never);
+  await expect(failure).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+  await expect(failure).rejects.toThrow(
+    /author\.kind: .*audience: .*attachments: .*replyTo: .*mentions: .*addressesBot: /,
+  );
+  expect(await world.bot.services.store.conversations.find(HERE)).toBeNull();
+});
+
 describe('a change that overtakes its message', () => {
   it('is made when the message comes, even in unknown conversations', async () => {
     await edit('m1', 'I drink tea.');

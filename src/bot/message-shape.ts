@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { StrataError } from '../domain/errors.ts';
+import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
+
+const author = z.looseObject({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
+const schema = z.looseObject({
+  conversation: z.string(),
+  externalId: z.string(),
+  author,
+  audience: z.enum(AUDIENCES),
+  text: z.string(),
+  attachments: z.array(z.unknown()),
+  replyTo: z.string().nullable(),
+  mentions: z.array(author),
+  addressesBot: z.boolean(),
+  at: z.number(),
+});
+
+/** What the compiler tells channels in TypeScript. Throws `MESSAGE_INVALID`. */
+export function checkMessage(message: InboundMessage): void {
+  const issues = schema.safeParse(message).error?.issues ?? [];
+  if (issues.length === 0) return;
+  const problem = issues.map(({ path, message: fault }) => `${path.join('.')}: ${fault}`).join('; ');
+  throw new StrataError('MESSAGE_INVALID', { problem });
+}

@@ -390,6 +390,16 @@ describe('while the model works', () => {
     expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['Whole.']);
   });
 
+  test('leaves no draft though Slack fails to delete it once', async () => {
+    const bot = await start({ table: streaming });
+    const conversation = await ask(bot);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it streams', () => slack.posted(GENERAL).length === 1);
+    slack.fail('chat.delete', { status: 500 });
+    bot.channel.show(conversation, { kind: 'idle' });
+    await until('it is gone', () => slack.posted(GENERAL).length === 0, 10_000);
+  });
+
   test('leaves no draft without a reply or after a crash', async () => {
     const state = createState();
     const bot = await start({ state, table: streaming });

@@ -12,7 +12,7 @@ import { isOwn } from '../map.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf } from '../web.ts';
+import { codeOf, persistently } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import type { DraftRate } from './draft-rate.ts';
@@ -223,11 +223,12 @@ function harmless(text: string): string {
 const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
 
 /** An open stream is ended first, because Slack may refuse to delete it. */
-async function remove({ workspace }: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
-  const { channelId: channel } = placeOfKey(conversation);
-  await workspace.web.chat.stopStream({ channel, ts }).catch(() => undefined);
+async function remove(parts: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
+  const { web } = parts.workspace;
+  const message = { channel: placeOfKey(conversation).channelId, ts };
+  await web.chat.stopStream(message).catch(() => undefined);
   try {
-    await workspace.web.chat.delete({ channel, ts });
+    await persistently(() => web.chat.delete(message), parts);
   } catch (error) {
     if (!GONE.has(codeOf(error) ?? '')) throw error;
   }
@@ -273,20 +274,17 @@ const SKEW_MS = 60_000;
  * The messages of the bot that contain a draft instead of the whole reply, which has metadata. If Slack's response was
  * lost, they are those without metadata and files since the stream began.
  */
-async function leftOvers(
-  { workspace }: DraftContext,
-  conversation: ConversationKey,
-  { ts, threadTs, at }: Note,
-): Promise<readonly string[]> {
+async function leftOvers(parts: DraftContext, conversation: ConversationKey, { ts, threadTs, at }: Note) {
+  const { web } = parts.workspace;
   const { channelId: channel } = placeOfKey(conversation);
   const oldest = ts ?? ((at - SKEW_MS) / 1000).toFixed(6);
   const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
   try {
     const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
-    const { messages } = historySchema.parse(await workspace.web.conversations.replies(query));
+    const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), parts));
     const isDraft = (message: WireMessage) =>
       ts === null
-        ? isOwn(message, workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
+        ? isOwn(message, parts.workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
         : message.ts === ts;
     return messages
       .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)

@@ -82,6 +82,15 @@ describe('Socket Mode', () => {
     120_000,
   );
 
+  test('survives one refusal of the app token', async () => {
+    const bot = await start({ table: { sockets: 1 } });
+    slack.fail('apps.connections.open', { error: 'invalid_auth' });
+    slack.kill();
+    slack.say(GENERAL, ADA, 'after');
+    await arrived(bot, 'after');
+    expect(bot.refusals).toEqual([]);
+  });
+
   test('says in words which token is not valid', async () => {
     slack.world.botToken = 'another';
     await expect(start()).rejects.toThrow('bot token is invalid');

@@ -126,6 +126,7 @@ async function openOne(
     signal,
   }: { readonly receiver: SocketModeReceiver; readonly opened: ReadonlySet<object>; readonly signal: AbortSignal },
 ): Promise<void> {
+  let wasRefused = false;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       await receiver.start();
@@ -133,8 +134,9 @@ async function openOne(
     } catch (error) {
       if (signal.aborted) return;
       const refused = refusal(error);
-      // As long as another socket is open, events still arrive.
-      if (refused !== null && opened.size === 0) throw refused;
+      // As long as another socket is open, events still arrive. A single refusal may be a fault of Slack.
+      if (refused !== null && wasRefused && opened.size === 0) throw refused;
+      wasRefused = refused !== null;
       // The library rejects with nothing when a socket ends before it is open.
       const cause = error === undefined ? 'Slack ended the connection, or sent nothing' : describe(error);
       log.warn('A Slack socket could not be opened; trying again', { attempt, cause });

@@ -118,7 +118,7 @@ describe.each(WAYS)('text that is %s', (_, remove) => {
     await until(() => isDone);
     await world.settled();
     await isGone(world);
-    expect(await world.bot.services.state.list('child')).toEqual([]);
+    await until(async () => (await world.bot.services.state.list('child')).length === 0);
   });
 
   it('while a model answers a request that a hook changed', async () => {
@@ -146,7 +146,7 @@ describe.each([...WAYS, EDITING])('text that is %s', (_, remove) => {
   it('after a provider has quoted it in an error', async () => {
     const script: Script = (request) => {
       if (!said(request).includes(SECRET)) return { text: 'Well.' };
-      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: `rejected "${TOLD}"` });
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: `rejected: ${TOLD}` });
     };
     const world = await open({ script });
     await world.say(TOLD, { id: 'm1' });
@@ -165,7 +165,7 @@ describe.each([...WAYS, EDITING])('text that is %s', (_, remove) => {
       if (isReply(request)) return { text: 'Well.' };
       if (said(request).includes(SECRET)) await remove(world);
       isDone ||= said(request).includes(SECRET);
-      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: `rejected "${TOLD}"` });
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: `rejected: ${TOLD}` });
     };
     const world = await open({ script });
     await world.say(TOLD, { id: 'm1' });

@@ -23,6 +23,8 @@ export interface Pool {
   readonly ownShort: Scores;
   readonly window: Scores;
   readonly windowCoverage: readonly number[];
+  /** The largest share of the rarity of the topic's terms in one window. */
+  readonly topicCoverage: number;
   readonly context: Scores;
   readonly session: Scores;
   readonly hasBot: boolean;
@@ -45,7 +47,8 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
   const relative = relativeLengths(lines);
   const own = (flat: number, share: number) =>
     lines.map(({ counts }, index) => bm25(counts, rarity, flat * (1 - share + share * (relative[index] ?? 1))));
-  const { window, windowCoverage } = windowsOf(lines, rarity);
+  const topic = rarity.map((value, term) => (question.isTopic[term] ? value : 0));
+  const { window, windowCoverage, mostTopic } = windowsOf(lines, { rarity, topic });
   return {
     question,
     lines,
@@ -56,6 +59,7 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
     ownShort: scores(own(1.2, 0.75)),
     window: scores(window),
     windowCoverage: windowCoverage.map((covered) => covered / totalRarity),
+    topicCoverage: mostTopic / (sum(topic, (value) => value) || 1),
     context: scores(contextsOf(lines, { rarity, sessions })),
     session: scores(sessionScores(lines, question, sessions)),
     hasBot: lines.some((line) => line.isBot),
@@ -95,18 +99,26 @@ function createNameCheck(question: Question): (speaker: string) => boolean {
   };
 }
 
+interface Rarities {
+  readonly rarity: readonly number[];
+  /** The same, and 0 for terms that name a kind of answer. */
+  readonly topic: readonly number[];
+}
+
 /** BM25 of each line with its neighbours, and the rarity of all terms that they contain. */
-function windowsOf(lines: readonly Line[], rarity: readonly number[]) {
+function windowsOf(lines: readonly Line[], { rarity, topic }: Rarities) {
   const counts = new Float64Array(rarity.length);
   const window: number[] = [];
   const windowCoverage: number[] = [];
+  let mostTopic = 0;
   for (let index = 0; index < lines.length; index += 1) {
     counts.set(lines[index]?.counts ?? []);
     for (const [offset, share] of NEIGHBOURS) addShare(counts, lines[indexAt(lines, index, offset) ?? -1], share);
     window.push(bm25(counts, rarity, 0.9));
     windowCoverage.push(rarityIn(counts, rarity));
+    mostTopic = Math.max(mostTopic, rarityIn(counts, topic));
   }
-  return { window, windowCoverage };
+  return { window, windowCoverage, mostTopic };
 }
 
 function addShare(counts: Float64Array, line: Line | undefined, share: number): void {

@@ -6,6 +6,8 @@ import { fold, tokensOf } from './words.ts';
 export interface Question {
   /** The stemmed search words, without stop words and names of speakers. */
   readonly terms: readonly string[];
+  /** For each term, whether it belongs to the topic; other terms name the kind of answer ("the name of the woman who …"). */
+  readonly isTopic: readonly boolean[];
   /** The same words as written, for the full-text index. */
   readonly words: readonly string[];
   /** Adjacent words with at least one term among them, stemmed and joined by a space. */
@@ -74,6 +76,7 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const asksBot = BOT.test(folded) || SAYING.test(folded.slice(asked));
   return {
     terms,
+    isTopic: topicsAmong(terms),
     words: [...new Set(kept)],
     pairs: pairsOf(tokens.map(stem), new Set(terms)),
     folded,
@@ -85,6 +88,19 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
     asksAdvice: ADVICE.test(folded) && !asksBot && !asksOverview,
     date: dateOf(folded),
   };
+}
+
+/** Words for kinds of answers, in some of the most spoken languages. */
+const ANSWER_KINDS = new Set(
+  'name called woman man person people guy lady somebody someone place thing type kind sort number date day month year time hour colour color price way word heißt hieß namen mann frau person leute ort ding art nummer datum tag monat jahr uhr zeit uhrzeit farbe preis wort nom appelle appelait homme femme personne gens endroit lieu chose sorte numéro jour mois année heure couleur prix mot nombre llama llamaba llamado hombre mujer persona gente lugar sitio cosa tipo número fecha día mes año hora color precio palabra имя зовут звали мужчина женщина человек место номер дата день месяц год час цвет цена adı isim kadın adam kişi yer numara tarih gün ay yıl saat renk fiyat'
+    .split(' ')
+    .map(stem),
+);
+
+/** All terms if every one names a kind of answer. */
+function topicsAmong(terms: readonly string[]): readonly boolean[] {
+  const isTopic = terms.map((term) => !ANSWER_KINDS.has(term));
+  return isTopic.includes(true) ? isTopic : terms.map(() => true);
 }
 
 function pairsOf(stems: readonly string[], terms: ReadonlySet<string>): ReadonlySet<string> {

@@ -26,6 +26,8 @@ const MIN_CANDIDATE_TOKENS = 4000;
 const LABEL_TOKENS = 20;
 /** If more messages than these have a kind of detail, it does not distinguish them. */
 const MAX_LOST = 30;
+/** Fewer say no more than this. */
+const MIN_LOST = 3;
 /** If a question shares too few words with any message, this many messages with a lost detail of that kind are offered. */
 const MAX_UNGROUNDED = 12;
 /** Among this many of the best, a message up to this length is quoted with the question that it answers. */
@@ -158,10 +160,18 @@ function isAllShown(snapshot: ContextSnapshot): boolean {
   return true;
 }
 
-/** Messages with the kind of detail that is asked for, which the summaries in view leave out. */
-function lostAndAskedFor({ stack }: ContextSnapshot, question: string): ReadonlySet<number> {
-  const byKind = [...kindsAskedFor(question)].map((kind) => stack.flatMap(({ lost }) => lost[kind] ?? []));
-  return new Set(byKind.filter(({ length }) => length <= MAX_LOST).flat());
+/**
+ * Messages with the kind of detail that is asked for, which the summaries in view leave out. The fewer messages have it,
+ * the more it says.
+ */
+function lostAndAskedFor({ stack }: ContextSnapshot, question: string): ReadonlyMap<number, number> {
+  const likely = new Map<number, number>();
+  for (const kind of kindsAskedFor(question)) {
+    const seqs = new Set(stack.flatMap(({ lost }) => lost[kind] ?? []));
+    const likelihood = Math.sqrt(MAX_LOST / Math.max(MIN_LOST, seqs.size));
+    if (seqs.size <= MAX_LOST) for (const seq of seqs) likely.set(seq, Math.max(likelihood, likely.get(seq) ?? 0));
+  }
+  return likely;
 }
 
 /** The question of the person who wrote last, from their consecutive messages. */

@@ -34,7 +34,7 @@ const SURROUNDED = 64;
 const SURROUNDING = 3;
 /** Maximum entries read for one question, however long the conversation is. */
 const READ_ENTRIES = 420;
-const NONE: ReadonlySet<number> = new Set();
+const NONE: ReadonlyMap<number, number> = new Map();
 /** As much as a strong match of a word. */
 const LIKELY_BONUS = 3;
 /** With at least this share of answers, the conversation counts as one with a bot rather than among people. */
@@ -71,8 +71,11 @@ export interface RankRequest {
   readonly toSeq: number;
   /** How many entries the index proposes. Default 400. */
   readonly proposed?: number;
-  /** Entries that may answer it without sharing a word with it. They count as proposed, and rank higher. */
-  readonly likely?: ReadonlySet<number>;
+  /**
+   * Entries that may answer it without sharing a word with it, and how much more likely than usual that is. They count as
+   * proposed, and rank higher.
+   */
+  readonly likely?: ReadonlyMap<number, number>;
 }
 
 export interface Ranking {
@@ -90,7 +93,9 @@ export async function rankTranscript(
   const text = readQuestion(question).words.join(' ');
   const proposed = await services.search.entries({ conversationId, text, limit, fromSeq, toSeq });
   const found = withNeighbours(proposed.map((hit) => hit.seq));
-  const seqs = [...found.union(likely)].filter((seq) => seq >= fromSeq && seq <= toSeq).sort((a, b) => a - b);
+  const seqs = [...found.union(new Set(likely.keys()))]
+    .filter((seq) => seq >= fromSeq && seq <= toSeq)
+    .sort((a, b) => a - b);
   const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);
   const { hits, grounding } = rankEntries(entries, { question, likely, total: toSeq - fromSeq + 1 });
   const matching = new Set(proposed.map((hit) => hit.seq));
@@ -112,18 +117,24 @@ function rankEntries(entries: readonly Entry[], { question: text, likely, total 
   const lines = entries.map(createLineReader(question));
   const pool = measure(lines, question, total);
   const scores = scoresOf(pool, isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE);
+  const grounding = groundingOf(pool);
   const hits = entries
-    .map((entry, index) => toHit(entry, (scores[index] ?? 0) + (likely.has(entry.seq) ? LIKELY_BONUS : 0)))
+    .map((entry, index) => toHit(entry, (scores[index] ?? 0) + bonusOf(likely.get(entry.seq), grounding)))
     .sort((a, b) => b.score - a.score || a.seq - b.seq);
-  return { hits, grounding: groundingOf(pool) };
+  return { hits, grounding };
 }
 
-/** The share of the terms that occur at all, times the largest share of their rarity in one place. */
-function groundingOf({ question, lines, windowCoverage, isNamed }: Pool): number {
+/** The less of the question is found, the less its words decide. */
+function bonusOf(likelihood: number | undefined, grounding: number): number {
+  return likelihood === undefined ? 0 : LIKELY_BONUS * (1 + (likelihood - 1) * (1 - grounding));
+}
+
+/** The share of the terms of the topic that occur at all, times the largest share of their rarity in one place. */
+function groundingOf({ question, lines, topicCoverage, isNamed }: Pool): number {
   if (question.date !== null || lines.some(({ entry }) => isNamed(entry.author?.name ?? ''))) return 1;
-  const found = question.terms.filter((_, term) => lines.some(({ counts }) => (counts[term] ?? 0) > 0)).length;
-  const together = windowCoverage.reduce((most, coverage) => Math.max(most, coverage), 0);
-  return (found / Math.max(1, question.terms.length)) * together;
+  const topic = question.terms.flatMap((_, term) => (question.isTopic[term] ? [term] : []));
+  const found = topic.filter((term) => lines.some(({ counts }) => (counts[term] ?? 0) > 0)).length;
+  return (found / Math.max(1, topic.length)) * topicCoverage;
 }
 
 function namesOf(entries: readonly Entry[]): readonly string[] {

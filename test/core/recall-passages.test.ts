@@ -84,6 +84,15 @@ describe('passages', () => {
     expect(quoted(await passages(world, asked, { code: [1] }))).toContain('KLM88Z');
   });
 
+  it('answer questions that describe what they ask for', async () => {
+    await using world = await openWorld();
+    const around = ['My name tag is in the car.', 'A person rang.', 'The woman left.', 'That man again.'];
+    const said = 'Mrs Okonkwo from the corner house is at the piano on Fridays.';
+    await talk(world, [...around.flatMap((line) => [line, FILLER, FILLER, FILLER]), said, FILLER]);
+    const asked = 'What is the name of the person, a woman or a man, who gives piano lessons?';
+    expect(quoted(await passages(world, asked))).toContain('Okonkwo');
+  });
+
   it('contain nothing deleted or from before a reset', async () => {
     await using world = await openWorld();
     await talk(world, ['The vault code of my tent is 4417.', 'My tent is orange.', FILLER]);

@@ -9,6 +9,7 @@ document.addEventListener('DOMContentLoaded', () => {
   // Compares with the page as the server wrote it, so it comes before the times.
   setUpLive();
   showTimes(document);
+  setInterval(() => showTimes(document), 60_000);
   setUpForms();
   setUpTraces();
   setUpTrials();
@@ -78,15 +79,35 @@ function moveBy(step) {
   next.querySelector('a')?.focus({ preventScroll: true });
 }
 
-/** Changed filters and the slider apply at once. */
+/** Changed filters and the slider apply at once, or when a key that moves the slider has come to rest. */
 function setUpForms() {
-  for (const input of document.querySelectorAll('[data-submits]')) {
-    input.addEventListener('change', () => input.form.requestSubmit());
+  const inputs = [...document.querySelectorAll('[data-submits]')];
+  returnTo(inputs);
+  for (const [index, input] of inputs.entries()) {
+    let later;
+    input.addEventListener('change', () => {
+      clearTimeout(later);
+      later = setTimeout(() => submitFrom(input, index), input.type === 'range' ? 400 : 0);
+    });
     input.addEventListener('input', () => {
       const output = input.form.querySelector(`output[for="${input.id}"]`);
       if (output !== null) output.textContent = `#${input.value}`;
     });
   }
+}
+
+/** The page that comes next begins where this one was. */
+function submitFrom({ form }, index) {
+  sessionStorage.setItem('place', JSON.stringify({ path: location.pathname, index, y: scrollY }));
+  form.requestSubmit();
+}
+
+function returnTo(inputs) {
+  const place = JSON.parse(sessionStorage.getItem('place') ?? 'null');
+  sessionStorage.removeItem('place');
+  if (place === null || place.path !== location.pathname) return;
+  inputs[place.index]?.focus({ preventScroll: true });
+  scrollTo(0, place.y);
 }
 
 /** Pointing at a sentence lights up its sources, and the other way round. */

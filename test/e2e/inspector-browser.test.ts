@@ -137,6 +137,39 @@ describe.skipIf(executable === null)(
       });
     });
 
+    it('filters and the slider keep place and focus', async () => {
+      await open({}, async (page) => {
+        await visit(page, story.paths['conversation'] ?? '/');
+        const filter = page.locator('input[value="gaps"]');
+        await filter.scrollIntoViewIfNeeded();
+        const before = z.number().parse(await page.evaluate('scrollY'));
+        expect(before).toBeGreaterThan(100);
+        await filter.uncheck();
+        await page.waitForURL(/filtered=1/u);
+        await page.waitForFunction('document.activeElement?.value === "gaps"');
+        expect(await page.evaluate('scrollY')).toBe(before);
+        await page.getByLabel('Look at message').focus();
+        for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowLeft');
+        await page.waitForURL(/at=/u);
+        await page.waitForFunction('document.activeElement?.id === "at"');
+        const [from = 0, now = 0] = z
+          .array(z.number())
+          .parse(await page.evaluate('[Number(at.max), Number(at.value)]'));
+        expect(from - now).toBe(3);
+      });
+    });
+
+    it('times grow older while a page is open', async () => {
+      await open({}, async (page) => {
+        await page.clock.install();
+        await visit(page, '/');
+        const time = page.locator('table time').first();
+        const before = await time.textContent();
+        await page.clock.runFor('03:00:00');
+        expect(await time.textContent()).not.toBe(before);
+      });
+    });
+
     it('a rewritten summary appears without loading again', async () => {
       await open({}, async (page) => {
         await visit(page, story.paths['rewrite'] ?? '/');

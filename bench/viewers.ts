@@ -37,8 +37,11 @@ export async function measureViewers({ quick }: { readonly quick: boolean }): Pr
 }
 
 function figuresOf(alone: readonly Talked[], watched: readonly Talked[]): readonly Figure[] {
-  const cpuOfTurn = median(alone.map(({ cpuMs, turns }) => cpuMs / turns));
-  const taken = watched.map(({ cpuMs, turns, tookMs }) => (cpuMs - turns * cpuOfTurn) / tookMs);
+  // Each against the round beside it: what else the machine does changes over the run.
+  const taken = watched.map(({ cpuMs, turns, tookMs }, round) => {
+    const beside = alone[round] ?? { cpuMs: 0, turns: 1 };
+    return (cpuMs - (turns * beside.cpuMs) / beside.turns) / tookMs;
+  });
   const rate = (talks: readonly Talked[]) => median(talks.map(({ turns, tookMs }) => (turns * 1000) / tookMs));
   return [
     {

@@ -49,14 +49,18 @@ describe.skipIf(executable === null)(
 
     const visit = (page: Page, path: string) => page.goto(new URL(path, story.url).href);
 
-    it.each(['light', 'dark'] as const)(
-      'every page is accessible in %s',
-      async (colorScheme) => {
+    it.each([
+      { colorScheme: 'light', rules: 'axe.run()' },
+      // The dark scheme changes nothing but colors.
+      { colorScheme: 'dark', rules: "axe.run({ runOnly: ['color-contrast'] })" },
+    ] as const)(
+      'every page is accessible in $colorScheme',
+      async ({ colorScheme, rules }) => {
         await open({ colorScheme }, async (page) => {
           for (const [name, path] of Object.entries(story.paths)) {
             expect((await visit(page, path))?.status(), name).toBe(200);
             await page.evaluate(axe.source);
-            const { violations } = axeSchema.parse(await page.evaluate('axe.run()'));
+            const { violations } = axeSchema.parse(await page.evaluate(rules));
             const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html)}`);
             expect(found, name).toEqual([]);
           }
@@ -212,6 +216,8 @@ describe.skipIf(executable === null)(
 
     it('a hidden page holds no connection', async () => {
       await open({}, async (page) => {
+        // The stream of the first page ends here and is not counted.
+        await page.goto('about:blank');
         const asked: string[] = [];
         page.on('request', (request) => request.url().includes('/live/') && asked.push(request.url()));
         const show = (isHidden: boolean) =>

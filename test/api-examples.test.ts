@@ -24,7 +24,7 @@ async function complaintsOf(files: Readonly<Record<string, string>>): Promise<re
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], {
+    const { stdout } = await run(process.execPath, [compiler, '-p', folder, '--pretty', 'false', '--singleThreaded'], {
       cwd: folder,
     }).catch((error: { readonly stdout: string }) => error);
     return stdout.split('\n').filter((line) => line.includes('error TS'));

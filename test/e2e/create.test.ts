@@ -69,7 +69,7 @@ describe('create-stratabot', () => {
       expect(tested.code).toBe(0);
       if (language === 'ts') {
         const tsc = join(project.path, 'node_modules/typescript/bin/tsc');
-        expect(await project.node([tsc, '-p', folder])).toMatchObject({ code: 0, stdout: '' });
+        expect(await project.node([tsc, '-p', folder, '--singleThreaded'])).toMatchObject({ code: 0, stdout: '' });
       }
     },
     240_000,

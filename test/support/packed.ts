@@ -106,7 +106,7 @@ function openProject(unpacked: string, manifest: Manifest, packages: readonly st
     async typeCheck(options) {
       const compilerOptions = { strict: true, noEmit: true, target: 'es2024', types: ['node'], ...options };
       writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-      return (await ended(path, [join(modules, '.bin/tsc'), '-p', path])).stdout;
+      return (await ended(path, [join(modules, '.bin/tsc'), '-p', path, '--singleThreaded'])).stdout;
     },
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
@@ -115,7 +115,10 @@ function openProject(unpacked: string, manifest: Manifest, packages: readonly st
 /** No key of the machine's owner and no server of theirs: the built-in model answers. */
 function ended(cwd: string, [program = '', ...args]: readonly string[], input = ''): Promise<Ended> {
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-  const child = spawn(program, args, { cwd, env: { PATH, HOME: cwd, USER: 'Ada', OLLAMA_HOST: '127.0.0.1:9' } });
+  const child = spawn(program, args, {
+    cwd,
+    env: { PATH, HOME: cwd, TMPDIR: tmpdir(), USER: 'Ada', OLLAMA_HOST: '127.0.0.1:9' },
+  });
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     texts.stdout += text;

@@ -132,12 +132,16 @@ async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): 
     return app;
   } catch (error) {
     const isBusy = isStrataError(error, 'STORE_LOCKED');
-    const fixHint = isBusy
-      ? 'Stop it to check its data as well.'
-      : 'Select other data with --data or [storage] url, or restore a backup.';
+    const fixHint = isBusy ? 'Stop it to check its data as well.' : dataHint(error);
     findings.push({ checkId: 'data', severity: isBusy ? 'warn' : 'fail', message: describe(error), fixHint });
     return null;
   }
+}
+
+function dataHint(error: unknown): string {
+  if (isStrataError(error, 'PACKAGE_MISSING')) return 'Run that command, and then `strata doctor` again.';
+  if (isStrataError(error, 'STORE_UNREACHABLE')) return 'Check that the server is running, and url in [storage].';
+  return 'Select other data with --data or [storage] url, or restore a backup.';
 }
 
 const LITTLE_BYTES = 1_000_000_000;

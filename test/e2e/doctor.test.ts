@@ -98,6 +98,13 @@ describe('doctor', () => {
     expect((await ended(child)).code).toBe(0);
   });
 
+  test('does not advise a backup where the server is away', async () => {
+    using folder = openFolder({ STRATA_STORAGE_URL: 'postgres://ada:pa55@127.0.0.1:9/strata' });
+    const away = await checkup(folder, ['--offline']);
+    expect(away.of('data')).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('server is running') });
+    expect(JSON.stringify(away)).not.toContain('pa55');
+  });
+
   test('looks at the server of the queue', async () => {
     const mock = await createRedisMock();
     using folder = openFolder({ STRATA_QUEUE_URL: mock.url });

@@ -1,3 +1,4 @@
+import { isAskingWord } from './question-words.ts';
 import { stem } from './stem.ts';
 import { tellingWords } from './stop-words.ts';
 import { fold, tokensOf } from './words.ts';
@@ -97,9 +98,9 @@ const ANSWER_KINDS = new Set(
     .map(stem),
 );
 
-/** All terms if every one names a kind of answer. */
+/** All terms if every one only asks or names a kind of answer. */
 function topicsAmong(terms: readonly string[]): readonly boolean[] {
-  const isTopic = terms.map((term) => !ANSWER_KINDS.has(term));
+  const isTopic = terms.map((term) => !ANSWER_KINDS.has(term) && !isAskingWord(term));
   return isTopic.includes(true) ? isTopic : terms.map(() => true);
 }
 

@@ -92,6 +92,11 @@ export const INDEFINITE = new RegExp(
   'gu',
 );
 
+/** Whether a word, or a pair of characters, only asks. */
+export function isAskingWord(word: string): boolean {
+  return QUESTION_WORDS.has(word) || ASKING_ANYWHERE.has(word) || PREPOSITIONS.has(word) || ASKING_UNSPACED.test(word);
+}
+
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' ').map(fold));
 }

@@ -93,6 +93,12 @@ describe('passages', () => {
     expect(quoted(await passages(world, asked))).toContain('Okonkwo');
   });
 
+  it('need no match for words that only ask', async () => {
+    await using world = await openWorld();
+    await talk(world, ['Котёл 14 марта проверял мастер Громов.', FILLER]);
+    expect(quoted(await passages(world, 'кто последний раз смотрел котёл'))).toContain('Громов');
+  });
+
   it('contain nothing deleted or from before a reset', async () => {
     await using world = await openWorld();
     await talk(world, ['The vault code of my tent is 4417.', 'My tent is orange.', FILLER]);

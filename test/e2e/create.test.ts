@@ -90,23 +90,17 @@ describe('create-stratabot', () => {
     }
   }, 120_000);
 
-  it.each(['ts', 'js'])('starts with the flags of this repository: %s', async (language) => {
+  it.each(['ts', 'js'])('runs the image with the flags of this repository: %s', async (language) => {
     const folder = `flags-${language}`;
     await create(folder, '--language', language);
     const own = readRoot().scripts.start.replace('bin/strata.js', 'node_modules/stratabot/bin/strata.js');
-    expect(manifestOf(folder).scripts.start).toBe(own);
     const [command, ...args] = own.split(' ');
     expect([command, args.at(-1)]).toEqual(['node', 'start']);
     const dockerfile = readFileSync(join(project.path, folder, 'Dockerfile'), 'utf8');
     expect(dockerfile).toContain(`CMD ${JSON.stringify([command, ...args]).replaceAll(',', ', ')}\n`);
     expect(await project.node([...args.slice(0, -1), '--version'])).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it.each(['--help', '-h'])('prints its usage for %s', async (flag) => {
-    const { code, stdout, stderr } = await create('x', flag);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Usage: npm create stratabot <folder> -- .*--platform/);
-    expect(existsSync(join(project.path, 'x'))).toBe(false);
+    // Other versions of Node.js may refuse these flags, and a project runs on the one of its user.
+    expect(manifestOf(folder).scripts.start).toBe('strata start');
   });
 
   it.each([

@@ -18,7 +18,7 @@ import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.
 import { runWork } from './record-run.ts';
 import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
 import type { Done } from './run-job.ts';
-import { payerOf, refuseOverspending } from './spend.ts';
+import { capOf, payerOf, refuseOverspending } from './spend.ts';
 import { publish, waitingOf } from './waiting.ts';
 
 /** Does the due work of one conversation, under a claim, until there is none left. */
@@ -89,7 +89,10 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
   if (conversation === null) return 'there is no such conversation';
   const { nextAttemptAt, lastError } = conversation;
   if (nextAttemptAt === null || nextAttemptAt <= services.clock.now()) return 'another job is working on it';
-  return `the last attempt failed (${lastError}); the next one is at ${new Date(nextAttemptAt).toISOString()}`;
+  // An edit or a deletion removes the stored error, which may quote what was said.
+  const reason = lastError ?? (await capOf(services, await payerOf(services, conversation)));
+  const failed = `the last attempt failed${reason === null ? '' : ` (${reason})`}`;
+  return `${failed}; the next one is at ${new Date(nextAttemptAt).toISOString()}`;
 }
 
 type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'maintainAt'>;

@@ -49,6 +49,12 @@ export async function refuseOverspending(kept: Kept, whose: Whose): Promise<void
   if (spent.calls >= spent.limit) throw new StrataError('SPEND_CAPPED', spent);
 }
 
+/** Says that the hour's calls are used up; null while some are left. */
+export async function capOf(kept: Kept, whose: Whose): Promise<string | null> {
+  const spent = await spentOn(kept, whose);
+  return spent.calls >= spent.limit ? new StrataError('SPEND_CAPPED', spent).message : null;
+}
+
 /** Records calls that were made. Of two processes that count at the same time, one may be lost: it is a safety net. */
 export async function bookCalls(kept: Kept, whose: Whose, calls: number): Promise<void> {
   if (calls === 0) return;

@@ -370,7 +370,7 @@ describe('wrong input', () => {
     expect(corrupt).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/cannot be used: .*Nothing was changed\.\n$/),
+      stderr: expect.stringMatching(/cannot be used: .*Nothing was changed\. Restore a backup .*\n$/),
     });
   });
 

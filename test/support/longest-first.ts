@@ -6,6 +6,8 @@ import { BaseSequencer, type TestSpecification, type Vitest } from 'vitest/node'
  * remembers durations only from earlier runs; a clean checkout has none.
  */
 export const LONGEST: readonly string[] = [
+  'test/adapters/discord-answers.test.ts',
+  'test/adapters/slack-answers.test.ts',
   'test/e2e/package.test.ts',
   'test/e2e/slack.test.ts',
   'test/e2e/processes.test.ts',

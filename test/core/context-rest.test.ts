@@ -114,6 +114,15 @@ function leastTokens({ services }: World, profile: ContextProfile, snapshot: Con
   return reduceBelow(createFixedPrefixBuilder(services), request, limits).measurement.used;
 }
 
+/** The tokens of the turns before the newest that the share of the tail does not keep. A compaction splits no turn. */
+function wholeTurns({ tail, conversation }: ContextSnapshot, reservedTokens: number): number {
+  const starts = tail.flatMap((entry, index) =>
+    entry.role === 'user' && viewKey(entry) <= conversation.answeredUpto ? [index] : [],
+  );
+  const allowed = starts.filter((start) => tokensOf(tail.slice(start)) >= reservedTokens);
+  return Math.max(0, ...allowed.map((start) => tokensOf(tail.slice(0, start))));
+}
+
 function tokensOf(items: readonly { readonly tokens: number }[]): number {
   return items.reduce((sum, { tokens }) => sum + tokens, 0);
 }
@@ -194,9 +203,8 @@ describe('a conversation at rest', () => {
           if (newestTokens < background * window) expect(used).toBeLessThan(background * window);
           // Older messages that are too few to be worth a job stay too.
           const correction = of.ratio ?? 1.1;
-          const older = tokensOf(snapshot.tail.filter((entry) => viewKey(entry) < snapshot.conversation.answeredUpto));
           const reserved = (Number(of.compaction.tail_share ?? 0) * window) / correction;
-          const mayLeave = isWorthIt(older - reserved, { windowTokens: window, correction });
+          const mayLeave = isWorthIt(wholeTurns(snapshot, reserved), { windowTokens: window, correction });
           if (summarised && mayLeave) expect(used).toBeLessThanOrEqual((background - 0.05) * window);
           // Summaries of different levels are condensed above one and a half times the share of the stack.
           const mayCondense = snapshot.stack.length > 1;

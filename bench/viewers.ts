@@ -47,12 +47,13 @@ function figuresOf(alone: readonly Talked[], watched: readonly Talked[]): readon
     {
       figure: `share of a core that ${VIEWERS} viewers take from a busy bot`,
       ...{ unit: 'share', baseline: null, ours: Math.max(0, median(taken)) },
-      bar: { of: 'ours', is: 'below', value: 0.05 },
+      // The viewers' own process shares the cores, so each turn of the bot takes more of its own, too.
+      bar: null,
     },
     {
       figure: `turns a second with ${VIEWERS} viewers`,
       ...{ unit: 'a second', baseline: { of: 'the same bot without', value: rate(alone) }, ours: rate(watched) },
-      bar: null,
+      bar: { of: 'ratio', is: 'above', value: 0.95 },
     },
   ];
 }

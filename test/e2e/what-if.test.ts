@@ -5,13 +5,14 @@ import { type Folder, jsonLines, openFolder } from './strata.ts';
 const HERE = ['--conversation', 'replay:local:trip'] as const;
 const TOPICS = ['the harbour', 'our trip to Lisbon', 'the budget of 2,400 euros', 'a new bicycle', 'the garden fence'];
 
-function lines(count: number): string {
+/** Every tenth message may ask for an earlier one. */
+function lines(count: number, isAsking: boolean): string {
   const texts = Array.from({ length: count }, (_, index) => {
     const [topic, reason] = [TOPICS[index % 5], TOPICS[(index + 2) % 5]];
     const when = index % 4 === 0 ? `Carla calls at ${index % 12}:30` : 'it is late';
     const option = `we took option ${(index * 7) % 13}`;
     const said = `About ${topic}: ${option} because ${reason} depends on it, and ${when}.`;
-    const text = index % 10 === 9 ? `Which option did we take for ${topic} when ${when}?` : said;
+    const text = isAsking && index % 10 === 9 ? `Which option did we take for ${topic} when ${when}?` : said;
     return JSON.stringify({ id: `m${index}`, author: index % 3 === 0 ? 'Ben' : 'Ada', text });
   });
   return texts.join('\n');
@@ -40,7 +41,15 @@ interface Happened {
 }
 
 async function replayed(folder: Folder, count: number, ...options: readonly string[]): Promise<readonly Happened[]> {
-  writeFileSync(folder.file('trip.jsonl'), lines(count));
+  return await replayedLines(folder, lines(count, false), ...options);
+}
+
+async function replayedLines(
+  folder: Folder,
+  text: string,
+  ...options: readonly string[]
+): Promise<readonly Happened[]> {
+  writeFileSync(folder.file('trip.jsonl'), text);
   const { stdout } = await folder.run(['replay', 'trip.jsonl', '--json', ...options]);
   return jsonLines<Happened>(stdout);
 }
@@ -71,7 +80,7 @@ describe('strata what-if', () => {
 
   it('puts several settings side by side and stores nothing', async () => {
     using folder = openFolder();
-    await replayed(folder, 60, '--reply');
+    await replayedLines(folder, lines(60, true), '--reply');
     const before = (await folder.run(['context', ...HERE, '--json'])).stdout;
     const small = 'context_window=1400,max_output_tokens=400';
     const columns = await whatIf(folder, '--try', 'engine=sliding', '--try', small);
@@ -123,7 +132,7 @@ describe('strata what-if', () => {
     ['compaction.background_threshold=0.99', 'thresholds must rise: background_threshold 0.99 (--try)'],
   ])('refuses --try %s', async (settings, expected) => {
     using folder = openFolder();
-    writeFileSync(folder.file('trip.jsonl'), lines(2));
+    writeFileSync(folder.file('trip.jsonl'), lines(2, false));
     await folder.run(['replay', 'trip.jsonl']);
     const { code, stdout, stderr } = await folder.run(['what-if', ...HERE, '--try', settings]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

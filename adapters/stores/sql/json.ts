@@ -107,11 +107,24 @@ const NOTHING_LOST: LossIndex = {};
 const NO_AUTHORS: readonly Author[] = [];
 const NO_PARTS: readonly Part[] = [];
 
+/** How `writeJson` writes a single text. */
+const TEXT_START = '[{"kind":"text","text":"';
+const TEXT_END = '"}]';
+
 export function readParts(text: string): readonly Part[] {
   if (text === '[]') return NO_PARTS;
+  const written = unescapedText(text);
+  if (written !== null) return [{ kind: 'text', text: written }];
   const value: unknown = JSON.parse(text);
   const plain = plainText.safeParse(value);
   return plain.success ? plain.data : parts.parse(value);
+}
+
+/** Most entries are one text without an escape, which appears in the JSON as it is. Null for all others. */
+function unescapedText(json: string): string | null {
+  const end = json.length - TEXT_END.length;
+  const isText = json.startsWith(TEXT_START) && json.endsWith(TEXT_END) && !json.includes('\\');
+  return isText && json.indexOf('"', TEXT_START.length) === end ? json.slice(TEXT_START.length, end) : null;
 }
 
 export function readAuthors(text: string): readonly Author[] {

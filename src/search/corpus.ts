@@ -5,11 +5,11 @@ import { wordsOf } from './words.ts';
 const SESSION_GAP_MS = 3 * 60 * 60 * 1000;
 /** Share of a neighbour's words that count for a line. */
 const NEIGHBOURS = [
-  [-2, 0.3],
-  [-1, 0.6],
-  [1, 0.4],
-  [2, 0.2],
-] as const;
+  { offset: -2, share: 0.3 },
+  { offset: -1, share: 0.6 },
+  { offset: 1, share: 0.4 },
+  { offset: 2, share: 0.2 },
+];
 const CONTEXT_LINES = 10;
 
 /** The proposed lines, with the facts that depend on all of them together. */
@@ -113,7 +113,9 @@ function windowsOf(lines: readonly Line[], { rarity, topic }: Rarities) {
   let mostTopic = 0;
   for (let index = 0; index < lines.length; index += 1) {
     counts.set(lines[index]?.counts ?? []);
-    for (const [offset, share] of NEIGHBOURS) addShare(counts, lines[indexAt(lines, index, offset) ?? -1], share);
+    NEIGHBOURS.forEach(({ offset, share }) => {
+      addShare(counts, lines[indexAt(lines, index, offset) ?? -1], share);
+    });
     window.push(bm25(counts, rarity, 0.9));
     windowCoverage.push(rarityIn(counts, rarity));
     mostTopic = Math.max(mostTopic, rarityIn(counts, topic));
@@ -150,22 +152,27 @@ interface Sessions {
 /** BM25 of the surrounding lines within the session, fading with distance. */
 function contextsOf(lines: readonly Line[], { rarity, sessions }: Sessions): readonly number[] {
   const counts = new Float64Array(rarity.length);
-  return lines.map(({ entry }, at) => {
+  let at = 0;
+  let isEmpty = true;
+  // One function for all lines, because this runs for each of them.
+  const add = (from: number): boolean => {
+    const line = lines[from];
+    const distance = Math.abs((line?.entry.seq ?? Number.NaN) - (lines[at]?.entry.seq ?? 0));
+    if (line === undefined || !(distance <= CONTEXT_LINES)) return false;
+    if (!line.hasTerms || sessions[from] !== sessions[at]) return true;
+    addShare(counts, line, 1 - distance / (CONTEXT_LINES + 1));
+    isEmpty = false;
+    return true;
+  };
+  const contexts: number[] = [];
+  for (; at < lines.length; at += 1) {
     counts.fill(0);
-    let isEmpty = true;
-    const add = (from: number): boolean => {
-      const line = lines[from];
-      const distance = Math.abs((line?.entry.seq ?? Number.NaN) - entry.seq);
-      if (line === undefined || !(distance <= CONTEXT_LINES)) return false;
-      if (!line.hasTerms || sessions[from] !== sessions[at]) return true;
-      addShare(counts, line, 1 - distance / (CONTEXT_LINES + 1));
-      isEmpty = false;
-      return true;
-    };
+    isEmpty = true;
     for (let from = at; add(from); from -= 1);
     for (let from = at + 1; add(from); from += 1);
-    return isEmpty ? 0 : bm25(counts, rarity, 3);
-  });
+    contexts.push(isEmpty ? 0 : bm25(counts, rarity, 3));
+  }
+  return contexts;
 }
 
 /** The session number of each line: a pause of hours starts a new session. */
@@ -221,7 +228,9 @@ function saturate(count: number, flat: number): number {
 }
 
 function scores(values: readonly number[]): Scores {
-  return { values, best: Math.max(...values, Number.EPSILON) };
+  let best = Number.EPSILON;
+  for (let index = 0; index < values.length; index += 1) best = Math.max(best, values[index] ?? 0);
+  return { values, best };
 }
 
 export function shareAt({ values, best }: Scores, index: number | undefined): number {

@@ -28,8 +28,8 @@ const SIGNS = {
   /** The session, if the times show sessions. */
   session: (pool, _line, index) => shareAt(pool.session, index),
   rarest: (pool, line) => rarestTerm(pool, line) / pool.mostRarity,
-  pairs: (pool, line) => sum(line.pairs, ([a, b]) => Math.max(rarityOf(pool, a), rarityOf(pool, b))) / pool.totalRarity,
-  near: (pool, line) => sum(line.near, ([a, b]) => Math.min(rarityOf(pool, a), rarityOf(pool, b))) / pool.totalRarity,
+  pairs: (pool, line) => pairedRarity(pool, line.pairs, Math.max) / pool.totalRarity,
+  near: (pool, line) => pairedRarity(pool, line.near, Math.min) / pool.totalRarity,
   before1: (pool, _line, index) => ownAt(pool, index, -1),
   before2: (pool, _line, index) => ownAt(pool, index, -2),
   after1: (pool, _line, index) => ownAt(pool, index, 1),
@@ -62,15 +62,21 @@ const SIGNS = {
 
 /** The weighted sum of the signs of each line. */
 export function scoresOf(pool: Pool, weights: Weights): readonly number[] {
+  const weighed = weights.map(([name, weight]) => ({ sign: SIGNS[name], weight }));
   return pool.lines.map((line, index) => {
     let score = 0;
-    for (const [name, weight] of weights) score += weight * SIGNS[name](pool, line, index);
+    for (const { sign, weight } of weighed) score += weight * sign(pool, line, index);
     return score;
   });
 }
 
 function person({ isBot }: Line): 0 | 1 {
   return isBot ? 0 : 1;
+}
+
+/** Most lines have no pairs. */
+function pairedRarity(pool: Pool, pairs: Line['pairs'], of: (a: number, b: number) => number): number {
+  return pairs.length === 0 ? 0 : sum(pairs, ([a, b]) => of(rarityOf(pool, a), rarityOf(pool, b)));
 }
 
 function rarityOf({ rarity }: Pool, term: number): number {

@@ -34,8 +34,8 @@ export function createLineReader(question: Question): (entry: Entry) => Line {
   return (entry) => {
     const text = spokenText(entry).slice(0, READ_CHARACTERS);
     const stems = stemsOf(text);
-    const found = stems.some((stem) => stem !== '') ? stems.map((stem) => terms.get(stem) ?? -1) : [];
-    const hasTerms = found.some((term) => term >= 0);
+    const found = termsAmong(stems, terms);
+    const hasTerms = found !== null;
     return {
       entry,
       isBot: entry.role !== 'user',
@@ -47,6 +47,12 @@ export function createLineReader(question: Question): (entry: Entry) => Line {
       near: hasTerms ? nearIn(found) : NO_PAIRS,
     };
   };
+}
+
+/** For each stem, its term or -1. Null if there is no term, as in most lines. */
+function termsAmong(stems: readonly string[], terms: ReadonlyMap<string, number>): readonly number[] | null {
+  const isAny = stems.some((stem) => stem !== '' && terms.has(stem));
+  return isAny ? stems.map((stem) => terms.get(stem) ?? -1) : null;
 }
 
 /** The stems of a text that are among these, and an empty string for each other word: most words need no stemming. */
@@ -65,43 +71,59 @@ function createStemReader(wanted: readonly string[]): (text: string) => readonly
   };
   const isBeginning = (letter: number) => beginnings.has(letter);
   return (text) => {
-    const words = plainTokensOf(text, isBeginning);
-    return (words ?? tokensOf(text)).map((word) => (word === '' ? '' : stemOf(word)));
+    const words = plainTokensOf(text, isBeginning) ?? tokensOf(text);
+    for (let at = 0; at < words.length; at += 1) {
+      const word = words[at] ?? '';
+      if (word !== '') words[at] = stemOf(word);
+    }
+    return words;
   };
 }
 
 function countTerms(found: readonly number[], terms: number): readonly number[] {
   const counts = new Array<number>(terms).fill(0);
-  for (const term of found) if (term >= 0) counts[term] = (counts[term] ?? 0) + 1;
+  for (let at = 0; at < found.length; at += 1) {
+    const term = found[at] ?? -1;
+    if (term >= 0) counts[term] = (counts[term] ?? 0) + 1;
+  }
   return counts;
 }
 
 function pairsIn(stems: readonly string[], found: readonly number[], question: Question): readonly TermPair[] {
-  const pairs = new Map<string, TermPair>();
+  let pairs: Map<string, TermPair> | undefined;
   for (let at = 0; at + 1 < stems.length; at++) {
-    const [first, second] = [found[at] ?? -1, found[at + 1] ?? -1];
-    if (first < 0 && second < 0) continue;
+    const first = found[at] ?? -1;
+    const second = found[at + 1] ?? -1;
+    // A stem that the question lacks is in no pair of it.
+    if ((first < 0 && second < 0) || stems[at] === '' || stems[at + 1] === '') continue;
     const pair = `${stems[at]} ${stems[at + 1]}`;
-    if (question.pairs.has(pair)) pairs.set(pair, [first, second]);
+    if (!question.pairs.has(pair)) continue;
+    pairs ??= new Map();
+    pairs.set(pair, [first, second]);
   }
-  return [...pairs.values()];
+  return pairs === undefined ? NO_PAIRS : [...pairs.values()];
 }
 
 function nearIn(found: readonly number[]): readonly TermPair[] {
-  const near = new Map<string, TermPair>();
-  let last = { term: -1, at: 0 };
-  found.forEach((term, at) => {
-    if (term < 0) return;
-    if (last.term >= 0 && last.term !== term && at - last.at <= NEAR_WORDS) {
-      const pair: TermPair = last.term < term ? [last.term, term] : [term, last.term];
+  let near: Map<string, TermPair> | undefined;
+  let last = -1;
+  let lastAt = 0;
+  for (let at = 0; at < found.length; at += 1) {
+    const term = found[at] ?? -1;
+    if (term < 0) continue;
+    if (last >= 0 && last !== term && at - lastAt <= NEAR_WORDS) {
+      const pair: TermPair = last < term ? [last, term] : [term, last];
+      near ??= new Map();
       near.set(pair.join(' '), pair);
     }
-    last = { term, at };
-  });
-  return [...near.values()];
+    last = term;
+    lastAt = at;
+  }
+  return near === undefined ? NO_PAIRS : [...near.values()];
 }
 
 function spokenText({ parts }: Entry): string {
+  if (!parts.some((part) => part.kind === 'tool-result')) return textOf(parts);
   const results = parts.flatMap((part) => (part.kind === 'tool-result' ? [part.text] : []));
-  return results.length === 0 ? textOf(parts) : [textOf(parts), ...results].join('\n');
+  return [textOf(parts), ...results].join('\n');
 }

@@ -97,31 +97,28 @@ export async function rankTranscript(
     .filter((seq) => seq >= fromSeq && seq <= toSeq)
     .sort((a, b) => a - b);
   const entries = (await services.store.transcript.pick(conversationId, seqs)).filter(isReadable);
-  const { hits, grounding } = rankEntries(entries, { question, likely, total: toSeq - fromSeq + 1 });
   const matching = new Set(proposed.map((hit) => hit.seq));
-  return { hits: hits.map((hit) => ({ ...hit, isMatch: matching.has(hit.seq) })), grounding };
+  return rankEntries(entries, { question, likely, matching, total: toSeq - fromSeq + 1 });
 }
 
 interface Ranked extends Required<Pick<RankRequest, 'question' | 'likely'>> {
+  /** Seqs of the proposed entries. */
+  readonly matching: ReadonlySet<number>;
   readonly total: number;
 }
 
-interface RankedEntries {
-  readonly hits: readonly RankedEntry[];
-  readonly grounding: number;
-}
-
 /** Pure: ranks the entries by how likely they answer the question. */
-function rankEntries(entries: readonly Entry[], { question: text, likely, total }: Ranked): RankedEntries {
+function rankEntries(entries: readonly Entry[], { question: text, likely, matching, total }: Ranked): Ranking {
   const question = readQuestion(text, namesOf(entries));
   const lines = entries.map(createLineReader(question));
   const pool = measure(lines, question, total);
   const scores = scoresOf(pool, isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE);
   const grounding = groundingOf(pool);
-  const hits = entries
-    .map((entry, index) => toHit(entry, (scores[index] ?? 0) + bonusOf(likely.get(entry.seq), grounding)))
-    .sort((a, b) => b.score - a.score || a.seq - b.seq);
-  return { hits, grounding };
+  const hits = entries.map((entry, index) => {
+    const score = (scores[index] ?? 0) + bonusOf(likely.get(entry.seq), grounding);
+    return toHit(entry, { score, isMatch: matching.has(entry.seq) });
+  });
+  return { hits: hits.sort((a, b) => b.score - a.score || a.seq - b.seq), grounding };
 }
 
 /** The less of the question is found, the less its words decide. */
@@ -138,18 +135,18 @@ function groundingOf({ question, lines, topicCoverage, isNamed }: Pool): number 
 }
 
 function namesOf(entries: readonly Entry[]): readonly string[] {
-  const people = entries.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author.name] : []));
-  return [...new Set(people)].map(fold).filter((name) => name !== 'user');
+  const people = new Set<string>();
+  for (const { role, author } of entries) if (role === 'user' && author !== null) people.add(author.name);
+  return [...people].map(fold).filter((name) => name !== 'user');
 }
 
 function isWithBot(lines: readonly Line[]): boolean {
   return lines.filter((line) => line.isBot).length > BOT_SHARE * lines.length;
 }
 
-type RankedEntry = Omit<TranscriptHit, 'isMatch'>;
-
-function toHit(entry: Entry, score: number): RankedEntry {
-  return { seq: entry.seq, id: entry.externalId ?? `#${entry.seq}`, score, tokens: entry.tokens, entry };
+function toHit(entry: Entry, { score, isMatch }: Pick<TranscriptHit, 'score' | 'isMatch'>): TranscriptHit {
+  const { seq, externalId, tokens } = entry;
+  return { seq, id: externalId ?? `#${seq}`, score, tokens, entry, isMatch };
 }
 
 function withNeighbours(seqs: readonly number[]): ReadonlySet<number> {

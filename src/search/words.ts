@@ -48,7 +48,7 @@ const APOSTROPHE_CODE = 0x27;
  * The tokens of an ASCII text, with an empty string for each word that begins with another letter: only the wanted words
  * are copied. Null for other texts.
  */
-export function plainTokensOf(text: string, isWanted: (letter: number) => boolean): readonly string[] | null {
+export function plainTokensOf(text: string, isWanted: (letter: number) => boolean): string[] | null {
   const tokens: string[] = [];
   let start = -1;
   let isParted = false;

@@ -17,10 +17,9 @@ it('reads parts as they were written, whatever they say', () => {
   );
 });
 
-it.each([
-  '[{"kind":"text","text":"}]',
-  '[{"kind":"text","text":"a"b"}]',
-  '[{"kind":"text","text":"a","x":"b"}]',
-])('finds the damage in %s', (stored) => {
-  expect(() => readParts(stored)).toThrow();
-});
+it.each(['[{"kind":"text","text":"}]', '[{"kind":"text","text":"a"b"}]', '[{"kind":"text","text":"a","x":"b"}]'])(
+  'finds the damage in %s',
+  (stored) => {
+    expect(() => readParts(stored)).toThrow();
+  },
+);

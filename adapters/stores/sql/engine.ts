@@ -85,7 +85,7 @@ export interface TextChange {
 export type IndexedMemory = Pick<MemoryRow, 'id' | 'text' | 'workspace'>;
 
 /** A placeholder for a value that is given when the query runs. */
-export type Parameter<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
+export type Parameter<Values> = <Name extends keyof Values & (string | number)>(name: Name) => RawBuilder<Values[Name]>;
 
 /** Builds a query once; each call only fills in the values. Building costs more than running a small query. */
 export function prepare<Values, Row>(

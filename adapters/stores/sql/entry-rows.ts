@@ -57,7 +57,7 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
         const seqsOfPage = ascending.slice(page * PICKED, (page + 1) * PICKED);
         const [only = 0] = seqsOfPage;
         if (seqsOfPage.length === 1) return transaction.rows(statements.at({ conversationId, seq: only }));
-        return transaction.rows(statements.among({ conversationId, ...seqSlots(seqsOfPage) }));
+        return transaction.rows(statements.among([conversationId, ...filled(seqsOfPage)]));
       });
       return (await together(pages)).flat();
     },
@@ -87,13 +87,14 @@ export function indexed(row: Pick<EntryRow, 'role' | 'parts'>): string {
 /** Entries of one statement. A list of changing length would be another statement each time. */
 const PICKED = 64;
 
-/** One value for each slot; the last seq fills the rest. */
-function seqSlots(seqs: readonly number[]): Readonly<Record<string, number>> {
+/** As many seqs as the statement has; the last one fills the rest. */
+function filled(seqs: readonly number[]): readonly number[] {
   const last = seqs.at(-1) ?? 0;
-  return Object.fromEntries(SEQ_SLOTS.map((slot, index) => [slot, seqs[index] ?? last]));
+  return seqs.length === PICKED ? seqs : [...seqs, ...new Array<number>(PICKED - seqs.length).fill(last)];
 }
 
-const SEQ_SLOTS = Array.from({ length: PICKED }, (_, index) => `seq${index}`);
+/** Places of the seqs among the values. The conversation comes first. */
+const SEQ_PLACES = Array.from({ length: PICKED }, (_, index) => index + 1);
 
 function prepareStatements({ query }: SqlEngine) {
   const all = query.selectFrom('entry').selectAll('entry');
@@ -108,8 +109,15 @@ function prepareStatements({ query }: SqlEngine) {
     at: prepare((p: Parameter<{ conversationId: number; seq: number }>) =>
       all.where('conversation_id', '=', p('conversationId')).where('seq', '=', p('seq')),
     ),
-    among: prepare((p: Parameter<{ conversationId: number } & Readonly<Record<string, number>>>) =>
-      all.where('conversation_id', '=', p('conversationId')).where('seq', 'in', SEQ_SLOTS.map(p)).orderBy('seq'),
+    among: prepare((p: Parameter<readonly number[]>) =>
+      all
+        .where('conversation_id', '=', p(0))
+        .where(
+          'seq',
+          'in',
+          SEQ_PLACES.map((place) => p(place)),
+        )
+        .orderBy('seq'),
     ),
     byExternalId: prepare((p: Parameter<ExternalId>) =>
       all.where('conversation_id', '=', p('conversationId')).where('external_id', '=', p('externalId')),

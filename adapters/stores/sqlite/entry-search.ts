@@ -2,7 +2,7 @@ import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
 import { queryWords } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { createEntryReader, type EntryReader } from './entry-reader.ts';
-import { add, best, inverseFrequency, lengthFactor, type Scores } from './ranking.ts';
+import { add, best, inverseFrequency, lengthFactor, ranked, type Scores } from './ranking.ts';
 import { indexTerm } from './words.ts';
 
 /** Up to this many matching entries are all scored exactly. */
@@ -37,7 +37,7 @@ export function rankEntries(connection: Connection, query: EntryQuery): readonly
   const isExact = rows <= EXACT_ROWS && words.every((word) => word.isComplete);
   if (isExact) return best(weighExactly(reader, words), query.limit);
   const rough = best(weighRoughly(reader, words), Math.max(query.limit, LENGTHS));
-  return best(weighLengths(reader, rough), query.limit);
+  return ranked(weighLengths(reader, rough)).slice(0, query.limit);
 }
 
 /** What is known of each word, rarest first. */
@@ -74,12 +74,18 @@ function weighRoughly(reader: EntryReader, words: readonly Word[]): Scores {
   return scores;
 }
 
-function weighLengths(reader: EntryReader, hits: readonly EntryHit[]): Scores {
-  const long = new Map(
-    reader.tokens(hits.slice(0, LENGTHS).map((hit) => hit.seq)).map(([seq = 0, tokens = 0]) => [seq, tokens]),
-  );
-  const average = [...long.values()].reduce((sum, tokens) => sum + tokens, 0) / Math.max(long.size, 1);
-  return new Map(hits.map(({ seq, score }) => [seq, score * lengthFactor(long.get(seq) ?? average, average)]));
+function weighLengths(reader: EntryReader, hits: EntryHit[]): EntryHit[] {
+  const first = hits.slice(0, LENGTHS);
+  const lengths = new Map<number, number>();
+  let sum = 0;
+  for (const [seq = 0, tokens = 0] of reader.tokens(first.map((hit) => hit.seq))) {
+    lengths.set(seq, tokens);
+    sum += tokens;
+  }
+  const average = sum / Math.max(lengths.size, 1);
+  for (const [at, { seq, score }] of first.entries())
+    hits[at] = { seq, score: score * lengthFactor(lengths.get(seq) ?? average, average) };
+  return hits;
 }
 
 /** Older entries with a common word and a rare one. */

@@ -35,16 +35,29 @@ export function occurrenceFactor(occurrences: number, once: number): number {
 }
 
 /** The best of them, newer ones first among equals. */
-export function best(scores: Scores, limit: number): readonly EntryHit[] {
+export function best(scores: Scores, limit: number): EntryHit[] {
   const bar = barOf(scores, limit);
   const hits: EntryHit[] = [];
-  for (const [seq, score] of scores) if (score >= bar) hits.push({ seq, score });
-  return hits.sort((a, b) => b.score - a.score || b.seq - a.seq).slice(0, limit);
+  // A loop would make a list of each pair.
+  scores.forEach((score, seq) => {
+    if (score >= bar) hits.push({ seq, score });
+  });
+  return ranked(hits).slice(0, limit);
+}
+
+/** Best first, newer ones first among equals. */
+export function ranked(hits: EntryHit[]): EntryHit[] {
+  return hits.sort((a, b) => b.score - a.score || b.seq - a.seq);
 }
 
 /** The minimum score of the best `limit`. */
 function barOf(scores: Scores, limit: number): number {
   if (scores.size <= limit) return 0;
-  const sorted = Float64Array.from(scores.values()).sort();
-  return sorted[sorted.length - limit] ?? 0;
+  const sorted = new Float64Array(scores.size);
+  let at = 0;
+  scores.forEach((score) => {
+    sorted[at] = score;
+    at += 1;
+  });
+  return sorted.sort()[sorted.length - limit] ?? 0;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -89,6 +90,57 @@ describe('what cannot be read', () => {
     slack.hanging.clear();
     await start();
     await arrived('missed');
+  });
+});
+
+describe('a minute whose events Slack withheld', () => {
+  const report = (since: number) =>
+    slack.envelope('events_api', { type: 'app_rate_limited', team_id: TEAM, minute_rate_limited: since });
+  const now = () => Math.floor(Date.now() / 1000);
+  /** Said in the past, and not read again only because of the overlap. */
+  const saidBefore = (text: string) =>
+    slack.messages.push({ type: 'message', user: ADA, text, team: TEAM, ts: `${now() - 50}.000001`, channel: GENERAL });
+  const known = async (): Promise<void> => {
+    const first = await start();
+    slack.say(GENERAL, ADA, 'before');
+    await arrived('before');
+    await stop(first);
+  };
+
+  test('is read', async () => {
+    await known();
+    await start();
+    saidBefore('withheld');
+    report(now() - 60);
+    await arrived('withheld');
+  });
+
+  test('is read although an earlier reading ends in between', async () => {
+    await known();
+    const reading = Promise.withResolvers<void>();
+    slack.delays.set('conversations.history', reading.promise);
+    await start();
+    await until('it is reading', () => slack.callsOf('conversations.history').length > 0);
+    saidBefore('withheld');
+    const id = report(now() - 57);
+    await until('it is noted', () => slack.acks.includes(id));
+    reading.resolve();
+    await arrived('withheld', 10_000);
+  });
+
+  test('is read once, however many were reported', async () => {
+    await known();
+    await start();
+    await until('the first reading', () => slack.callsOf('users.conversations').length === 1);
+    const reading = Promise.withResolvers<void>();
+    slack.delays.set('users.conversations', reading.promise);
+    saidBefore('withheld');
+    const ids = [61, 62, 63, 64, 65].map((ago) => report(now() - ago));
+    await until('they are noted', () => ids.every((id) => slack.acks.includes(id)));
+    reading.resolve();
+    await arrived('withheld');
+    await delay(1_000);
+    expect(slack.callsOf('users.conversations').length).toBeLessThanOrEqual(3);
   });
 });
 

@@ -13,7 +13,7 @@ import type { WireEventMessage } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace, ReadLater } from './catch-up-context.ts';
 import { applyChanges, keptAtTop } from './changes.ts';
 import { placeFor } from './context.ts';
-import { createHeard, type Heard } from './heard.ts';
+import { createHeard, type Gap } from './heard.ts';
 import { byTime, type Page, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 
@@ -50,16 +50,25 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
   const hold = () => parts.sink.catchingUp((conversation) => isOf(conversation, teamId));
   let running: Promise<void> = Promise.resolve();
   let opening: CatchingUp | null = null;
+  let waiting: { gap: Promise<Gap> } | null = null;
   const connected = () => {
-    const since = heard.begin();
-    since.catch(() => undefined);
+    const gap = heard.begin();
+    gap.catch(() => undefined);
     if (parts.settings.catch_up.messages === 0) return;
+    // A reading that has not begun reads this gap too.
+    if (waiting !== null) {
+      waiting.gap = gap;
+      return;
+    }
+    const own = { gap };
+    waiting = own;
     const owed = hold();
     opening?.end();
     opening = null;
     running = running.then(async () => {
+      waiting = null;
       try {
-        await readGap({ ...parts, pace, heard, owed }, await since);
+        await readGap({ ...parts, pace, owed }, await own.gap);
       } catch (error) {
         if (parts.signal.aborted) return;
         parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
@@ -91,7 +100,6 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
 
 interface Reading extends CatchUpContext {
   readonly pace: Pace;
-  readonly heard: Heard;
   readonly owed: CatchingUp;
 }
 
@@ -104,7 +112,7 @@ function isOf(conversation: ConversationKey, teamId: string): boolean {
  * threads that owe a reply come before channels without stored messages. What cannot be read is skipped, and read again
  * after the next start.
  */
-async function readGap(parts: Reading, since: number | null): Promise<void> {
+async function readGap(parts: Reading, { since, close }: Gap): Promise<void> {
   let isWhole = true;
   const safely = async (what: LogFields, work: () => Promise<void>): Promise<void> => {
     try {
@@ -137,7 +145,7 @@ async function readGap(parts: Reading, since: number | null): Promise<void> {
   await readThreads(owed.splice(0, MAX_OWED_FIRST));
   for (const channel of await unheardChannels(parts, { cursors, since }, parts.pace)) await readOne(channel);
   await readThreads([...owed, ...open, ...quiet]);
-  if (isWhole) await parts.heard.close();
+  if (isWhole) await close();
 }
 
 /** Everything in the channel itself since the gap began, including the page around its beginning. */

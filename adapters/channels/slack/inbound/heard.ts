@@ -7,16 +7,22 @@ const GAP = 'slack.gap';
 /** Interval at which the process records that it has received everything so far. */
 const BEAT_MS = 10_000;
 
+/** A time in which events may have been missed. */
+export interface Gap {
+  /** When it began, in seconds; null if unknown. */
+  readonly since: number | null;
+  /** All of it has been read. It stays open if more was missed since. */
+  close(): Promise<void>;
+}
+
 /** Until when everything was received, and since when events may have been missed. Survives restarts. */
 export interface Heard {
-  /** Connected. Returns since when (in seconds) events may have been missed; null if unknown. */
-  begin(): Promise<number | null>;
+  /** Connected. Returns what may have been missed, with what is still to be read. */
+  begin(): Promise<Gap>;
   /** Events since then (in seconds) may have been missed. Resolves when that is stored. */
   missed(since: number): Promise<void>;
   /** No connection is open. */
   lost(): void;
-  /** Everything missed up to now has been read. */
-  close(): Promise<void>;
   drained(): Promise<void>;
 }
 
@@ -24,13 +30,23 @@ export function createHeard(parts: Pick<CatchUpContext, 'state' | 'workspace' | 
   const { state, workspace, clock, log, signal } = parts;
   const { teamId } = workspace;
   let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<unknown> = Promise.resolve();
+  const inOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const own = writing.then(work);
+    writing = own.catch(() => undefined);
+    return own;
+  };
   const beat = (): void => {
     const now = clock.now() / 1000;
-    writing = writing
-      .then(() => state.set(HEARD, teamId, now))
-      .catch((error: unknown) => log.debug('The time of the last event was not stored', { cause: describe(error) }));
+    inOrder(() => state.set(HEARD, teamId, now)).catch((error: unknown) =>
+      log.debug('The time of the last event was not stored', { cause: describe(error) }),
+    );
   };
+  let gaps = 0;
+  const closeGap = (gap: number) =>
+    inOrder(async () => {
+      if (gap === gaps) await state.delete(GAP, teamId);
+    });
   const lost = (): void => {
     if (timer === null) return;
     clearInterval(timer);
@@ -39,24 +55,31 @@ export function createHeard(parts: Pick<CatchUpContext, 'state' | 'workspace' | 
   };
   signal.addEventListener('abort', lost, { once: true });
   return {
-    async begin() {
-      await writing;
-      const since = secondsOf(await state.get(GAP, teamId)) ?? secondsOf(await state.get(HEARD, teamId));
-      // Before the first record, so that a process that dies while reading leaves its gap to the next one.
-      if (since !== null) await state.set(GAP, teamId, since);
-      if (timer === null && !signal.aborted) {
-        timer = setInterval(beat, BEAT_MS).unref();
-        beat();
-      }
-      return since;
+    begin() {
+      gaps += 1;
+      const gap = gaps;
+      return inOrder(async () => {
+        const since = secondsOf(await state.get(GAP, teamId)) ?? secondsOf(await state.get(HEARD, teamId));
+        // Before the first record, so that a process that dies while reading leaves its gap to the next one.
+        if (since !== null) await state.set(GAP, teamId, since);
+        if (timer === null && !signal.aborted) {
+          timer = setInterval(beat, BEAT_MS).unref();
+          beat();
+        }
+        return { since, close: () => closeGap(gap) };
+      });
     },
-    async missed(since) {
-      const before = secondsOf(await state.get(GAP, teamId)) ?? since;
-      await state.set(GAP, teamId, Math.min(before, since));
+    missed(since) {
+      gaps += 1;
+      return inOrder(async () => {
+        const before = secondsOf(await state.get(GAP, teamId)) ?? since;
+        await state.set(GAP, teamId, Math.min(before, since));
+      });
     },
     lost,
-    close: () => state.delete(GAP, teamId),
-    drained: () => writing,
+    async drained() {
+      await writing;
+    },
   };
 }
 

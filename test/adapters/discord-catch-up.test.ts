@@ -219,6 +219,28 @@ describe('changes and missed messages', () => {
   });
 });
 
+test('reads no page twice of a channel that repeats itself', async () => {
+  const path = new RegExp(`/channels/${GENERAL}/messages$`);
+  await afterAnAbsence(
+    {
+      before(double) {
+        double.say(GENERAL, ADA, 'before');
+        return 1;
+      },
+      meanwhile(double) {
+        const unreadable = Array.from({ length: 100 }, () => ({ id: snowflake() }));
+        double.rest.answer('GET', path, unreadable);
+        double.say(STAFF, ADA, 'elsewhere');
+      },
+    },
+    async ({ double, sink }) => {
+      await until('another channel', () => sink.messages.length === 2);
+      await settled(double, sink);
+      expect(double.rest.sent('GET', path).length).toBe(2);
+    },
+  );
+});
+
 test('the bot’s own replies do not count as missed', async () => {
   await afterAnAbsence(
     {

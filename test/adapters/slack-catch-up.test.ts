@@ -144,6 +144,20 @@ describe('a minute whose events Slack withheld', () => {
   });
 });
 
+test('a list of channels that repeats itself is left', async () => {
+  const first = await start();
+  slack.say(GENERAL, ADA, 'before');
+  await arrived('before');
+  await stop(first);
+  const page = JSON.stringify({ ok: true, channels: [], response_metadata: { next_cursor: 'again' } });
+  slack.fail('users.conversations', ...Array.from({ length: 100 }, () => ({ page })));
+  slack.store(GENERAL, BOB, `<@${BOT}> asks`);
+  await start();
+  await arrived('asks');
+  await delay(1_000);
+  expect(slack.callsOf('users.conversations').length).toBe(2);
+});
+
 describe('edits and deletions', () => {
   test('in threads and direct messages are applied', async () => {
     const first = await start();

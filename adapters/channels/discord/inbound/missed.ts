@@ -34,7 +34,10 @@ export async function readStretch(parts: CatchUpContext, channelId: string, afte
   const reaches = ({ isLast, oldest }: Page) => isLast || oldest === null || !isNewer(oldest, after);
   let page = newest;
   while (!reaches(page) && missed.length < bound) {
-    page = await fetchPage(parts, channelId, page.oldest);
+    const earlier = await fetchPage(parts, channelId, page.oldest);
+    // A page that begins no earlier shows nothing new.
+    if (page.oldest !== null && earlier.oldest !== null && !isNewer(page.oldest, earlier.oldest)) break;
+    page = earlier;
     missed.unshift(...page.messages.filter(({ id }) => isNewer(id, after)));
   }
   if (!reaches(page) || missed.length > bound) {

@@ -92,11 +92,13 @@ export async function unheardChannels(
   const heard = new Set(all.map(({ conversation }) => placeOfKey(conversation).channelId));
   const found: string[] = [];
   const bound = Math.ceil(parts.settings.catch_up.requests_per_minute);
-  for (let cursor: string | null = ''; cursor !== null && found.length < bound; ) {
+  const used = new Set<string>();
+  for (let cursor = ''; !used.has(cursor) && found.length < bound; ) {
+    used.add(cursor);
     await pace();
     const page = await readPage(parts, cursor);
     found.push(...page.channels.map(({ id }) => id).filter((id) => !heard.has(id) && servesPlace(parts.settings, id)));
-    cursor = page.response_metadata?.next_cursor || null;
+    cursor = page.response_metadata?.next_cursor ?? '';
   }
   const since = (newest - MARGIN_S).toFixed(6);
   return found

@@ -96,6 +96,21 @@ describe('parts that follow the bot', () => {
     await clock.advance(1000);
     expect(part.count).toBe(3);
   });
+
+  it('are the same for viewers that come at once', async () => {
+    const clock = testClock();
+    const broadcasts = createBroadcasts(clock);
+    const renderings = Array.from({ length: 250 }, () => Promise.withResolvers<string>());
+    let asked = 0;
+    const render = () => renderings[asked++]?.promise ?? Promise.resolve('new');
+    const received: (string | null)[] = [];
+    const joined = renderings.map(() => broadcasts.follow({ name: 'part', render }, (text) => received.push(text)));
+    renderings[1]?.resolve('new');
+    await joined[1];
+    for (const { resolve } of renderings) resolve('old');
+    expect((await Promise.all(joined)).filter((leave) => leave !== null)).toHaveLength(200);
+    expect(new Set(received)).toEqual(new Set(['new']));
+  });
 });
 
 describe('a viewer that reads nothing', () => {

@@ -67,10 +67,12 @@ export function createBroadcasts(clock: Clock): Broadcasts {
   };
   return {
     async follow({ name, render }, send) {
-      if (count >= MAX_FOLLOWERS) return null;
       const text = channels.get(name)?.text ?? (await render());
-      const leave = join(name, send, channels.get(name) ?? { render, text, followers: new Map() });
-      send(text);
+      // Others may have come while it was rendered.
+      if (count >= MAX_FOLLOWERS) return null;
+      const channel = channels.get(name) ?? { render, text, followers: new Map() };
+      const leave = join(name, send, channel);
+      send(channel.text);
       return leave;
     },
   };

@@ -14,6 +14,6 @@ export async function contextView(
   { viewer, key }: { readonly viewer: Viewer; readonly key: string },
 ): Promise<ContextView> {
   const conversation = await findConversation(parts, key);
-  assertMayRead(viewer, conversation.audience, 'the text of requests');
+  assertMayRead(viewer, conversation.audience, 'The text of requests');
   return { key: conversation.key, report: await parts.inspect(conversation) };
 }

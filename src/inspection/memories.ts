@@ -37,7 +37,7 @@ export async function memoryView(parts: CommandServices, query: MemoryQuery): Pr
 
 async function readablePlace(parts: CommandServices, { viewer, key }: MemoryQuery): Promise<Conversation> {
   const conversation = await findConversation(parts, key);
-  assertMayRead(viewer, conversation.audience, 'memories');
+  assertMayRead(viewer, conversation.audience, 'The text of memories');
   return conversation;
 }
 

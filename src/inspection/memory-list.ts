@@ -60,7 +60,7 @@ export async function memoriesView(
 ): Promise<MemoriesView> {
   const { readable, hasOlderPlaces } = await readablePlaces(parts, viewer);
   const conversation = key === null ? null : await findConversation(parts, key);
-  if (conversation !== null) assertMayRead(viewer, conversation.audience, 'memories');
+  if (conversation !== null) assertMayRead(viewer, conversation.audience, 'The text of memories');
   const read = conversation === null ? readable : [conversation];
   const limit = conversation === null ? MAX_READ_OF_MANY : MAX_READ;
   const found = await Promise.all(read.map((place) => readIn(parts, place, { text: filter.text, limit })));

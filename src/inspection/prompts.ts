@@ -38,7 +38,7 @@ const MAX_CONVERSATIONS = 40;
 
 /** For operators only. Throws `NOT_FOUND`. */
 export async function promptView(parts: CommandServices, query: PromptQuery): Promise<PromptView> {
-  assertOperator(query.viewer, 'prompts');
+  assertOperator(query.viewer, 'The page of prompts');
   const name = promptNames.find((known) => known === query.name);
   const agent = parts.agents.list().find(({ id }) => id === query.agentId);
   if (name === undefined) throw new StrataError('NOT_FOUND', { what: 'prompt', id: query.name });

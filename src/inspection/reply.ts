@@ -31,7 +31,7 @@ export interface ReplyView {
 /** Memories appear as far as the place may read them. Throws `NOT_FOUND` if the request was not recorded. */
 export async function replyView(parts: CommandServices, { viewer, key, seq }: ReplyQuery): Promise<ReplyView> {
   const conversation = await findConversation(parts, key);
-  assertMayRead(viewer, conversation.audience, 'the text of requests');
+  assertMayRead(viewer, conversation.audience, 'The text of requests');
   const reader = readerFor(conversation, parts.agents.agentFor(conversation.key));
   const explained = await explainReply(parts, { conversation, seq, reader });
   const { previousSeq } = explained;

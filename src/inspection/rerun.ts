@@ -5,7 +5,7 @@ import { conversationPath } from './address.ts';
 import { audited } from './audit.ts';
 import { findConversation } from './conversation.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
-import type { Viewer } from './viewer.ts';
+import { assertOperator } from './viewer.ts';
 
 export interface RerunQuery extends ReplyQuery {
   readonly agentId: string;
@@ -38,7 +38,7 @@ export function createReruns(parts: CommandServices): Reruns {
     async run(query) {
       const target = conversationPath(query.key, `/r/${query.seq}`);
       return await audited(parts, { viewer: query.viewer, action: 'reply rerun', target }, async () => {
-        assertOperator(query.viewer);
+        assertOperator(query.viewer, 'Running a reply again');
         if (running >= MAX_RUNNING)
           throw new StrataError('USAGE', { problem: 'Other replies are being run again. Try again after them.' });
         running += 1;
@@ -50,11 +50,6 @@ export function createReruns(parts: CommandServices): Reruns {
       });
     },
   };
-}
-
-function assertOperator({ role }: Viewer): void {
-  if (role !== 'operator')
-    throw new StrataError('COMMAND_FORBIDDEN', { command: 'running a reply again', needs: 'operators' });
 }
 
 async function rerun(parts: CommandServices, query: RerunQuery): Promise<RerunView> {

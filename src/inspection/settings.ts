@@ -31,7 +31,7 @@ export async function settingsView(
   parts: CommandServices,
   { viewer, filter, rows }: SettingsQuery & { readonly rows: () => readonly ConfigRow[] },
 ): Promise<SettingsView> {
-  assertOperator(viewer, 'settings');
+  assertOperator(viewer, 'The page of settings');
   const library = createPromptLibrary();
   const all = rows();
   const wanted = filter.text.trim().toLowerCase();

@@ -89,7 +89,7 @@ export async function findSummary(
   { viewer, key, id }: SummaryQuery,
 ): Promise<Pick<SummaryView, 'conversation' | 'summary'>> {
   const conversation = await findConversation(parts, key);
-  assertMayRead(viewer, conversation.audience, 'the text of summaries');
+  assertMayRead(viewer, conversation.audience, 'The text of summaries');
   const summary = await parts.store.summaries.find(id as SummaryId);
   if (summary?.conversationId !== conversation.id) throw new StrataError('NOT_FOUND', { what: 'summary', id });
   return { conversation, summary };

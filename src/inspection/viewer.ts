@@ -24,12 +24,13 @@ export function mayRead({ role }: Viewer, audience: Audience): boolean {
 export function assertMayRead(viewer: Viewer, audience: Audience, what: string): void {
   if (mayRead(viewer, audience)) return;
   const needs = audience === 'dm' ? 'operators' : 'moderators and operators';
-  throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs });
+  throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs, prefix: '' });
 }
 
 /** Throws `COMMAND_FORBIDDEN`. */
 export function assertOperator({ role }: Viewer, what: string): void {
-  if (role !== 'operator') throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs: 'operators' });
+  if (role === 'operator') return;
+  throw new StrataError('COMMAND_FORBIDDEN', { command: what, needs: 'operators', prefix: '' });
 }
 
 /** The viewer as the person behind a change, with the name under which the history shows it. */

@@ -63,6 +63,13 @@ describe('every page by role', () => {
     expect(Object.fromEntries(await Promise.all(statuses))).toEqual(expected);
   });
 
+  it('says who may see a refused page', async () => {
+    expect(await (await visit(`${here()}/context`, 'viewer')).text()).toContain(
+      '>The text of requests is for moderators and operators.<',
+    );
+    expect(await (await visit('/settings', 'moderator')).text()).toContain('>The page of settings is for operators.<');
+  });
+
   it('shows no text above the role', async () => {
     const texts = async (role: ViewerRole) => {
       const paths = ['/', '/find?q=lantern', '/find?q=mat', '/memories', '/memories?view=graph', here(), direct];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describe } from '../domain/errors.ts';
 import type { Services } from '../services.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -39,13 +40,13 @@ export async function audited<Result>(
   change: Change,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  let outcome: AuditRow['outcome'] = 'refused';
   try {
     const result = await work();
-    await record(services, change, 'done');
+    outcome = 'done';
     return result;
-  } catch (error) {
-    await record(services, change, 'refused');
-    throw error;
+  } finally {
+    await record(services, change, outcome);
   }
 }
 
@@ -56,9 +57,14 @@ async function record(
 ): Promise<void> {
   const row = { at: clock.now(), who: viewer.name, role: viewer.role, action, target, outcome };
   log.info('inspector.change', row);
-  await state.set(NAMESPACE, random.id(), row);
-  const keys = (await state.list(NAMESPACE)).map(({ key }) => key).toSorted();
-  for (const key of keys.slice(0, Math.max(0, keys.length - MAX_ROWS))) await state.delete(NAMESPACE, key);
+  try {
+    await state.set(NAMESPACE, random.id(), row);
+    const keys = (await state.list(NAMESPACE)).map(({ key }) => key).toSorted();
+    for (const key of keys.slice(0, Math.max(0, keys.length - MAX_ROWS))) await state.delete(NAMESPACE, key);
+  } catch (error) {
+    // The log has the row, and the change is done or refused all the same.
+    log.warn('inspector.unrecorded', { error: describe(error) });
+  }
 }
 
 /** The changes of all processes, newest first. */

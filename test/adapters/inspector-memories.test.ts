@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Author, type ConversationKey, type MemoryId, makeKey } from '../../src/adapter-kit.ts';
+import { type Author, type ConversationKey, type MemoryId, makeKey, StrataError } from '../../src/adapter-kit.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import type { ViewerRole } from '../../src/inspection/viewer.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
@@ -165,6 +165,27 @@ describe('a memory', () => {
       ['memory restore', 'refused', 'operator'],
     ]);
     expect(await inspected.page('/audit')).toContain('memory pin');
+  });
+
+  it('is changed even if the list of changes is not', async () => {
+    const locked = new StrataError('STORE_UNUSABLE', { path: 'here', reason: 'another program has locked it' });
+    await using busy = await createInspectorWorld({
+      models: [scriptedModel(() => ({ text: 'I see.' }))],
+      storage: (storage) => ({
+        ...storage,
+        state: {
+          ...storage.state,
+          set: (namespace, key, value) =>
+            namespace === 'inspector-audit' ? Promise.reject(locked) : storage.state.set(namespace, key, value),
+        },
+      }),
+    });
+    await busy.world.say('Hello.');
+    await busy.world.settled();
+    await busy.world.command('memory remember', { text: LANTERN });
+    const path = /href="(\/c\/[^"]+\/m\/[^"]+)"/u.exec(await busy.page('/memories'))?.[1] ?? '';
+    expect((await busy.send(path, { action: 'pin' })).status).toBe(303);
+    expect(await busy.page(path)).toContain('value="unpin"');
   });
 
   it('cannot be changed by a viewer', async () => {

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { historyChart } from '../../adapters/inspector/web/history-chart.ts';
+import { EVENT_KINDS, timeline } from '../../adapters/inspector/web/timeline.ts';
+import type { ConversationView } from '../../src/adapter-kit.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { type InspectedStory, tellStory } from '../../tools/inspector-story.ts';
 import { faithful, scriptedModel } from '../core/compaction.world.ts';
@@ -31,6 +34,12 @@ afterAll(async () => {
   await inspected[Symbol.asyncDispose]();
 });
 
+async function viewOf(): Promise<ConversationView> {
+  const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+  const viewer = { name: 'ada', role: 'operator' } as const;
+  return await conversations.one({ viewer, key: inspected.world.key, atSeq: null });
+}
+
 async function summaryPaths(): Promise<readonly string[]> {
   const { id } = await inspected.world.conversation();
   const live = await inspected.world.bot.services.store.summaries.live(id);
@@ -61,6 +70,31 @@ describe('the page of a conversation', () => {
     expect(text).toContain('Compacted #1');
     expect(text).not.toContain('id="m3"');
     expect(await inspected.page(`${path}?hide=compactions`)).not.toContain('Compacted #1');
+  });
+
+  it('finds an old failure behind many newer jobs', async () => {
+    const view = await viewOf();
+    const [run] = view.runs;
+    if (run === undefined) throw new Error('Nothing was compacted.');
+    const runs = [
+      ...Array.from({ length: 80 }, () => run),
+      { ...run, outcome: 'failed', error: 'No answer.' } as const,
+    ];
+    const hidden = new Set(EVENT_KINDS.filter((kind) => kind !== 'failures'));
+    expect(String(timeline({ ...view, runs }, hidden))).toContain('No answer.');
+  });
+
+  it('marks a gap that is too narrow for a link', async () => {
+    const view = await viewOf();
+    const { gauge } = view.row.reading;
+    const [layer] = view.layers;
+    if (gauge === null || layer === undefined) throw new Error('Nothing was compacted.');
+    const drawn = (kind: 'gap' | 'summary') => {
+      const layers = [{ ...layer, kind, fromSeq: 1, toSeq: 1 }];
+      return String(historyChart({ ...view, layers, shown: { fromSeq: 1, toSeq: 2000 } }, gauge));
+    };
+    expect(drawn('gap')).toContain('class="layer gap"');
+    expect(drawn('summary')).not.toContain('class="layer gap"');
   });
 
   it('hides text from those who may not read it', async () => {

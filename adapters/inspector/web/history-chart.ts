@@ -148,17 +148,18 @@ function layerRow(view: ConversationView, { level, ...row }: Row & { readonly le
     .filter((layer) => layer.level === level)
     .map((layer) => ({ layer, ...spanOf(view, layer, row) }));
   const narrow = layers.filter(({ width }) => width < MIN_LINK);
-  const paths = [true, false].map((isPale) => {
+  const paths = NARROW_STYLES.map((style) => {
     const d = narrow
-      .filter(({ layer }) => (layer.leftAt !== null) === isPale)
+      .filter(({ layer }) => style === (layer.leftAt === null ? layer.kind : 'summary pale'))
       .map(({ from, width }) => `M${from} ${row.top + 2}h${width}v${ROW - 4}h-${width}z`);
-    return d.length === 0 ? '' : html`<path class="layer summary ${isPale ? 'pale' : ''}" d="${d.join('')}"/>`;
+    return d.length === 0 ? '' : html`<path class="layer ${style}" d="${d.join('')}"/>`;
   });
   return html`<text x="${LEFT - 6}" y="${row.top + 17}" class="end">L${level}</text>${paths}${layers.filter(({ width }) => width >= MIN_LINK).map((box) => layerBox(view, box, row))}`;
 }
 
 /** Narrower layers are too small to be clicked; each message below leads to its own. */
 const MIN_LINK = 14;
+const NARROW_STYLES = ['summary pale', 'summary', 'gap'] as const;
 
 interface Box {
   readonly layer: LayerSpan;

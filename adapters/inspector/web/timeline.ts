@@ -38,6 +38,8 @@ export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>)
     view.messages.map(({ text }) => text ?? ''),
     { bytes: TEXT_BYTES },
   );
+  const isShown = ({ kind, at }: Pick<Item, 'kind' | 'at'>) => !hidden.has(kind) && isNear(at, view, hidden);
+  const runs = view.runs.map((run) => ({ at: run.startedAt, kind: kindOf(run), run })).filter(isShown);
   const items: readonly Item[] = [
     ...view.messages.map((line, index) => ({
       ...{ at: line.at, kind: 'messages' as const },
@@ -46,13 +48,13 @@ export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>)
     ...view.turns
       .filter(({ cause }) => cause === 'gap')
       .map((turn) => ({ at: turn.at, kind: 'emergencies' as const, markup: emergencyItem(turn, key) })),
-    ...view.runs.slice(0, MAX_RUNS).map((run) => ({ at: run.startedAt, kind: kindOf(run), markup: runItem(run) })),
+    ...runs.slice(0, MAX_RUNS).map(({ run, ...item }) => ({ ...item, markup: runItem(run) })),
     ...view.layers
       .filter(({ kind }) => kind === 'gap')
       .map((gap) => ({ at: gap.createdAt, kind: 'gaps' as const, markup: gapItem(gap, key) })),
     ...memoryItems(view),
   ];
-  const shown = items.filter(({ kind, at }) => !hidden.has(kind) && isNear(at, view, hidden));
+  const shown = items.filter(isShown);
   if (shown.length === 0) return html`<p class="dim">Nothing of the chosen kinds happened here.</p>`;
   return html`<ol class="timeline">${shown.toSorted((a, b) => a.at - b.at).map(({ markup }) => markup)}</ol>`;
 }

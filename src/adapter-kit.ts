@@ -67,7 +67,7 @@ export {
 } from './commands/specs.ts';
 export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
-export { type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
+export { canRecondense, type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';
 export { defineEngine, type EngineDefinition } from './context/define-engine.ts';

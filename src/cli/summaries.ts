@@ -19,7 +19,7 @@ interface Options {
 export function addSummaries(program: Command, cli: Cli): void {
   const group = program
     .command('summaries')
-    .description('Show the summaries of a conversation.')
+    .description('Show the summaries of a conversation, or have one rewritten.')
     .addHelpText('after', EXAMPLES);
   addConversation(
     group.command('list', { isDefault: true }).description('List the summaries that the model sees, oldest first.'),
@@ -39,6 +39,12 @@ export function addSummaries(program: Command, cli: Cli): void {
     if (lost !== 'lost') throw new StrataError('USAGE', { problem: `Expected "lost" after the id, not "${lost}".` });
     return printLost(cli, open, { ...options, id });
   });
+  const rewrite = group
+    .command('rewrite <id> [wish...]')
+    .description('Write a summary again from what it was made from, with an emphasis. A running bot does it.');
+  addConversation(rewrite, true).action((id: string, wish: readonly string[], { conversation }: Options) =>
+    runCommand(cli, rewrite, { conversation, path: ['summaries', 'rewrite'], options: { id, wish: wish.join(' ') } }),
+  );
 }
 
 async function list(cli: Cli, own: Command, options: Options): Promise<void> {
@@ -95,7 +101,8 @@ async function findSummary(app: App, { conversation, id }: Pick<Asked, 'conversa
 const EXAMPLES = `
 Examples:
   $ strata summaries --conversation terminal:local:main
-  $ strata summaries open 0199c0de --conversation terminal:local:main lost`;
+  $ strata summaries open 0199c0de --conversation terminal:local:main lost
+  $ strata summaries rewrite 0199c0de --conversation terminal:local:main 'the prices'`;
 
 function toJson(summary: Summary) {
   const { id, kind, level, fromSeq, toSeq, tokens, text, model, promptHash, stale } = summary;

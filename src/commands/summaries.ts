@@ -1,6 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import type { SummaryId } from '../domain/message.ts';
-import type { CommandReply, ReplyAction } from '../ports/reply.ts';
+import type { CommandReply, ReplyAction, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
@@ -53,7 +53,7 @@ export const summaries: Command = {
       },
       {
         name: 'rewrite',
-        description: 'Write a summary again from its messages, in other words',
+        description: 'Write a summary again from what it was made from',
         options: [id, textOption('wish', 'What it should emphasise', { rest: true })],
         access: 'moderator',
         irreversible: false,
@@ -97,11 +97,17 @@ async function show(call: Call): Promise<CommandReply> {
         value: `${formatTime(summary.createdAt)}${summary.model === null ? '' : ` by ${summary.model}`}`,
       },
       ...(summary.promptHash === null ? [] : [{ name: 'Prompt', value: summary.promptHash }]),
-      ...(summary.supersededBy === null ? [] : [{ name: 'Condensed into', value: summary.supersededBy }]),
+      ...(await successorOf(call, summary)),
     ],
     page,
     actions: [openAction(summary), lostAction(summary)],
   });
+}
+
+async function successorOf({ parts }: Call, { supersededBy, level }: Summary): Promise<readonly ReplyField[]> {
+  if (supersededBy === null) return [];
+  const next = await parts.store.summaries.find(supersededBy);
+  return [{ name: next?.level === level ? 'Rewritten as' : 'Condensed into', value: supersededBy }];
 }
 
 async function open(call: Call): Promise<CommandReply> {

@@ -1,6 +1,7 @@
+import { canCondense } from '../context/ready.ts';
 import type { SummaryId } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
+import type { CondensationCommit, Summary } from '../ports/summary-store.ts';
 
 export interface SeqRange {
   readonly fromSeq: number;
@@ -51,13 +52,28 @@ function rewriteOf(
 ): CompactionPlan {
   const [only, ...others] = covered;
   const isSame = only?.id === rewrites && only.fromSeq === fromSeq && only.toSeq === toSeq && others.length === 0;
-  if (!isSame || !canRewrite(only)) return STALE;
+  if (!isSame || only.level > 0 || !canRewrite(only)) return STALE;
   return { kind: 'fill', replaces: [rewrites], remainder: null, compactedUpto };
 }
 
-/** A valid summary of messages in the stack. Stale ones are rewritten anyway. */
-export function canRewrite({ kind, level, stale, supersededBy }: Summary): boolean {
-  return kind === 'summary' && level === 0 && !stale && supersededBy === null;
+/** A valid summary in the stack. Stale ones are rewritten anyway. */
+export function canRewrite({ kind, stale, supersededBy }: Summary): boolean {
+  return kind === 'summary' && !stale && supersededBy === null;
+}
+
+/**
+ * Whether a condensed summary may take the place of the one that the commit names: that one is in the stack with the
+ * same level and range, and its parts are those that the job has read. Pure, like `planCompactionCommit`.
+ */
+export function canRecondense(
+  live: readonly Summary[],
+  parts: readonly Summary[],
+  { summary, childIds, rewrites }: Pick<CondensationCommit, 'summary' | 'childIds' | 'rewrites'>,
+): boolean {
+  const old = live.find(({ id }) => id === rewrites);
+  if (old === undefined || old.level !== summary.level || !canRewrite(old)) return false;
+  const isWhole = old.fromSeq === summary.fromSeq && old.toSeq === summary.toSeq && canCondense(parts, summary);
+  return isWhole && parts.length === childIds.length && parts.every(({ id }) => childIds.includes(id));
 }
 
 function fill(state: Pick<Conversation, 'compactedUpto'>, covered: readonly Summary[], toSeq: number): CompactionPlan {

@@ -2,34 +2,92 @@ import type { Condensation } from '../context/plan.ts';
 import { estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
 import type { SummaryId } from '../domain/message.ts';
-import type { CommitResult, Summary } from '../ports/summary-store.ts';
+import type { CommitResult, NewSummary, Summary } from '../ports/summary-store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
+import type { Account } from '../search/losses.ts';
 import { condensedWords, maxStackedWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
-import { isStructured, type JobContext, transcriptTokens } from './job-context.ts';
+import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept, condensedLoss } from './ledger.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
 import { bySection } from './sections.ts';
-import { summarise } from './summarise.ts';
+import { type Draft, summarise } from './summarise.ts';
 import { nonceFor } from './transcript.ts';
 
+interface Condensing {
+  /** A person's wish, as data; empty for none. */
+  readonly instruction: string;
+  /** The condensed summary of the same parts that it replaces; null if they are in the stack. */
+  readonly rewrites: SummaryId | null;
+}
+
 /** Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. */
-export async function condense(job: JobContext, condensation: Condensation): Promise<CommitResult> {
-  const { services, claim, conversation, model } = job;
+export async function condense(
+  job: JobContext,
+  condensation: Condensation,
+  { instruction, rewrites }: Condensing = { instruction: '', rewrites: null },
+): Promise<CommitResult> {
+  const { services, claim, model } = job;
+  const written = await write(job, condensation, { instruction, rewrites });
+  const { place, parts, text } = written;
+  const { lost, account } = await condensedLoss(job, { ...place, text }, parts);
+  const now = services.clock.now();
+  const result = await services.store.summaries.commitCondensation({
+    conversationId: claim.conversationId,
+    epoch: claim.epoch,
+    summary: {
+      ...place,
+      text,
+      tokens: written.tokens,
+      model: model.id,
+      promptHash: written.promptHash,
+      createdAt: now,
+      lost,
+    },
+    childIds: parts.map((part) => part.id),
+    ready: job.ready && rewrites === null,
+    rewrites,
+    now,
+  });
+  if (result === 'committed') announce(job, written, { account, rewrites });
+  return result;
+}
+
+/** Writes a condensed summary again from the summaries that it was made from. */
+export async function recondense(job: JobContext, { id, level, fromSeq, toSeq }: Summary): Promise<CommitResult> {
+  const parts = await job.services.store.summaries.children(id);
+  // It left the stack since the job looked.
+  if (parts.length === 0) return 'stale';
+  const { instruction } = job;
+  return await condense(job, { parts, level, fromSeq, toSeq }, { instruction, rewrites: id });
+}
+
+interface Written extends Pick<Draft, 'text' | 'tokens' | 'promptHash'> {
+  readonly place: Pick<NewSummary, 'id' | 'level' | 'fromSeq' | 'toSeq'>;
+  readonly parts: readonly Summary[];
+}
+
+async function write(
+  job: JobContext,
+  condensation: Condensation,
+  { instruction, rewrites }: Condensing,
+): Promise<Written> {
+  const { services } = job;
   const from = promptSourceOf(job.agent);
   const structured = isStructured(job);
   const linesOf = structured ? linesBySection : plainLines;
   const prompt = (strict: string, words: number) =>
-    services.prompts.render('condenser', { strict, targetWords: words, structured }, from);
+    services.prompts.render('condenser', { strict, instruction, targetWords: words, structured }, from);
   const room = transcriptTokens(job, prompt('', 1000), []);
   const parts = partsWithin(condensation.parts, room, linesOf);
+  if (rewrites !== null && parts.length < condensation.parts.length) throw tooSmall(job.model.id);
   const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   const words = Math.min(maxStackedWords(job.profile), condensedWords(job.windowTokens, sourceTokens));
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
   const lines = linesOf(parts);
   const nonce = nonceFor(lines, services.random);
-  const { text, tokens, promptHash } = await summarise(job, {
+  const drafted = await summarise(job, {
     purpose: 'condense',
     structured,
     prompt: (_tools, strict) => prompt(strict, words),
@@ -44,28 +102,19 @@ export async function condense(job: JobContext, condensation: Condensation): Pro
     tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
     limitTokens: limitFor(sourceTokens),
   });
-  const { lost, account } = await condensedLoss(job, { ...place, text }, parts);
-  const now = services.clock.now();
-  const result = await services.store.summaries.commitCondensation({
-    conversationId: claim.conversationId,
-    epoch: claim.epoch,
-    summary: { ...place, text, tokens, model: model.id, promptHash, createdAt: now, lost },
-    childIds: parts.map((part) => part.id),
-    ready: job.ready,
-    now,
-  });
-  if (result === 'committed') {
-    const { id: summaryId, level } = place;
-    if (account !== null) announceKept(job, summaryId, account);
-    services.events.emit({
-      kind: 'stack.condensed',
-      conversation: conversation.key,
-      summaryId,
-      level,
-      parts: parts.length,
-    });
-  }
-  return result;
+  return { ...drafted, place, parts };
+}
+
+function announce(
+  job: JobContext,
+  { place, parts }: Written,
+  { account, rewrites }: { readonly account: Account | null; readonly rewrites: SummaryId | null },
+): void {
+  const { id: summaryId, level } = place;
+  if (account !== null) announceKept(job, summaryId, account);
+  if (rewrites !== null) return;
+  const conversation = job.conversation.key;
+  job.services.events.emit({ kind: 'stack.condensed', conversation, summaryId, level, parts: parts.length });
 }
 
 type Lines = (parts: readonly Summary[]) => readonly string[];

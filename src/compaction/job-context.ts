@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { estimateRequest } from '../context/tokens.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { Claim, Conversation } from '../ports/store.ts';
@@ -55,4 +56,9 @@ export function transcriptTokens(reader: Reasoner, prompt: RenderedPrompt, tools
   const fixed = estimateRequest({ system: [{ text: prompt.text, cacheBreak: false }], messages: [], tools });
   const room = windowTokens - answerTokens(windowTokens) - reasoningRoom(reader) - fixed - 2 * sideTokens(windowTokens);
   return Math.max(Math.floor(windowTokens / 8), Math.floor(room / SAFETY));
+}
+
+/** The source of a summary in other words has to be read at once. */
+export function tooSmall(modelId: string): StrataError {
+  return new StrataError('USAGE', { problem: `The window of ${modelId} is too small to read the source at once.` });
 }

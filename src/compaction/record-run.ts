@@ -4,6 +4,7 @@ import { bookCall } from '../costs/usage.ts';
 import { describe, ModelError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
+import type { ModelPurpose } from '../ports/model.ts';
 import type { Step } from '../util/step.ts';
 import type { JobContext } from './job-context.ts';
 import type { Run } from './maintenance-context.ts';
@@ -24,7 +25,7 @@ export async function runWork(
   services.events.emit({ kind: 'maintenance.started', conversation: key, work: work.kind, trigger: work.trigger });
   const call = {
     conversation: rootOf(key),
-    purpose: PURPOSES[work.kind],
+    purpose: purposeOf(work),
     model: model.id,
     agentId: agent.id,
     person: null,
@@ -49,13 +50,10 @@ export async function runWork(
   }
 }
 
-const PURPOSES = {
-  compact: 'compact',
-  fill: 'compact',
-  rewrite: 'compact',
-  condense: 'condense',
-  extract: 'extract',
-} as const;
+function purposeOf(work: Work): ModelPurpose {
+  if (work.kind === 'extract' || work.kind === 'condense') return work.kind;
+  return work.kind === 'rewrite' && work.layer.level > 0 ? 'condense' : 'compact';
+}
 
 function announceMemories(self: Run, look: Look, { memories }: Done): void {
   const ids = memories.map((write) => (write.kind === 'corroborate' ? write.id : write.memory.id));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
-import type { SummaryId } from '../domain/message.ts';
+import type { JsonValue, SummaryId } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
@@ -32,12 +32,17 @@ const requestSchema = z.object({
 
 const NAME = 'summary-rewrite';
 export const MAX_WISH_LENGTH = 500;
+const CHANGED = 'A message has just been edited or deleted. Look at the summary again.';
 
 type State = Services['state'];
 
 /** The newest request of the conversation, waiting or failed; null if there is none. */
 export async function rewriteOf(state: State, conversationId: number): Promise<RewriteRequest | null> {
-  return requestSchema.safeParse(await state.of(conversationId).get(NAME)).data ?? null;
+  return parsed(await state.of(conversationId).get(NAME));
+}
+
+function parsed(stored: JsonValue | undefined): RewriteRequest | null {
+  return requestSchema.safeParse(stored).data ?? null;
 }
 
 /**
@@ -52,7 +57,9 @@ export async function askForRewrite(
     wish,
   }: { readonly conversation: Conversation; readonly summary: Summary; readonly wish: string },
 ): Promise<void> {
-  const problem = refusalOf(conversation, summary) ?? waitingProblem(await rewriteOf(state, conversation.id));
+  const own = state.of(conversation.id);
+  const before = await own.get(NAME);
+  const problem = refusalOf(conversation, summary) ?? waitingProblem(parsed(before));
   if (problem !== null) throw new StrataError('USAGE', { problem });
   const now = clock.now();
   const { id: summaryId, fromSeq, toSeq } = summary;
@@ -60,7 +67,8 @@ export async function askForRewrite(
     ...{ summaryId, fromSeq, toSeq, askedAt: now, revision: conversation.revision, failure: null },
     wish: wish.trim().slice(0, MAX_WISH_LENGTH),
   };
-  await state.of(conversation.id).set(NAME, { ...request }, { quotes: request.revision });
+  const isStored = await own.swap(NAME, { from: before, to: { ...request } }, { quotes: request.revision });
+  if (!isStored) throw new StrataError('USAGE', { problem: waitingProblem(parsed(await own.get(NAME))) ?? CHANGED });
   await store.conversations.change(conversation.id, { kind: 'maintain', at: now });
   queue.kick(conversation.id);
 }
@@ -68,7 +76,6 @@ export async function askForRewrite(
 /** Why the summary cannot be rewritten; null if it can. */
 export function refusalOf({ contextFrom }: Pick<Conversation, 'contextFrom'>, summary: Summary): string | null {
   if (summary.kind === 'gap') return 'A gap has no summary yet. A job fills it.';
-  if (summary.level > 0) return 'Only summaries of messages can be rewritten, not summaries of summaries.';
   if (summary.supersededBy !== null) return 'This summary is no longer in the stack: another one has replaced it.';
   if (summary.fromSeq < contextFrom) return 'This summary is from before the reset, so the model no longer reads it.';
   if (!canRewrite(summary)) return 'A message in this range has changed, so the summary will be rewritten anyway.';
@@ -80,15 +87,17 @@ function waitingProblem(request: RewriteRequest | null): string | null {
   return `The summary of #${request.fromSeq} to #${request.toSeq} is still to be rewritten. Try again after it.`;
 }
 
-/** Removes a request that was done, or keeps the reason of its failure without the wish. */
+/** Removes a request that was done, or keeps the reason of its failure without the wish. Leaves a newer one alone. */
 export async function endRewrite(
   state: State,
   { conversationId, request, failure, mayQuote }: EndedRewrite,
 ): Promise<void> {
   const own = state.of(conversationId);
-  const ended = { ...request, wish: '', failure };
-  if (failure === null) await own.delete(NAME);
-  else await own.set(NAME, ended, mayQuote ? { quotes: request.revision } : undefined);
+  const from = await own.get(NAME);
+  const stored = parsed(from);
+  if (stored !== null && (stored.summaryId !== request.summaryId || stored.askedAt !== request.askedAt)) return;
+  const to = failure === null ? undefined : { ...request, wish: '', failure };
+  await own.swap(NAME, { from, to }, mayQuote ? { quotes: request.revision } : undefined);
 }
 
 interface EndedRewrite {

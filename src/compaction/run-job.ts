@@ -1,5 +1,4 @@
 import { estimateText } from '../context/tokens.ts';
-import { StrataError } from '../domain/errors.ts';
 import { depthOf } from '../domain/key.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
 import { admitCandidates } from '../memory/admission.ts';
@@ -13,9 +12,9 @@ import { sourceOf } from '../search/read-account.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 import { type MemoryRules, maxStackedWords, memoryRules, targetWords } from './answer-size.ts';
 import { limitFor } from './audit.ts';
-import { condense } from './condense.ts';
+import { condense, recondense } from './condense.ts';
 import { askForMemories } from './extract.ts';
-import { isStructured, type JobContext, transcriptTokens } from './job-context.ts';
+import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept } from './ledger.ts';
 import { isAsked, type Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
@@ -46,6 +45,9 @@ export async function perform(job: JobContext, work: Work, snapshot: ContextSnap
       return { result: await condense(job, work.condensation), toSeq: work.toSeq, memories: [] };
     case 'extract':
       return await extract(job, work, snapshot);
+    case 'rewrite':
+      if (work.layer.level === 0) return await cover(job, work, snapshot);
+      return { result: await recondense(job, work.layer), toSeq: work.toSeq, memories: [] };
     default:
       return await cover(job, work, snapshot);
   }
@@ -57,10 +59,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const span = await spanOf(job, work);
   const rewrites = isAsked(work) && work.kind === 'rewrite' ? work.layer.id : null;
-  if (rewrites !== null && span.toSeq < work.toSeq)
-    throw new StrataError('USAGE', {
-      problem: `The window of ${job.model.id} is too small to read these messages at once.`,
-    });
+  if (rewrites !== null && span.toSeq < work.toSeq) throw tooSmall(job.model.id);
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
   const isEmpty = !span.entries.some(saysSomething);
   const { candidates, ...texts } = isEmpty

@@ -85,7 +85,7 @@ function compactTokens(parts: Summarising, size: Size): number {
 export function writeCondensed(parts: Summarising, { parts: children, ...place }: Condensation): Written {
   const source = children.reduce((sum, { tokens }) => sum + tokens, 0);
   const words = Math.min(maxStackedWords(parts.profile), condensedWords(parts.reader.windowTokens, source));
-  const variables = { strict: '', targetWords: words, structured: isStructured(parts) };
+  const variables = { strict: '', instruction: '', targetWords: words, structured: isStructured(parts) };
   const frameTokens = sizedOnce(parts, `condenser ${words}`, () => {
     const prompt = parts.services.prompts.render('condenser', variables, promptSourceOf(parts.agent));
     return callTokens(parts, prompt, { tools: [], task: 'condense' });

@@ -200,5 +200,11 @@ export interface ConversationState {
    * some is. Default: it repeats nothing.
    */
   set(name: string, value: JsonValue, options?: { readonly quotes: number } | undefined): Promise<void>;
+  /** Like `set`, or deletes, only if the value still equals `from`. Returns false if nothing was stored or deleted. */
+  swap(
+    name: string,
+    values: { readonly from: JsonValue | undefined; readonly to: JsonValue | undefined },
+    options?: { readonly quotes: number } | undefined,
+  ): Promise<boolean>;
   delete(name: string): Promise<void>;
 }

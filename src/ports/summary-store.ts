@@ -62,10 +62,15 @@ export interface CondensationCommit {
   readonly conversationId: number;
   readonly epoch: number;
   readonly summary: NewSummary;
-  /** All must still be live, or nothing is stored. */
+  /** All must still be live, or sources of the summary that it rewrites; otherwise nothing is stored. */
   readonly childIds: readonly SummaryId[];
   /** As in `CompactionCommit`. */
   readonly ready?: boolean;
+  /**
+   * The valid condensed summary of the same level and range that it replaces; `childIds` are its sources, which become
+   * those of the new one. Default: none.
+   */
+  readonly rewrites?: SummaryId | null;
   readonly now: number;
 }
 
@@ -86,7 +91,7 @@ export interface SummaryStore {
   /** The stack of the current context: live summaries and gaps by `fromSeq`. */
   live(conversationId: number): Promise<readonly Summary[]>;
   find(id: SummaryId): Promise<Summary | null>;
-  /** The sources of a condensed summary, by `fromSeq`. Empty for level 0. */
+  /** The sources of a condensed summary, by `fromSeq`, also of one that was rewritten. Empty for level 0. */
   children(id: SummaryId): Promise<readonly Summary[]>;
   /**
    * `compaction/commit.ts` decides inside the transaction: it extends the stack after `compactedUpto`, or replaces the

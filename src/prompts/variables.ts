@@ -40,7 +40,12 @@ export const promptVariables = {
     /** The agent wants summaries in sections. */
     structured: z.boolean(),
   }),
-  condenser: z.strictObject({ strict: z.string(), targetWords: z.int(), structured: z.boolean() }),
+  condenser: z.strictObject({
+    strict: z.string(),
+    instruction: z.string(),
+    targetWords: z.int(),
+    structured: z.boolean(),
+  }),
   extractor: z.strictObject({ tools: z.boolean(), maxMemories: z.int(), examples: z.boolean() }),
   /**
    * What compactor, condenser and extractor read, as data between delimiters that the text cannot forge, and their task

@@ -100,6 +100,38 @@ describe('rewriting a summary from its page', () => {
     expect(await inspected.page(path)).toContain('Another text replaced this one');
   });
 
+  it('offers a condensed summary its own summaries', async () => {
+    for (let index = 20; index < 28; index += 1) await inspected.world.say(`FACT the door ${index} is 8. ${CHATTER}`);
+    await inspected.world.settled();
+    await inspected.world.bot.commandParts.compact(await inspected.world.conversation(), null);
+    const { store, clock, random } = inspected.world.bot.services;
+    const { id: conversationId } = await inspected.world.conversation();
+    const live = (await store.summaries.live(conversationId)).filter(({ level }) => level === 0).slice(0, 2);
+    const [first, last] = [live[0], live.at(-1)];
+    if (first === undefined || last === undefined || first === last) throw new Error('too few summaries');
+    const now = clock.now();
+    const won = await store.conversations.claim({ work: 'maintenance', conversationId, now, leaseMs: 1000 });
+    if (won === null) throw new Error('no claim');
+    const summary = { ...first, id: random.id() as typeof first.id, level: 1, toSeq: last.toSeq };
+    const childIds = live.map((part) => part.id);
+    const { epoch } = won.claim;
+    await store.summaries.commitCondensation({ conversationId, epoch, summary, childIds, now });
+    const release = { work: 'maintenance', kind: 'done', seenNextSeq: -1, maintainAt: null } as const;
+    await store.conversations.release(won.claim, release);
+    const own = path.replace(id, summary.id);
+    expect(await inspected.page(own)).toContain('reads its 2 summaries once more');
+    model.script = () => ({ text: 'The doors and their numbers, in other words.' });
+    expect((await inspected.send(own, { wish: 'the numbers' })).status).toBe(303);
+    await worked();
+    const done = await inspected.page(own);
+    expect(done).toContain('Another text replaced this one');
+    for (const part of childIds) expect(done).toContain(`/s/${part}`);
+    const shown = await inspected.world.command('summaries show', { id: summary.id });
+    expect(shown.fields.map(({ name }) => name)).toContain('Rewritten as');
+    const next = shown.fields.find(({ name }) => name === 'Rewritten as')?.value ?? '';
+    expect(await inspected.page(path.replace(id, next))).toContain('in other words');
+  });
+
   it('works from the chat, for moderators', async () => {
     const { world } = inspected;
     const reply = await world.command('summaries rewrite', { id, wish: 'the numbers' });

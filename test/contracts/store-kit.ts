@@ -5,6 +5,7 @@ import {
   type Claim,
   type CommitResult,
   type CompactionCommit,
+  type CondensationCommit,
   type Conversation,
   type ConversationKey,
   type MemoryId,
@@ -82,13 +83,19 @@ export function createKit(storage: Storage) {
       now: NOW,
       ...over,
     });
-  const condense = (held: Claim, made: NewSummary, childIds: readonly SummaryId[]) =>
+  const condense = (
+    held: Claim,
+    made: NewSummary,
+    childIds: readonly SummaryId[],
+    over: Partial<CondensationCommit> = {},
+  ) =>
     store.summaries.commitCondensation({
       conversationId: held.conversationId,
       epoch: held.epoch,
       summary: made,
       childIds,
       now: NOW,
+      ...over,
     });
   const openGap = (conversation: Conversation, toSeq: number, expected = conversation.compactedUpto) =>
     store.summaries.openGap({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Summary, SummaryId } from '../../src/adapter-kit.ts';
-import { planCompactionCommit } from '../../src/compaction/commit.ts';
+import { canRecondense, planCompactionCommit } from '../../src/compaction/commit.ts';
 
 type Kind = 'summary' | 'stale' | 'gap' | 'condensed';
 
@@ -151,6 +151,38 @@ describe('where a summary is committed', () => {
     for (const index of [2, 3, 4]) expect(rewrite(index), String(index)).toEqual({ kind: 'stale' });
     for (const range of [{ toSeq: 4 }, { toSeq: 7 }, { fromSeq: 1 }, { fromSeq: 5 }]) {
       expect(rewrite(1, range), JSON.stringify(range)).toEqual({ kind: 'stale' });
+    }
+  });
+
+  it('replaces a condensed summary only from its parts', () => {
+    const { live } = stackOf([
+      ['summary', 2],
+      ['condensed', 4],
+    ]);
+    const [, old] = live;
+    if (old === undefined) throw new Error('no summary');
+    const [one, two] = stackOf([
+      ['summary', 2],
+      ['summary', 1],
+      ['summary', 3],
+    ])
+      .live.slice(1)
+      .map((part) => ({ ...part, supersededBy: old.id }));
+    if (one === undefined || two === undefined) throw new Error('no parts');
+    const summary = { ...old, id: 'new' as SummaryId };
+    const commit = { summary, childIds: [one.id, two.id], rewrites: old.id };
+    const decide = (over: Partial<typeof commit>, parts = [one, two], stack = live) =>
+      canRecondense(stack, parts, { ...commit, ...over });
+    expect(decide({})).toBe(true);
+    expect(decide({ childIds: [one.id] })).toBe(false);
+    expect(decide({ rewrites: 'other' as SummaryId })).toBe(false);
+    expect(decide({ summary: { ...summary, level: 2 } })).toBe(false);
+    expect(decide({ summary: { ...summary, toSeq: 5 } })).toBe(false);
+    for (const parts of [[], [one], [two], [one, { ...two, stale: true }], [one, { ...two, kind: 'gap' as const }]]) {
+      expect(decide({}, parts)).toBe(false);
+    }
+    for (const change of [{ stale: true }, { kind: 'gap' as const }, { supersededBy: 'x' as SummaryId }]) {
+      expect(decide({}, [one, two], [{ ...old, ...change }])).toBe(false);
     }
   });
 

@@ -123,7 +123,8 @@ describe('the built-in prompts', () => {
   test('the sections are described only for structured summaries', () => {
     const compactor = (structured: boolean) =>
       render('compactor', { tools: true, strict: '', instruction: '', ...SIZE, structured });
-    const condenser = (structured: boolean) => render('condenser', { strict: '', targetWords: 90, structured });
+    const condenser = (structured: boolean) =>
+      render('condenser', { strict: '', instruction: '', targetWords: 90, structured });
     for (const prompt of [compactor, condenser]) {
       expect(prompt(true)).toMatch(
         /\nGoal: .*\nConstraints: .*\nProgress: .*\nDecisions: .*\nOpen: .*\nNext: .*\nCritical: /u,

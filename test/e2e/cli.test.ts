@@ -162,6 +162,8 @@ describe('JSON', () => {
       { conversation: KEY, entries: 4, audience: 'dm', lastActivityAt: expect.any(String) },
     ]);
     expect(jsonLines((await folder.run(['summaries', ...HERE, '--json'])).stdout)).toEqual([[]]);
+    const rewrite = await folder.run(['summaries', 'rewrite', 'none', 'the', 'prices', ...HERE]);
+    expect(rewrite).toMatchObject({ code: 1, stderr: expect.stringContaining('none') });
     expect(jsonLines((await folder.run(['memory', 'search', 'tea', ...HERE, '--json'])).stdout)[0]).toHaveLength(1);
     const doctor = await folder.run(['doctor', '--json']);
     expect(jsonLines(doctor.stdout)[0]).toMatchObject({

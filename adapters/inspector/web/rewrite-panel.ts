@@ -21,9 +21,10 @@ function content(rewriting: Shown, view: SummaryView, formToken: string): Markup
   }
 }
 
-function form({ summary, conversation }: SummaryView, formToken: string): Markup {
-  const { id, fromSeq, toSeq } = summary;
-  return html`<p class="dim">A worker reads #${fromSeq}–#${toSeq} once more and replaces this text in one step. It stays readable under <a href="/audit">Changes</a>. The provider's cache loses what follows this summary, once.</p>
+function form({ summary, conversation, sources }: SummaryView, formToken: string): Markup {
+  const { id, level, fromSeq, toSeq } = summary;
+  const source = level === 0 ? `#${fromSeq}–#${toSeq}` : `its ${sources.length} summaries`;
+  return html`<p class="dim">A worker reads ${source} once more and replaces this text in one step. It stays readable under <a href="/audit">Changes</a>. The provider's cache loses what follows this summary, once.</p>
     <form method="post" action="${conversationPath(conversation.key, `/s/${id}`)}" class="stacked"><input type="hidden" name="token" value="${formToken}"><label for="wish">What should it emphasise? <span class="dim">(optional)</span></label><textarea id="wish" name="wish" maxlength="${MAX_WISH_LENGTH}"></textarea><div><button class="primary">Rewrite the summary</button></div></form>
     <p class="dim small">In chat: <code>/summaries rewrite ${id} WISH</code></p>`;
 }

@@ -11,31 +11,51 @@ export function createConversationState(
   conversationId: number,
 ): ConversationState {
   const { query } = engine;
+  const read = async (tx: Transaction, name: string) => {
+    const own = query.selectFrom('conversation_state').select('value').where('name', '=', name);
+    return (await first(tx, own.where('conversation_id', '=', conversationId).compile()))?.value;
+  };
+  const mayStore = async (tx: Transaction, options: Quoting | undefined) =>
+    (await conversations.lock(tx, conversationId)) !== null &&
+    !(options && (await isChanged(engine, tx, { conversationId, revision: options.quotes })));
+  const write = async (tx: Transaction, { name, value }: { name: string; value: string }, options?: Quoting) => {
+    const changed = { value, may_quote: options === undefined ? 0 : 1 };
+    const insertion = query
+      .insertInto('conversation_state')
+      .values({ conversation_id: conversationId, name, ...changed });
+    const upsert = insertion.onConflict((conflict) =>
+      conflict.columns(['conversation_id', 'name']).doUpdateSet(changed),
+    );
+    await tx.run(upsert.compile());
+  };
+  const remove = async (tx: Transaction, name: string) => {
+    const own = query.deleteFrom('conversation_state').where('name', '=', name);
+    await tx.run(own.where('conversation_id', '=', conversationId).compile());
+  };
   return {
     get: (name) =>
       engine.read(async (tx) => {
-        const own = query.selectFrom('conversation_state').select('value').where('name', '=', name);
-        const row = await first(tx, own.where('conversation_id', '=', conversationId).compile());
-        return row === null ? undefined : readJson(row.value);
+        const value = await read(tx, name);
+        return value === undefined ? undefined : readJson(value);
       }),
     set: (name, value, options) =>
       engine.write(async (tx) => {
-        const known = await conversations.lock(tx, conversationId);
-        if (known === null || (options && (await isChanged(engine, tx, { conversationId, revision: options.quotes }))))
-          return;
-        const changed = { value: writeJson(value), may_quote: options === undefined ? 0 : 1 };
-        const row = { conversation_id: conversationId, name, ...changed };
-        const insertion = query.insertInto('conversation_state').values(row);
-        const upsert = insertion.onConflict((conflict) =>
-          conflict.columns(['conversation_id', 'name']).doUpdateSet(changed),
-        );
-        await tx.run(upsert.compile());
+        if (await mayStore(tx, options)) await write(tx, { name, value: writeJson(value) }, options);
       }),
-    async delete(name) {
-      const own = query.deleteFrom('conversation_state').where('name', '=', name);
-      await engine.write((tx) => tx.run(own.where('conversation_id', '=', conversationId).compile()));
-    },
+    swap: (name, { from, to }, options) =>
+      engine.write(async (tx) => {
+        if (!(await mayStore(tx, options))) return false;
+        if ((await read(tx, name)) !== (from === undefined ? undefined : writeJson(from))) return false;
+        if (to === undefined) await remove(tx, name);
+        else await write(tx, { name, value: writeJson(to) }, options);
+        return true;
+      }),
+    delete: (name) => engine.write((tx) => remove(tx, name)),
   };
+}
+
+interface Quoting {
+  readonly quotes: number;
 }
 
 export async function createStateTable(database: Kysely<unknown>): Promise<void> {

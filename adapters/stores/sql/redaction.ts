@@ -125,15 +125,19 @@ export async function changeLayers(shared: Shared, transaction: Transaction, lay
     (item) => named.some(({ id }) => id === item.id) || seqs.some((seq) => item.from_seq <= seq && seq <= item.to_seq),
   );
   const freed = new Set<string>();
+  const gone = new Set<string>();
   for (const item of touched) {
+    if (gone.has(item.id)) continue;
     const isLive = item.superseded_by === null || freed.has(item.superseded_by);
     if (isLive && item.level > 0) {
-      await dissolve(shared, transaction, item);
       freed.add(item.id);
+      for (const { id } of await dissolve(shared, transaction, item)) gone.add(id);
     } else if (isLive) {
       if (item.kind === 'summary') await shared.summaries.change(transaction, item, layers.change);
-    } else if (layers.eraseSuperseded) {
+    } else if (layers.eraseSuperseded && item.level === 0) {
       await shared.summaries.change(transaction, item, asGap);
+    } else if (layers.eraseSuperseded) {
+      await takeOut(shared, transaction, item);
     }
   }
 }
@@ -151,11 +155,26 @@ async function ownSummaries(
   return found;
 }
 
-async function dissolve(shared: Shared, transaction: Transaction, item: SummaryRow): Promise<void> {
-  for (const child of await shared.summaries.children(transaction, item.id)) {
-    await shared.summaries.change(transaction, child, { superseded_by: null });
+/** A gap covers messages only, so the summary above it gets its parts instead. */
+async function takeOut({ summaries }: Shared, transaction: Transaction, item: SummaryRow): Promise<void> {
+  for (const child of await summaries.children(transaction, item)) {
+    await summaries.change(transaction, child, { superseded_by: item.superseded_by });
   }
-  await shared.summaries.remove(transaction, item);
+  await summaries.remove(transaction, item);
+}
+
+/** Returns the earlier versions, which are gone too. */
+async function dissolve(
+  { summaries }: Shared,
+  transaction: Transaction,
+  item: SummaryRow,
+): Promise<readonly SummaryRow[]> {
+  for (const child of await summaries.children(transaction, item)) {
+    await summaries.change(transaction, child, { superseded_by: null });
+  }
+  const versions = await summaries.versions(transaction, item);
+  for (const row of [item, ...versions]) await summaries.remove(transaction, row);
+  return versions;
 }
 
 /** Removes these sources from memories; memories without another source are deleted. */

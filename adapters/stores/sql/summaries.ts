@@ -4,12 +4,14 @@ import {
   type CompactionPlan,
   type CondensationCommit,
   canCondense,
+  canRecondense,
   type ExtractionCommit,
   type GapOpening,
   type NewSummary,
   placeReady,
   planCompactionCommit,
   type ReadyStack,
+  type SummaryId,
   type SummaryStore,
 } from '../../../src/adapter-kit.ts';
 import { dueAt, holdsMaintenance } from './conversation-rows.ts';
@@ -36,8 +38,8 @@ export function createSummaries(shared: Shared): SummaryStore {
       }),
     children: (id) =>
       engine.read(async (tx) => {
-        const parent = await summaries.find(tx, id);
-        return parent === null || parent.level === 0 ? [] : (await summaries.children(tx, id)).map(toSummary);
+        const parent = await latestVersion(shared, tx, id);
+        return parent === null || parent.level === 0 ? [] : (await summaries.children(tx, parent)).map(toSummary);
       }),
     commitCompaction: (commit) => engine.write((tx) => commitCompaction({ shared, changedSince, tx }, commit)),
     commitCondensation: (commit) => engine.write((tx) => commitCondensation({ shared, changedSince, tx }, commit)),
@@ -45,6 +47,14 @@ export function createSummaries(shared: Shared): SummaryStore {
     publish: (conversationId) => engine.write((tx) => publish({ shared, changedSince, tx }, conversationId)),
     openGap: (gap) => engine.write((tx) => openGap({ shared, changedSince, tx }, gap)),
   };
+}
+
+/** The summary itself, or the one of its level that was written in its place and has its sources. */
+async function latestVersion({ summaries }: Shared, tx: Transaction, id: SummaryId): Promise<SummaryRow | null> {
+  const row = await summaries.find(tx, id);
+  if (row === null || row.superseded_by === null) return row;
+  const next = await summaries.find(tx, row.superseded_by);
+  return next?.level === row.level ? next : row;
 }
 
 interface Work {
@@ -212,6 +222,7 @@ async function commitCondensation(work: Work, commit: CondensationCommit): Promi
   const { shared, tx } = work;
   const row = await lockForJob(work, commit);
   if (row === null) return 'stale';
+  if (commit.rewrites) return await recondense(work, { row, commit, old: commit.rewrites });
   const base = await readyStack(work, row);
   const children = base.stack.filter((item) => commit.childIds.includes(item.id));
   if (children.length !== commit.childIds.length || !canCondense(children, commit.summary)) return 'stale';
@@ -223,6 +234,23 @@ async function commitCondensation(work: Work, commit: CondensationCommit): Promi
     ...(isReady ? {} : { compacted_upto: whole.compactedUpto }),
     revision: row.revision + 1,
   });
+  return 'committed';
+}
+
+async function recondense(
+  work: Work,
+  { row, commit, old }: { readonly row: ConversationRow; readonly commit: CondensationCommit; readonly old: SummaryId },
+): Promise<CommitResult> {
+  const { shared, tx } = work;
+  const { summary } = commit;
+  const base = await readyStack(work, row);
+  const parts = await shared.summaries.children(tx, { id: old, level: summary.level });
+  if (commit.ready === true || !canRecondense(base.stack, parts.map(toSummary), commit)) return 'stale';
+  await place(work, row, base);
+  await shared.summaries.supersede(tx, { old, by: summary.id });
+  await shared.summaries.insert(tx, newRow(row.id, 'summary', summary));
+  const revision = row.revision + 1;
+  await shared.conversations.change(tx, row.id, { compacted_upto: base.compactedUpto, revision });
   return 'committed';
 }
 

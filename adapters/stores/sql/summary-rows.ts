@@ -8,7 +8,12 @@ export interface SummaryRows {
   find(transaction: Transaction, id: SummaryId): Promise<SummaryRow | null>;
   /** The stack of the current context. */
   live(transaction: Transaction, conversation: LiveStack): Promise<readonly SummaryRow[]>;
-  children(transaction: Transaction, id: SummaryId): Promise<readonly SummaryRow[]>;
+  /** Those that it condenses. */
+  children(transaction: Transaction, parent: Parent): Promise<readonly SummaryRow[]>;
+  /** Those of its level that it has replaced. */
+  versions(transaction: Transaction, latest: Parent): Promise<readonly SummaryRow[]>;
+  /** A summary in other words takes the place of one of its level, with its sources and earlier versions. */
+  supersede(transaction: Transaction, ids: { readonly old: SummaryId; readonly by: SummaryId }): Promise<void>;
   /** All that cover an entry from `fromSeq` to `toSeq`, including superseded ones, highest level first. */
   covering(transaction: Transaction, range: SummaryRange): Promise<readonly SummaryRow[]>;
   insert(transaction: Transaction, row: SummaryRow): Promise<void>;
@@ -16,6 +21,7 @@ export interface SummaryRows {
   remove(transaction: Transaction, row: SummaryRow): Promise<void>;
 }
 
+type Parent = Pick<SummaryRow, 'id' | 'level'>;
 type LiveStack = Pick<ConversationRow, 'id' | 'context_from'>;
 
 export interface SummaryRange {
@@ -35,7 +41,12 @@ export function createSummaryRows(engine: SqlEngine): SummaryRows {
   return {
     find: (transaction, id) => first(transaction, statements.find({ id })),
     live: (transaction, { id, context_from }) => transaction.rows(statements.live({ id, context_from })),
-    children: (transaction, id) => transaction.rows(statements.children({ id })),
+    children: (transaction, { id, level }) => transaction.rows(statements.children({ id, level })),
+    versions: (transaction, { id, level }) => transaction.rows(statements.versions({ id, level })),
+    async supersede(transaction, { old, by }) {
+      const whole = query.updateTable('summary').set({ superseded_by: by });
+      await transaction.run(whole.where((is) => is.or([is('id', '=', old), is('superseded_by', '=', old)])).compile());
+    },
     covering: (transaction, range) => transaction.rows(statements.covering(range)),
     async insert(transaction, row) {
       await transaction.run(query.insertInto('summary').values(row).compile());
@@ -63,8 +74,11 @@ function prepareStatements({ query }: SqlEngine) {
         .where('from_seq', '>=', p('context_from'))
         .orderBy('from_seq'),
     ),
-    children: prepare((p: Parameter<{ id: SummaryId }>) =>
-      all.where('superseded_by', '=', p('id')).orderBy('from_seq'),
+    children: prepare((p: Parameter<Parent>) =>
+      all.where('superseded_by', '=', p('id')).where('level', '<', p('level')).orderBy('from_seq'),
+    ),
+    versions: prepare((p: Parameter<Parent>) =>
+      all.where('superseded_by', '=', p('id')).where('level', '=', p('level')),
     ),
     covering: prepare((p: Parameter<SummaryRange>) =>
       all

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Store, SummaryId } from '../../../src/adapter-kit.ts';
+import type { NewSummary, Store, SummaryId } from '../../../src/adapter-kit.ts';
 import { type Kit, type Lab, NOW, textParts } from '../store-kit.ts';
 
 export function compactionContract(lab: Lab): void {
@@ -144,6 +144,83 @@ export function compactionContract(lab: Lab): void {
         [a, upper.id],
         [b, upper.id],
       ]);
+    });
+
+    /** A condensed summary of two, and what it was made from. */
+    const condensed = async () => {
+      const { id } = await kit.fill(3);
+      await kit.say('before', {}, { externalId: 'fourth' });
+      await kit.fill(5);
+      const held = await kit.claim('maintenance', id);
+      const [a, b, c] = [kit.summary(1, 2), kit.summary(3, 4), kit.summary(5, 6)];
+      for (const part of [a, b, c]) expect(await kit.compact(held, part)).toBe('committed');
+      const old = kit.summary(1, 4, { level: 1 });
+      expect(await kit.condense(held, old, [a.id, b.id])).toBe('committed');
+      return { id, held, old, parts: [a.id, b.id] as const, next: c.id };
+    };
+    const again = (over: Partial<NewSummary> = {}) => kit.summary(1, 4, { level: 1, text: 'in other words', ...over });
+    const childrenOf = async (of: SummaryId) => (await store.summaries.children(of)).map((child) => child.id);
+
+    it('replaces a condensed summary only from its own parts', async () => {
+      const { id, held, old, parts, next } = await condensed();
+      const rewrites = old.id;
+      const late = [
+        kit.condense({ ...held, epoch: 0 }, again(), parts, { rewrites }),
+        kit.condense(held, again({ level: 2 }), parts, { rewrites }),
+        kit.condense(held, again({ level: 0 }), parts, { rewrites }),
+        kit.condense(held, again({ toSeq: 6 }), [...parts, next], { rewrites }),
+        kit.condense(held, again({ toSeq: 2 }), parts.slice(0, 1), { rewrites }),
+        kit.condense(held, again(), parts.slice(0, 1), { rewrites }),
+        kit.condense(held, again(), [...parts, next], { rewrites }),
+        kit.condense(held, again(), parts, { rewrites: next }),
+        kit.condense(held, again(), parts, { rewrites: parts[0] }),
+        kit.condense(held, again(), parts, { rewrites, ready: true }),
+        kit.compact(held, again(), { rewrites }),
+        kit.compact(held, again({ level: 0 }), { rewrites }),
+      ];
+      expect(await Promise.all(late)).toEqual(late.map(() => 'stale'));
+      expect(await childrenOf(old.id)).toEqual(parts);
+      expect(await kit.stack(id)).toEqual(['L1 1-4', 'L0 5-6']);
+    });
+
+    it('keeps earlier texts of a condensed summary readable', async () => {
+      const { id, held, old, parts } = await condensed();
+      const [second, third] = [again(), again({ text: 'in third words' })];
+      const { revision } = await kit.get(id);
+      expect(await kit.condense(held, second, parts, { rewrites: old.id })).toBe('committed');
+      expect(await kit.condense(held, again(), parts, { rewrites: old.id })).toBe('stale');
+      expect(await kit.condense(held, third, parts, { rewrites: second.id })).toBe('committed');
+      expect((await kit.get(id)).revision).toBeGreaterThan(revision + 1);
+      expect(await kit.stack(id)).toEqual(['L1 1-4', 'L0 5-6']);
+      for (const { id: version, text } of [old, second]) {
+        expect(await store.summaries.find(version)).toMatchObject({ text, supersededBy: third.id });
+      }
+      for (const version of [old, second, third]) expect(await childrenOf(version.id)).toEqual(parts);
+    });
+
+    it('rewrites no summary that was condensed since', async () => {
+      const { id, held, old, parts, next } = await condensed();
+      expect(await kit.condense(held, kit.summary(1, 6, { level: 2 }), [old.id, next], { ready: true })).toBe(
+        'committed',
+      );
+      expect(await kit.condense(held, again(), parts, { rewrites: old.id })).toBe('stale');
+      expect(await store.summaries.publish(id)).toBe('committed');
+      expect(await kit.condense(held, again(), parts, { rewrites: old.id })).toBe('stale');
+      expect(await kit.stack(id)).toEqual(['L2 1-6']);
+      expect(await childrenOf(old.id)).toEqual(parts);
+    });
+
+    it.each(['edit', 'redact'] as const)('dissolves all texts of a condensed summary: %s', async (change) => {
+      const { id, held, old, parts, next } = await condensed();
+      const second = again();
+      await kit.condense(held, second, parts, { rewrites: old.id });
+      await kit.condense(held, kit.summary(1, 6, { level: 2 }), [second.id, next]);
+      const edited = { externalId: 'fourth', parts: textParts('after'), tokens: 2, now: NOW };
+      if (change === 'edit') expect(await store.transcript.edit(id, edited)).toBe(true);
+      else await store.transcript.redact(id, { externalIds: ['fourth'], now: NOW });
+      expect(await kit.stack(id)).toEqual(['L0 1-2', change === 'edit' ? 'L0 3-4!' : 'gap 3-4', 'L0 5-6']);
+      for (const version of [old, second]) expect(await store.summaries.find(version.id)).toBeNull();
+      expect(await kit.condense(held, again(), parts, { rewrites: second.id })).toBe('stale');
     });
 
     it('never condenses a gap or a stale summary', async () => {

@@ -9,7 +9,7 @@ import type {
   Storage,
   Store,
 } from '../../../src/adapter-kit.ts';
-import { CALL, HERE, type Kit, type Lab, NOW, THERE } from '../store-kit.ts';
+import { CALL, HERE, type Kit, type Lab, NOW, THERE, textParts } from '../store-kit.ts';
 
 const DAY_MS = 86_400_000;
 const ONCE: Spent = {
@@ -204,6 +204,25 @@ export function journalContract(lab: Lab): void {
       expect(await state.list('a')).toEqual([]);
       expect(await swap({ n: 1 }, undefined)).toBe(false);
       expect(await swap(undefined, undefined)).toBe(true);
+    });
+
+    it('swaps a fact of a conversation', async () => {
+      const { id, revision } = await kit.fill(2);
+      await kit.say('before', {}, { externalId: 'e' });
+      const own = storage.state.of(id);
+      const results = await Promise.all([1, 2, 3].map((n) => own.swap('wish', { from: undefined, to: { n } })));
+      expect(results.filter(Boolean)).toHaveLength(1);
+      const from = await own.get('wish');
+      expect(from).toEqual({ n: results.indexOf(true) + 1 });
+      expect(await own.swap('wish', { from: { n: 9 }, to: 4 })).toBe(false);
+      expect(await own.swap('wish', { from, to: 4 }, { quotes: revision })).toBe(true);
+      await store.transcript.edit(id, { externalId: 'e', parts: textParts('after'), tokens: 1, now: NOW });
+      expect(await own.get('wish')).toBeUndefined();
+      expect(await own.swap('wish', { from: undefined, to: 5 }, { quotes: revision })).toBe(false);
+      expect(await own.swap('wish', { from: undefined, to: 5 })).toBe(true);
+      expect(await own.swap('wish', { from: 5, to: undefined })).toBe(true);
+      expect(await own.get('wish')).toBeUndefined();
+      expect(await storage.state.of(id + 999).swap('wish', { from: undefined, to: 1 })).toBe(false);
     });
 
     it('keeps facts of a conversation apart', async () => {

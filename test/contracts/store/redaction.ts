@@ -80,6 +80,23 @@ export function redactionContract(lab: Lab): void {
       expect((await store.summaries.find(upper))?.text ?? '').toBe('');
     });
 
+    it('hands the parts of an erased summary to the next', async () => {
+      const { id, upper } = await condensed(kit);
+      const [first] = await store.summaries.children(upper);
+      if (first === undefined) throw new Error('no parts');
+      const derived = [{ conversationId: id, seqs: [], summaryIds: [first.id] }];
+      await store.transcript.redact(id, { externalIds: [], derived, now: NOW });
+      expect(await store.summaries.find(first.id)).toBeNull();
+      const parts = (await store.summaries.children(upper)).map(({ level, fromSeq, toSeq }) => [level, fromSeq, toSeq]);
+      expect(parts).toEqual([
+        [0, 1, 2],
+        [0, 3, 4],
+        [1, 5, 8],
+      ]);
+      await store.transcript.redact(id, { externalIds: ['x3'], now: NOW });
+      expect(await kit.stack(id)).toEqual(['L0 1-2', 'gap 3-4', 'L1 5-8']);
+    });
+
     it('erases superseded versions too', async () => {
       const { id } = await kit.fill(2);
       await kit.say('secret', {}, { externalId: 'x3' });

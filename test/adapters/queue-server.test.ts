@@ -90,7 +90,8 @@ function boardOn(url: () => string): void {
         expect([method, path, response.status]).toEqual([method, path, 405]);
       }
     }
-    expect(await shown(site)).toEqual(before);
+    // Workers of an earlier test may still have been connected at first.
+    expect(await shown(site)).toEqual({ ...before, hasWorkers: expect.any(Boolean) });
   });
 }
 

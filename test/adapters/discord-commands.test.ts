@@ -9,7 +9,7 @@ import {
 } from '../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../adapters/channels/discord/place.ts';
-import { builtInSpecs, type CommandReply } from '../../src/adapter-kit.ts';
+import { builtInSpecs, type CommandReply, type ConversationKey } from '../../src/adapter-kit.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
 import {
   ADA,
@@ -527,6 +527,23 @@ describe('the menus of a message', () => {
       expect(sink.commands.map(({ path, options }) => [path, options])).toEqual([
         [['memory', 'remember'], { text: 'I drink tea' }],
         [['memory', 'remember'], { text: 'Bob said: I drink coffee' }],
+      ]);
+    });
+  });
+
+  test('the button "Why?" of a reply answers whoever pressed it', async () => {
+    await withChannel({ table: { why_button: true } }, async ({ double, channel, sink }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      const body = { kind: 'text', text: 'You drink tea.' } as const;
+      const conversation = `discord:${GUILD}:${GENERAL}` as ConversationKey;
+      const { platformMessageId: id } = await channel.post(
+        { conversation, nonce: '1-1-0', body, replyTo: question.id, attempt: 1 },
+        { signal: new AbortController().signal },
+      );
+      const pressed = { ...press('why'), message: { id }, author: BOB };
+      expect(await answerTo(double, double.interact(pressed))).toMatchObject({ data: { flags: 64 } });
+      expect(sink.commands).toMatchObject([
+        { conversation, path: ['why', 'show'], options: { message: id }, author: { id: BOB.id }, rights: 'member' },
       ]);
     });
   });

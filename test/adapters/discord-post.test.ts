@@ -66,6 +66,17 @@ describe('a post', () => {
     });
   });
 
+  test('has a button "Why?" in its first part if set', async () => {
+    await withChannel({ table: { why_button: true } }, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      await channel.post(post({ replyTo: question.id }), { signal });
+      await channel.post(post({ nonce: '1-1-1' }), { signal });
+      const [first, second] = sent(double).map(({ body }) => body);
+      expect(first).toMatchObject({ components: [{ type: 1, components: [{ type: 2, label: 'Why?' }] }] });
+      expect(second).not.toHaveProperty('components');
+    });
+  });
+
   // Shows: C4
   test('made uncertain by a crash is not doubled (nonce)', async () => {
     await withChannel({}, async ({ double, channel }) => {

@@ -379,6 +379,23 @@ describe('message shortcuts', () => {
     });
   });
 
+  test('the button "Why?" of a reply answers whoever pressed it', async () => {
+    await start();
+    const [root, ts] = ['1700000000.000100', '1700000000.000200'];
+    slack.interact({
+      type: 'block_actions',
+      user: { id: BOB, team_id: TEAM },
+      channel: { id: GENERAL },
+      container: { type: 'message', message_ts: ts, thread_ts: root },
+      message: { type: 'message', bot_id: BOT_ID, text: 'You drink tea.', ts, thread_ts: root },
+      actions: [{ type: 'button', action_id: 'why_reply', block_id: 'x' }],
+    });
+    expect(await answered()).toMatchObject({ response_type: 'ephemeral', replace_original: false, thread_ts: root });
+    expect(bot.sink.commands).toMatchObject([
+      { conversation: `slack:${TEAM}:${GENERAL}:${root}`, author: { id: BOB }, options: { message: ts } },
+    ]);
+  });
+
   test('are all in the manifest', () => {
     const { shortcuts } = manifestOf(settingsFor(slack), builtInSpecs).features;
     expect(shortcuts.map(({ type, callback_id: id }) => [type, id])).toEqual(

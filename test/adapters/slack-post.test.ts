@@ -55,6 +55,17 @@ describe('a reply', () => {
     expect(JSON.stringify(sent?.['blocks'])).toContain('"rich_text"');
   });
 
+  test('has a button "Why?" in its first part if set', async () => {
+    const bot = await start({ table: { why_button: true } });
+    const conversation = await ask(bot);
+    const replyTo = bot.sink.messages[0]?.externalId ?? null;
+    await bot.channel.post(post({ conversation, replyTo }), { signal });
+    await bot.channel.post(post({ conversation, nonce: '1-1-1' }), { signal });
+    const [first, second] = slack.callsOf('chat.postMessage').map(({ blocks }) => JSON.stringify(blocks));
+    expect(first).toContain('"action_id":"why_reply"');
+    expect(second).not.toContain('actions');
+  });
+
   // Shows: D
   test('pings nobody, whatever the model writes', async () => {
     const bot = await start();

@@ -63,6 +63,7 @@ const bot = {
   users: lists().describe('People who can use the bot'),
   reply_reference: z.boolean().default(true).describe('The first part of a reply references the message it answers'),
   link_previews: z.boolean().default(false).describe('Shows previews of links in replies'),
+  why_button: z.boolean().default(false).describe('Adds a button to each reply that shows what the bot saw'),
   streaming: z.boolean().default(false).describe('Shows a reply while it is written, by editing it'),
   streaming_seconds: z.number().min(1).max(60).default(1.5).describe('Minimum time between two edits'),
   file_above_parts: z.int().min(1).max(20).default(4).describe('Sends a reply of more messages than this as a file'),

@@ -157,6 +157,8 @@ export const interactionSchema = z.object({
   channel_id: id.nullish(),
   member: memberSchema.extend({ user: userSchema }).nullish(),
   user: userSchema.nullish(),
+  /** The message with the button. */
+  message: z.object({ id }).nullish().catch(null),
   data: z
     .object({
       name: z.string().nullish(),

@@ -99,6 +99,7 @@ const fields = {
   channels: lists().describe('Channels in which the bot works'),
   users: lists().describe('People who can use the bot'),
   link_previews: z.boolean().default(false).describe('Shows previews of links in replies'),
+  why_button: z.boolean().default(false).describe('Adds a button to each reply that shows what the bot saw'),
   streaming: z.boolean().default(false).describe('Shows a reply in a thread while it is written'),
   streaming_seconds: z.number().min(0.1).max(60).default(1).describe('Minimum time between two updates'),
   greeting: z

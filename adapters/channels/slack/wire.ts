@@ -192,6 +192,8 @@ export const actionSchema = z.object({
   ...interactionShape,
   channel: side(z.object({ id })),
   container: side(z.object({ thread_ts: text })),
+  /** The message with the button. */
+  message: side(z.object({ ts: z.string() })),
   view: side(z.object({ id, type: z.string() })),
   actions: z.array(
     z.object({

@@ -16,6 +16,7 @@ import { heardBy } from '../../shared/heard-by.ts';
 import { isServed } from '../access.ts';
 import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';
+import { WHY_BUTTON } from '../outbound/post.ts';
 import { keyOf, type Place } from '../place.ts';
 import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
@@ -228,7 +229,9 @@ async function wordingOf({ parts, invoke }: Visit, command: ReplyCommand): Promi
 
 async function press(visit: Visit): Promise<void> {
   const { parts, responder, interaction, userId } = visit;
-  const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
+  const { data, message } = interaction;
+  if (data?.custom_id === WHY_BUTTON && message) return await run(visit, whyCommand(message), 'answer');
+  const read = await parts.buttons.read(data?.custom_id ?? '');
   if (read.kind === 'foreign')
     return await say(responder, notice('This button belongs to an older version of the bot. Use the command again.'));
   if (read.kind === 'expired') return await say(responder, notice('This list has expired. Use the command again.'));

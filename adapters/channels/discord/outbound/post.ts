@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { DiscordAPIError, MessageFlags, MessageReferenceType, type RawFile, Routes, SnowflakeUtil } from 'discord.js';
+import {
+  ButtonStyle,
+  ComponentType,
+  DiscordAPIError,
+  MessageFlags,
+  MessageReferenceType,
+  type RawFile,
+  Routes,
+  SnowflakeUtil,
+} from 'discord.js';
 import { leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { abortable, type Rest, refusedBy } from '../rest.ts';
@@ -9,7 +18,7 @@ import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '.
 
 export interface PosterOptions {
   readonly rest: Rest;
-  readonly settings: Pick<BotSettings, 'reply_reference' | 'link_previews'>;
+  readonly settings: Pick<BotSettings, 'reply_reference' | 'link_previews' | 'why_button'>;
   /** The id of the bot's account. */
   readonly userId: () => string;
 }
@@ -38,8 +47,8 @@ export function createPoster(options: PosterOptions): Poster {
     },
     async replace(messageId, post, { signal }) {
       const channelId = targetOf(placeOfKey(post.conversation));
-      const { files, content, flags, allowed_mentions } = messageOf(post, options.settings);
-      const body = { content, flags, allowed_mentions, attachments: attachmentsOf(files) };
+      const { files, content, flags, allowed_mentions, components } = messageOf(post, options.settings);
+      const body = { content, flags, allowed_mentions, components, attachments: attachmentsOf(files) };
       try {
         const sending = options.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
         await abortable(sending, signal);
@@ -113,8 +122,17 @@ function messageOf(post: Post, settings: PosterOptions['settings']) {
     allowed_mentions: NO_PINGS,
     flags: settings.link_previews ? 0 : MessageFlags.SuppressEmbeds,
     ...(replyTo !== null && settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {}),
+    components: replyTo !== null && settings.why_button ? [WHY_ROW] : undefined,
   };
 }
+
+/** The id of a button of a reply. It contains nothing to sign: Discord names the message with the button. */
+export const WHY_BUTTON = 'why';
+
+const WHY_ROW = {
+  type: ComponentType.ActionRow,
+  components: [{ type: ComponentType.Button, style: ButtonStyle.Secondary, label: 'Why?', custom_id: WHY_BUTTON }],
+};
 
 /** Answers a deleted message without the reference. */
 export function referenceTo(messageId: string) {

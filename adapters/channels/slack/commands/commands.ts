@@ -10,6 +10,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import type { Acknowledge } from '../connection.ts';
 import { wordsOf } from '../map.ts';
+import { WHY_BUTTON } from '../outbound/post.ts';
 import { conversationsOf } from '../place.ts';
 import { nameOf } from '../places.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
@@ -106,7 +107,7 @@ export function lineOf(command: string, text: string, prefix: string): string {
 }
 
 async function press(parts: CommandServices, body: unknown): Promise<void> {
-  const { user, team, channel, container, view, actions, ...rest } = actionSchema.parse(body);
+  const { user, team, channel, container, message, view, actions, ...rest } = actionSchema.parse(body);
   const [action] = actions;
   const isHome = view?.type === 'home';
   const visit: Visit = {
@@ -118,6 +119,9 @@ async function press(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome,
   };
+  if (action?.action_id === WHY_BUTTON && message) {
+    return await run(parts, visit, { command: whyCommand(message), replace: false });
+  }
   const button = parts.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
   if (button === null) {
     return await answer(parts, visit, {

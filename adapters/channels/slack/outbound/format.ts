@@ -26,6 +26,9 @@ export function format(markdown: string): Formatted {
   return { text: blocks.length === 0 ? whole : clipEscaped(whole, MAX_TEXT), whole, blocks };
 }
 
+/** Slack's limit for a message. */
+export const MAX_BLOCKS = 50;
+
 type Element = Readonly<Record<string, unknown>>;
 
 function blocksOf(parsed: readonly Block[]): readonly SlackBlock[] {
@@ -44,8 +47,8 @@ function blocksOf(parsed: readonly Block[]): readonly SlackBlock[] {
     blocks.push({ type: 'divider' });
   }
   end();
-  // Slack's limit is fifty blocks, and dividers alone are not a message.
-  const isShown = blocks.length <= 50 && blocks.some(({ type }) => type === 'rich_text');
+  // Dividers alone are not a message.
+  const isShown = blocks.length <= MAX_BLOCKS && blocks.some(({ type }) => type === 'rich_text');
   return isShown ? blocks : [];
 }
 

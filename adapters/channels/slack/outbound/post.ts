@@ -8,7 +8,7 @@ import type { Threads } from '../threads.ts';
 import { codeOf, isPassing, persistently, refusedBy, withRetries } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
-import { format } from './format.ts';
+import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
 import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
 
 export const EVENT_TYPE = 'strata_post';
@@ -18,7 +18,7 @@ export type TakenDraft = Readonly<Record<'ts' | 'threadTs', string>>;
 
 export interface PosterOptions {
   readonly workspace: Workspace;
-  readonly settings: Pick<SlackSettings, 'link_previews'>;
+  readonly settings: Pick<SlackSettings, 'link_previews' | 'why_button'>;
   readonly threads: Threads;
   readonly clock: Clock;
   readonly log: Log;
@@ -56,7 +56,7 @@ export function createPoster(options: PosterOptions): Poster {
     async replace({ ts, threadTs }, post, { signal }) {
       await options.threads.forPost(post.conversation, nonceOf(post), threadTs);
       const { channelId: channel } = placeOfKey(post.conversation);
-      const { text, blocks, metadata } = messageOf(post);
+      const { text, blocks, metadata } = messageOf(post, options.settings);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
       // Setting the same text again is harmless, so a lost response is retried once.
       await persistently(() => call(options, 'chat.update', { ...body, blocks }), {
@@ -101,7 +101,7 @@ async function place(
   const previews = options.settings.link_previews;
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
   if (!hasFile) await upload(options, { post, threadTs, signal });
-  const { blocks, whole, ...message } = messageOf(post);
+  const { blocks, whole, ...message } = messageOf(post, options.settings);
   const send = (body: object) =>
     options.rate({ channel, signal }, () =>
       call(options, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
@@ -122,11 +122,23 @@ function call({ workspace }: PosterOptions, method: string, body: object): Promi
   return workspace.web.apiCall(method, { ...body });
 }
 
-function messageOf(post: Post) {
-  const { body } = post;
+function messageOf(post: Post, settings: PosterOptions['settings']) {
+  const { body, replyTo } = post;
   const formatted = format(body.kind === 'file' ? announced(body.name, body.text) : body.text);
   const metadata = { event_type: EVENT_TYPE, event_payload: { nonce: nonceOf(post) } };
-  return { ...formatted, metadata };
+  // Only the first part of a reply names what it answers.
+  const blocks = replyTo !== null && settings.why_button ? withWhy(formatted.blocks) : formatted.blocks;
+  return { ...formatted, blocks, metadata };
+}
+
+/** The id of a button of a reply. It contains nothing to sign: Slack names the message with the button. */
+export const WHY_BUTTON = 'why_reply';
+
+/** A message without blocks would lose its text if it had a button alone. */
+function withWhy(blocks: readonly SlackBlock[]): readonly SlackBlock[] {
+  if (blocks.length === 0 || blocks.length >= MAX_BLOCKS) return blocks;
+  const text = { type: 'plain_text', text: 'Why?' };
+  return [...blocks, { type: 'actions', elements: [{ type: 'button', action_id: WHY_BUTTON, text }] }];
 }
 
 /** Includes the text: after the data was wiped, another reply may get the same nonce from the store. */

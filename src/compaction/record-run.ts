@@ -83,7 +83,7 @@ async function writeDown(record: Recording, outcome: Outcome, calls: number): Pr
     await bookCalls(services, payer, calls);
     const row = await rowOf(record, outcome);
     if (usage.length > 0) await services.store.journal.addUsage(payer.id, usage);
-    await services.store.journal.addRun(row);
+    await services.store.journal.addRun(row, look.snapshot.conversation.revision);
     services.events.emit({ kind: 'maintenance.ended', conversation: look.snapshot.conversation.key, run: row });
   } catch (error) {
     services.log.error('maintenance.unrecorded', { conversationId, error: describe(error) });

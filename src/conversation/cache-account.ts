@@ -68,11 +68,13 @@ export function createCacheAccounts(services: Accounting): CacheAccounts {
       return {
         note: (request) => void noted.push(request),
         async close() {
-          if (noted.length === 0) return;
+          const last = noted.at(-1);
+          if (last === undefined) return;
           const previous = yieldToEventLoop().then(() => before);
           const closing = previous.then((print) => compare(noted, print)).catch(unexplained);
           remember(conversationId, { epoch, print: closing.then(({ print }) => print) });
-          await store(services, { conversationId, conversation, closed: await closing });
+          const { revision } = last.assembly.snapshot.conversation;
+          await store(services, { conversationId, conversation, revision, closed: await closing });
         },
       };
     },
@@ -110,18 +112,20 @@ function compare(noted: readonly SentRequest[], previous: RequestPrint | null): 
 interface Closing {
   readonly conversationId: number;
   readonly conversation: ConversationKey;
+  readonly revision: number;
   readonly closed: Closed;
 }
 
 async function store(
   { store: { journal }, log, events }: Accounting,
-  { conversationId, conversation, closed: { print, losses } }: Closing,
+  { conversationId, conversation, revision, closed: { print, losses } }: Closing,
 ): Promise<void> {
   if (print === null) return;
   for (const loss of losses) events.emit({ kind: 'cache.lost', conversation, ...loss });
   const bare = losses.map(({ cause, tokens }) => ({ cause, tokens }));
   try {
-    await journal.cache.note(conversationId, { print: JSON.stringify(print), losses: bare, at: print.at });
+    const note = { print: JSON.stringify(print), losses: bare, at: print.at, revision };
+    await journal.cache.note(conversationId, note);
   } catch (error) {
     log.warn('cache.unnoted', { conversationId, error: describe(error) });
   }

@@ -87,8 +87,11 @@ export interface Journal {
   usage(conversationId: number): Promise<readonly UsageTotal[]>;
   /** Sums grouped by the key: days newest first, everything else most expensive first. */
   spending(query: SpendingQuery): Promise<readonly Spending[]>;
-  /** Keeps the conversation's newest 100. An error is left out if text was deleted or edited since the job's claim. */
-  addRun(run: MaintenanceRun): Promise<void>;
+  /**
+   * Keeps the conversation's newest 100. `revision`: of the conversation that the job has read; an error is left out if
+   * text was deleted or edited since.
+   */
+  addRun(run: MaintenanceRun, revision: number): Promise<void>;
   runs(conversationId: number, limit: number): Promise<readonly MaintenanceRun[]>;
   readonly requests: RequestLog;
   readonly cache: CacheLog;
@@ -98,7 +101,7 @@ export interface Journal {
 export interface CacheLog {
   /** Called after each turn that asked a model, in one transaction. */
   note(conversationId: number, note: CacheNote): Promise<void>;
-  /** The print of the newest request of a turn, as it was noted; null if there is none. */
+  /** The print of the newest request of a turn, as it was noted; null if there is none, or text was deleted since. */
   lastRequest(conversationId: number): Promise<string | null>;
   /** Sums by cause, most tokens first. */
   losses(query: Pick<SpendingQuery, 'since' | 'conversationId'>): Promise<readonly CacheLossTotal[]>;
@@ -110,6 +113,8 @@ export interface CacheNote {
   /** Of all its requests. */
   readonly losses: readonly CacheLoss[];
   readonly at: number;
+  /** Of the conversation that the request was built from. If text was deleted or edited since, the print is not kept. */
+  readonly revision: number;
 }
 
 /** What the requests behind the stored replies were built from. `TurnCommit.record` adds to it. */

@@ -54,7 +54,6 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
     record: { note: '{}', parts: [{ hash: 'h', text: 'You are a bot.' }] },
     calibration: { model: 'm', ratio: 1.25, samples: 3, lastInputTokens: 9, revision: 0 },
   });
-  await store.journal.cache.note(id, { print: 'print', losses: [{ cause: 'edit', tokens: 7 }], at: NOW });
   const [first] = await store.outbox.pending(id);
   if (first) await store.outbox.sent(first.id, 'p1');
   const held = await kit.claim('maintenance', id);
@@ -79,19 +78,24 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
     actor: 'u',
     now: NOW,
   });
-  await store.journal.addRun({
-    ...{
-      id: 'run',
-      conversationId: id,
-      work: 'compact',
-      trigger: 'manual',
-      fromSeq: 1,
-      toSeq: 10,
-      outcome: 'committed',
-    },
-    ...{ error: null, tokensBefore: 9, tokensAfter: 1, memories: 2, model: 'm', inputTokens: 1, outputTokens: 1 },
-    ...{ startedAt: NOW, durationMs: 5 },
-  } as const);
+  const { revision } = await kit.get(id);
+  await store.journal.cache.note(id, { print: 'print', losses: [{ cause: 'edit', tokens: 7 }], at: NOW, revision });
+  await store.journal.addRun(
+    {
+      ...{
+        id: 'run',
+        conversationId: id,
+        work: 'compact',
+        trigger: 'manual',
+        fromSeq: 1,
+        toSeq: 10,
+        outcome: 'committed',
+      },
+      ...{ error: null, tokensBefore: 9, tokensAfter: 1, memories: 2, model: 'm', inputTokens: 1, outputTokens: 1 },
+      ...{ startedAt: NOW, durationMs: 5 },
+    } as const,
+    revision,
+  );
   return id;
 }
 

@@ -29,6 +29,7 @@ const BACK_TO_0_1_0 = [
   'alter table conversation drop column heard_at',
   'alter table conversation drop column present_audience',
   'alter table conversation drop column present_from',
+  'alter table conversation drop column changed_revision',
   'alter table outbox drop column unasked_at',
   'alter table summary drop column lost',
   'drop table usage',

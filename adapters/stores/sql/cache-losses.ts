@@ -1,18 +1,21 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
 import type { CacheLog, CacheLoss, SpendingQuery } from '../../../src/adapter-kit.ts';
 import { first, type Parameter, prepare, type SqlEngine } from './engine.ts';
+import type { Shared } from './shared.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Losses of the prefix cache by day and cause, and the print of each conversation's newest request. */
-export function createCacheLog(engine: SqlEngine): CacheLog {
+export function createCacheLog({ engine, conversations }: Pick<Shared, 'engine' | 'conversations'>): CacheLog {
   const statements = prepareStatements(engine.query);
   return {
-    note: (conversationId, { print, losses, at }) =>
+    note: (conversationId, { print, losses, at, revision }) =>
       engine.write(async (tx) => {
+        const row = await conversations.lock(tx, conversationId);
+        if (row === null) return;
         const day = Math.floor(at / DAY_MS);
         for (const loss of losses) await tx.run(statements.add({ conversationId, day, ...loss }));
-        await tx.run(statements.keep({ conversationId, print }));
+        if (row.changed_revision <= revision) await tx.run(statements.keep({ conversationId, print }));
       }),
     lastRequest: (conversationId) =>
       engine.read(async (tx) => (await first(tx, statements.find({ conversationId })))?.print ?? null),

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 import type { ConversationState } from '../../../src/adapter-kit.ts';
 import { ofConversation, required, zero } from './columns.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
@@ -15,9 +16,10 @@ export function createConversationState(
     const own = query.selectFrom('conversation_state').select('value').where('name', '=', name);
     return (await first(tx, own.where('conversation_id', '=', conversationId).compile()))?.value;
   };
-  const mayStore = async (tx: Transaction, options: Quoting | undefined) =>
-    (await conversations.lock(tx, conversationId)) !== null &&
-    !(options && (await isChanged(engine, tx, { conversationId, revision: options.quotes })));
+  const mayStore = async (tx: Transaction, options: Quoting | undefined) => {
+    const row = await conversations.lock(tx, conversationId);
+    return row !== null && (options === undefined || row.changed_revision <= options.quotes);
+  };
   const write = async (tx: Transaction, { name, value }: { name: string; value: string }, options?: Quoting) => {
     const changed = { value, may_quote: options === undefined ? 0 : 1 };
     const insertion = query
@@ -82,7 +84,7 @@ export const MOVE_CONVERSATION_STATE = [
   sql`delete from state where namespace in ${FORMER}`,
 ];
 
-export async function createConversationStateTable(database: Kysely<unknown>): Promise<void> {
+async function createConversationStateTable(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('conversation_state')
     .addColumn('conversation_id', 'bigint', ofConversation)
@@ -94,24 +96,23 @@ export async function createConversationStateTable(database: Kysely<unknown>): P
   for (const statement of MOVE_CONVERSATION_STATE) await statement.execute(database);
 }
 
-/** Whether text of the conversation was deleted or edited after the revision. */
-export async function isChanged(
-  { query }: Pick<SqlEngine, 'query'>,
-  transaction: Transaction,
-  { conversationId, revision }: { readonly conversationId: number; readonly revision: number },
-): Promise<boolean> {
-  const changed = query.selectFrom('entry').select('seq').where('conversation_id', '=', conversationId);
-  return (await first(transaction, changed.where('changed_revision', '>', revision).limit(1).compile())) !== null;
-}
+export const CONVERSATION_STATE_MIGRATIONS: Record<string, Migration> = {
+  [CONVERSATION_STATE]: { up: createConversationStateTable },
+  '0017_changed_revision': {
+    up: (database: Kysely<unknown>) =>
+      database.schema.alterTable('conversation').addColumn('changed_revision', 'bigint', zero).execute(),
+  },
+};
 
-/** Errors of providers, and wishes of people. Runs without an error stay. */
+/** Of some conversations: errors of providers, wishes of people, hashes of what was sent. Runs without an error stay. */
 export async function removeQuotes(
   { query }: Pick<SqlEngine, 'query'>,
   transaction: Transaction,
-  conversationId: number,
+  ids: readonly number[] | Expression<number>,
 ): Promise<void> {
-  const values = query.deleteFrom('conversation_state').where('conversation_id', '=', conversationId);
+  const values = query.deleteFrom('conversation_state').where('conversation_id', 'in', ids);
   await transaction.run(values.where('may_quote', '=', 1).compile());
-  const runs = query.deleteFrom('maintenance_run').where('conversation_id', '=', conversationId);
+  const runs = query.deleteFrom('maintenance_run').where('conversation_id', 'in', ids);
   await transaction.run(runs.where('run', 'not like', '%"error":null%').compile());
+  await transaction.run(query.deleteFrom('last_request').where('conversation_id', 'in', ids).compile());
 }

@@ -2,7 +2,6 @@ import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../
 import { changeConversation } from './conversation-changes.ts';
 import { isSeen, readPage } from './conversation-pages.ts';
 import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';
-import { isChanged } from './conversation-state.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -16,7 +15,7 @@ export function createConversations(shared: Shared): ConversationStore {
     list: (page) => engine.read(async (tx) => (await readPage(engine.query, tx, page)).map(toConversation)),
     claim: (request) => engine.write((tx) => claim(conversations, tx, request)),
     renew: (work, held, until) => engine.write((tx) => renew(conversations, tx, { work, held, until })),
-    release: (held, outcome) => engine.write((tx) => release(shared, tx, { held, outcome })),
+    release: (held, outcome) => engine.write((tx) => release(conversations, tx, { held, outcome })),
     due: (work, request) =>
       engine.read(async (tx) => {
         const statement = work === 'reply' ? owing(engine, request) : maintainable(engine, request);
@@ -72,7 +71,7 @@ async function renew(
 }
 
 async function release(
-  { engine, conversations: rows }: Pick<Shared, 'engine' | 'conversations'>,
+  rows: ConversationRows,
   transaction: Transaction,
   { held, outcome }: { held: Claim; outcome: ReleaseOutcome },
 ): Promise<void> {
@@ -85,8 +84,7 @@ async function release(
   } else if (holdsMaintenance(row, held.epoch)) {
     const values = afterMaintenance(row, outcome);
     // The error may quote what was deleted while the job ran.
-    const since = { conversationId: row.id, revision: row.maintenance_revision };
-    const isLate = values.last_error !== null && (await isChanged(engine, transaction, since));
+    const isLate = row.changed_revision > row.maintenance_revision;
     await rows.change(transaction, row.id, isLate ? { ...values, last_error: null } : values);
   }
 }

@@ -6,9 +6,10 @@ import {
   sentencesLike,
 } from '../../../src/adapter-kit.ts';
 import { dueAt } from './conversation-rows.ts';
+import { removeQuotes } from './conversation-state.ts';
 import { first, type Transaction } from './engine.ts';
 import { readParts, writeJson } from './json.ts';
-import { changeLayers, withoutReader } from './redaction.ts';
+import { changedIn, changeLayers, withoutReader } from './redaction.ts';
 import { toEntry } from './rows.ts';
 import type { Shared } from './shared.ts';
 import { asGap } from './summaries.ts';
@@ -50,7 +51,9 @@ export async function removeSentences(shared: Shared, transaction: Transaction, 
   if (seqs.length === 0) return;
   await shared.engine.noteDeletion(transaction);
   await changeLayers(shared, transaction, { row, seqs, change: asGap, eraseSuperseded: true });
-  await shared.conversations.change(transaction, row.id, { revision, ...withoutReader(row), ...dueAt(row, now) });
+  await removeQuotes(shared.engine, transaction, [row.id]);
+  const changes = { ...changedIn(revision), ...withoutReader(row), ...dueAt(row, now) };
+  await shared.conversations.change(transaction, row.id, changes);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Journal, StateStore } from '../../../src/adapter-kit.ts';
 import { createCacheLog } from './cache-losses.ts';
-import { createConversationState, isChanged } from './conversation-state.ts';
+import { createConversationState } from './conversation-state.ts';
 import { first } from './engine.ts';
 import { readJson, readRun, writeJson } from './json.ts';
 import { createRequestLog } from './requests.ts';
@@ -26,12 +26,11 @@ export function createJournal(shared: Pick<Shared, 'engine' | 'conversations'>):
     addUsage: (conversationId, rows) => engine.write((tx) => usage.add(tx, conversationId, rows)),
     usage: (conversationId) => engine.read((tx) => usage.totals(tx, conversationId)),
     spending: (asked) => engine.read((tx) => usage.spending(tx, asked)),
-    addRun: (run) =>
+    addRun: (run, revision) =>
       engine.write(async (tx) => {
         const { id, conversationId, startedAt } = run;
-        const claimed = run.error === null ? null : await shared.conversations.get(tx, conversationId);
-        const since = { conversationId, revision: claimed?.maintenance_revision ?? 0 };
-        const isLate = claimed !== null && (await isChanged(engine, tx, since));
+        const read = run.error === null ? null : await shared.conversations.lock(tx, conversationId);
+        const isLate = read !== null && read.changed_revision > revision;
         const kept = isLate ? { ...run, error: null } : run;
         const row = { id, conversation_id: conversationId, started_at: startedAt, run: writeJson(kept) };
         const insertion = query.insertInto('maintenance_run').values(row);
@@ -46,7 +45,7 @@ export function createJournal(shared: Pick<Shared, 'engine' | 'conversations'>):
         return rows.map((row) => readRun(row.run));
       }),
     requests: createRequestLog(engine),
-    cache: createCacheLog(engine),
+    cache: createCacheLog(shared),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type MemoryReader,
   type MemorySource,
 } from '../../../src/adapter-kit.ts';
+import { removeQuotes } from './conversation-state.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';
 import { toMemory } from './rows.ts';
@@ -118,7 +119,7 @@ export function findMemory({ query }: SqlEngine, transaction: Transaction, id: M
   return first(transaction, query.selectFrom('memory').selectAll().where('id', '=', id).compile());
 }
 
-/** Deletes row, sources, history and index. */
+/** Deletes row, sources, history and index, and what may quote them where a reply was given them. */
 export async function removeMemories(
   engine: SqlEngine,
   transaction: Transaction,
@@ -131,6 +132,8 @@ export async function removeMemories(
     await index.memory(transaction, row, null);
     await transaction.run(query.deleteFrom('memory_source').where('memory_id', '=', id).compile());
     await transaction.run(query.deleteFrom('memory_event').where('memory_id', '=', id).compile());
+    const readers = query.selectFrom('memory_reading').select('conversation_id').where('memory_id', '=', id);
+    await removeQuotes(engine, transaction, readers.$asScalar());
     await transaction.run(query.deleteFrom('memory_reading').where('memory_id', '=', id).compile());
     const predecessors = query.updateTable('memory').set({ superseded_by: null }).where('superseded_by', '=', id);
     await transaction.run(predecessors.compile());

@@ -2,7 +2,7 @@ import { type CreateTableBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Migration } from 'kysely/migration';
 import { createCacheTables } from './cache-losses.ts';
 import { ofConversation, required, zero } from './columns.ts';
-import { CONVERSATION_STATE, createConversationStateTable, createStateTable } from './conversation-state.ts';
+import { CONVERSATION_STATE_MIGRATIONS, createStateTable } from './conversation-state.ts';
 import { addHeard, HEARD } from './heard.ts';
 import { indexPosted } from './posts.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
@@ -55,7 +55,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     '0013_ready_summaries': { up: createReadyTable },
     '0014_request_indexes': { up: indexRequests },
     '0015_posted_messages': { up: indexPosted },
-    [CONVERSATION_STATE]: { up: createConversationStateTable },
+    ...CONVERSATION_STATE_MIGRATIONS,
   };
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Audience, MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
 import { presentOf } from './conversation-rows.ts';
+import { removeQuotes } from './conversation-state.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
 import { padded, readableBy } from './memory-rows.ts';
@@ -168,7 +169,10 @@ function prepareGiven({ query }: Pick<SqlEngine, 'query'>, present: Audience, le
   });
 }
 
-/** Ends the claims of turns and jobs that may have read what is being forgotten; they start again without it. */
+/**
+ * Ends the claims of turns and jobs that may have read what is being forgotten; they start again without it. What may
+ * quote it is deleted.
+ */
 export async function interrupt(
   { engine, conversations }: Shared,
   transaction: Transaction,
@@ -180,25 +184,34 @@ export async function interrupt(
 ): Promise<void> {
   if (places.length + conversationIds.length === 0) return;
   const { query } = engine;
+  const readers = query
+    .selectFrom('conversation')
+    .select('id')
+    .where((where) =>
+      where.or([
+        ...(places.length === 0 ? [] : [where('place', 'in', places)]),
+        ...(conversationIds.length === 0 ? [] : [where('id', 'in', conversationIds)]),
+      ]),
+    )
+    .orderBy('id');
+  const changed = query.updateTable('conversation').set((row) => ({
+    revision: row('revision', '+', 1),
+    changed_revision: row('revision', '+', 1),
+    last_error: null,
+  }));
+  // In one order everywhere, so that two transactions never wait for each other.
+  const locked = engine.rowLocks ? readers.forUpdate() : readers;
+  await transaction.run(changed.where('id', 'in', locked).compile());
+  await removeQuotes(engine, transaction, readers.$asScalar());
   const running = await transaction.rows(
-    query
-      .selectFrom('conversation')
-      .select('id')
-      .where((where) =>
-        where.or([
-          ...(places.length === 0 ? [] : [where('place', 'in', places)]),
-          ...(conversationIds.length === 0 ? [] : [where('id', 'in', conversationIds)]),
-        ]),
-      )
+    readers
       .where((where) => where.or([where('reply_until', 'is not', null), where('maintenance_until', 'is not', null)]))
-      .orderBy('id')
       .compile(),
   );
   for (const { id } of running) {
     const row = await conversations.lock(transaction, id);
     if (row === null) continue;
     await conversations.change(transaction, id, {
-      revision: row.revision + 1,
       reply_epoch: row.reply_epoch + 1,
       reply_until: null,
       maintenance_epoch: row.maintenance_epoch + 1,

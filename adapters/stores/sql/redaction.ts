@@ -50,9 +50,9 @@ export async function redact(
   const bases = redaction.dropMemories ? entries : entries.filter((entry) => entry.role !== 'user');
   if (bases.length > 0) await dropMemories(shared, transaction, { row, seqs: bases.map((entry) => entry.seq) });
   const debt = await remainingDebt(shared, transaction, row);
-  await removeQuotes(shared.engine, transaction, row.id);
+  await removeQuotes(shared.engine, transaction, [row.id]);
   await shared.conversations.change(transaction, row.id, {
-    ...{ revision, last_error: null },
+    ...changedIn(revision),
     ...withoutReader(row),
     ...debt,
     ...dueAt(row, now),
@@ -74,6 +74,11 @@ async function remainingDebt(
   const waiting = await entries.newest(transaction, range);
   const newest = waiting.findLast(({ role, redacted_at: redactedAt }) => role === 'user' && redactedAt === null);
   return { reply_due_seq: newest?.seq ?? row.answered_upto };
+}
+
+/** What a conversation's row says after its text was deleted or edited. The last error may quote it. */
+export function changedIn(revision: number): Updateable<Tables['conversation']> {
+  return { revision, changed_revision: revision, last_error: null };
 }
 
 /** A running turn has read the text and might repeat it. It loses its claim, and the message is answered again. */

@@ -56,6 +56,8 @@ interface ConversationTable {
   reply_due_from: Generated<number>;
   answered_upto: Generated<number>;
   revision: Generated<number>;
+  /** `revision` after the last change that deleted or edited text that turns and jobs have read. */
+  changed_revision: Generated<number>;
   reply_epoch: Generated<number>;
   reply_until: number | null;
   maintenance_epoch: Generated<number>;

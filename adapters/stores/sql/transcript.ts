@@ -10,7 +10,7 @@ import { removeQuotes } from './conversation-state.ts';
 import { type Transaction, together } from './engine.ts';
 import { withoutHeld } from './held.ts';
 import { writeJson } from './json.ts';
-import { changeLayers, dropMemories, redact } from './redaction.ts';
+import { changedIn, changeLayers, dropMemories, redact } from './redaction.ts';
 import { toConversation, toEntry, toSummary } from './rows.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow, EntryRow } from './tables.ts';
@@ -157,9 +157,9 @@ async function editEntry(
   const seqs = [entry.seq];
   await changeLayers(shared, transaction, { row, seqs, change: { stale: 1 }, eraseSuperseded: false });
   await dropMemories(shared, transaction, { row, seqs });
-  await removeQuotes(shared.engine, transaction, row.id);
+  await removeQuotes(shared.engine, transaction, [row.id]);
   const isSummarised = entry.seq <= row.compacted_upto;
   const due = isSummarised ? dueAt(row, edit.now) : {};
-  await shared.conversations.change(transaction, row.id, { revision, last_error: null, ...due });
+  await shared.conversations.change(transaction, row.id, { ...changedIn(revision), ...due });
   return true;
 }

@@ -136,7 +136,7 @@ export function journalContract(lab: Lab): void {
       const there = await kit.fill(1, THERE);
       const { cache } = store.journal;
       const note = (of: number, at: number, losses: readonly CacheLoss[]) =>
-        cache.note(of, { print: '{}', losses, at });
+        cache.note(of, { print: '{}', losses, at, revision: 0 });
       const both: readonly CacheLoss[] = [
         { cause: 'edit', tokens: 5 },
         { cause: 'compaction', tokens: 40 },
@@ -158,7 +158,8 @@ export function journalContract(lab: Lab): void {
       const { id } = await kit.fill(1);
       const { cache } = store.journal;
       expect(await cache.lastRequest(id)).toBeNull();
-      for (const print of ['a print', 'a newer print']) await cache.note(id, { print, losses: [], at: NOW });
+      for (const print of ['a print', 'a newer print'])
+        await cache.note(id, { print, losses: [], at: NOW, revision: 0 });
       expect(await cache.lastRequest(id)).toBe('a newer print');
     });
 
@@ -166,8 +167,8 @@ export function journalContract(lab: Lab): void {
     it('keeps the newest 100 runs of a conversation', async () => {
       const { id } = await kit.fill(1);
       const there = await kit.fill(1, THERE);
-      for (let n = 0; n < 105; n++) await store.journal.addRun(run(id, n));
-      await store.journal.addRun(run(there.id, 500));
+      for (let n = 0; n < 105; n++) await store.journal.addRun(run(id, n), 0);
+      await store.journal.addRun(run(there.id, 500), 0);
       expect(await store.journal.runs(id, 2)).toEqual([run(id, 104), run(id, 103)]);
       expect(await store.journal.runs(id, 1_000)).toHaveLength(100);
       expect(await store.journal.runs(there.id, 9)).toHaveLength(1);

@@ -65,7 +65,12 @@ export function purgeContract(lab: Lab): void {
         await storage.state.of(one).set('spend', { calls: 1 });
         await store.blobs.put({ id: `b${one}` as BlobId, conversationId: one, text: 'x', now: NOW });
         await store.journal.addUsage(one, [CALL]);
-        await store.journal.cache.note(one, { print: 'p', losses: [{ cause: 'edit', tokens: 1 }], at: NOW });
+        await store.journal.cache.note(one, {
+          print: 'p',
+          losses: [{ cause: 'edit', tokens: 1 }],
+          at: NOW,
+          revision: 0,
+        });
         await kit.compact(await kit.claim('maintenance', one), kit.summary(1, 2));
       }
       expect(await kit.tablesNaming([id, child.id])).toEqual(expect.arrayContaining(['conversation_state', 'entry']));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BlobId, MaintenanceRun, Storage, Store } from '../../../src/adapter-kit.ts';
-import { condensed, type Kit, type Lab, NOW, post, READER, textParts } from '../store-kit.ts';
+import type { BlobId, MaintenanceRun, MemoryId, Storage, Store, SummaryId } from '../../../src/adapter-kit.ts';
+import { condensed, type Kit, type Lab, NOW, post, READER, THERE, textParts } from '../store-kit.ts';
 
 export function redactionContract(lab: Lab): void {
   describe('redaction', () => {
@@ -26,34 +26,112 @@ export function redactionContract(lab: Lab): void {
       expect((await kit.get(conversation.id)).nextSeq).toBe(3);
     });
 
-    it.each(['redact', 'edit'] as const)('drops what may quote the text at a %s', async (kind) => {
-      const { id } = (await kit.say('secret', {}, { externalId: 'x1' })).conversation;
+    const nothing = { memoryIds: [], tombstones: [], redactions: [], sentences: [], actor: 'u1', now: NOW };
+    const struck = {
+      sentences: [{ id: 'h1', text: 'secret' }],
+      kind: 'strike',
+      about: { id: 'u1', name: 'Ada' },
+    } as const;
+    /** How text of the conversation is deleted. It has a summary and a long tool result, and was given a memory. */
+    const ways = {
+      redacted: ({ id }: Talk) => store.transcript.redact(id, { externalIds: ['x1'], now: NOW }),
+      edited: ({ id }: Talk) =>
+        store.transcript.edit(id, { externalId: 'x1', parts: textParts('other'), tokens: 1, now: NOW }),
+      struck: ({ id }: Talk) =>
+        store.memories.forget({ ...nothing, sentences: [{ conversationId: id, seq: 1, ...struck }] }),
+      summarised: ({ id: conversationId, summaryId }: Talk) =>
+        store.memories.forget({ ...nothing, redactions: [{ conversationId, seqs: [], summaryIds: [summaryId] }] }),
+      offloaded: ({ id: conversationId, blobId }: Talk) =>
+        store.memories.forget({
+          ...nothing,
+          redactions: [{ conversationId, seqs: [], summaryIds: [], blobIds: [blobId] }],
+        }),
+      remembered: ({ memoryId }: Talk) => store.memories.forget({ ...nothing, memoryIds: [memoryId] }),
+    };
+    interface Talk {
+      readonly id: number;
+      readonly summaryId: SummaryId;
+      readonly blobId: BlobId;
+      readonly memoryId: MemoryId;
+    }
+
+    const talk = async (): Promise<Talk> => {
+      const there = (await kit.say('secret', { conversation: THERE })).conversation;
+      const [memoryId] = await kit.save(there.id, kit.inserting('secret', [1]));
+      const { conversation, claim } = await kit.say(
+        'secret',
+        { wantsReply: true, claimLeaseMs: 9 },
+        { externalId: 'x1' },
+      );
+      if (!memoryId || claim === null) throw new Error('no memory or no claim');
+      const { id } = conversation;
+      const blob = { id: 'b1' as BlobId, text: 'secret' };
+      await kit.commitTurn(claim, { given: [memoryId], blobs: [blob] });
+      const made = kit.summary(1, 1);
+      const held = await kit.claim('maintenance', id);
+      await kit.compact(held, made);
+      const failed = { work: 'maintenance', kind: 'failed', error: 'rejected "secret"', nextAttemptAt: NOW } as const;
+      await store.conversations.release(held, failed);
+      return { id, summaryId: made.id, blobId: blob.id, memoryId };
+    };
+
+    it.each(Object.entries(ways))('drops what may quote text that is %s', async (_, remove) => {
+      const here = await talk();
+      const { id } = here;
       const own = storage.state.of(id);
       const { revision } = await kit.get(id);
       await own.set('failure', 'rejected "secret"', { quotes: revision });
       await own.set('spend', { calls: 1 });
-      const failed = { work: 'maintenance', kind: 'failed', error: 'rejected "secret"', nextAttemptAt: NOW } as const;
-      await store.conversations.release(await kit.claim('maintenance', id), failed);
-      for (const error of [null, 'rejected "secret"']) await store.journal.addRun(runOf(id, error));
-      if (kind === 'redact') await store.transcript.redact(id, { externalIds: ['x1'], now: NOW });
-      else await store.transcript.edit(id, { externalId: 'x1', parts: textParts('other'), tokens: 1, now: NOW });
-      await own.set('failure', 'rejected "secret" once more', { quotes: revision });
+      for (const error of [null, 'rejected "secret"']) await store.journal.addRun(runOf(id, error), revision);
+      await store.journal.cache.note(id, { print: 'print of "secret"', losses: [], at: NOW, revision });
+      await remove(here);
       expect([await own.get('failure'), await own.get('spend')]).toEqual([undefined, { calls: 1 }]);
-      await own.set('failure', 'another', { quotes: revision + 1 });
-      expect(await own.get('failure')).toBe('another');
       expect(await kit.get(id)).toMatchObject({ lastError: null, failures: 1 });
       expect((await store.journal.runs(id, 9)).map(({ error }) => error)).toEqual([null]);
+      expect(await store.journal.cache.lastRequest(id)).toBeNull();
     });
 
-    it('stores no error of a job that read the text', async () => {
-      const { id } = (await kit.say('secret', {}, { externalId: 'x1' })).conversation;
+    it('drops what may quote a memory without sources', async () => {
+      const { id } = await talk();
+      const there = (await kit.say('more', { conversation: THERE })).conversation;
+      const own = storage.state.of(id);
+      await own.set('failure', 'rejected "secret"', { quotes: (await kit.get(id)).revision });
+      const [source] = await store.transcript.pick(there.id, [1]);
+      await store.transcript.redact(there.id, { externalIds: [source?.externalId ?? ''], now: NOW });
+      expect(await own.get('failure')).toBeUndefined();
+    });
+
+    it.each(Object.entries(ways))('stores no late quotes of text that is %s', async (_, remove) => {
+      const here = await talk();
+      const { id } = here;
+      const own = storage.state.of(id);
       const held = await kit.claim('maintenance', id);
-      await store.transcript.redact(id, { externalIds: ['x1'], now: NOW });
-      await store.journal.addRun(runOf(id, 'rejected "secret"'));
+      const { revision } = await kit.get(id);
+      await remove(here);
+      // Another process begins a job before the first one has failed.
+      await kit.tryClaim('maintenance', id);
+      await own.set('failure', 'rejected "secret"', { quotes: revision });
+      await store.journal.addRun(runOf(id, 'rejected "secret"'), revision);
       const failed = { work: 'maintenance', kind: 'failed', error: 'rejected "secret"', nextAttemptAt: NOW } as const;
       await store.conversations.release(held, failed);
-      expect(await kit.get(id)).toMatchObject({ lastError: null, failures: 1 });
+      await store.journal.cache.note(id, { print: 'print of "secret"', losses: [], at: NOW, revision });
+      expect(await own.get('failure')).toBeUndefined();
+      expect((await kit.get(id)).lastError).toBeNull();
       expect((await store.journal.runs(id, 9)).map(({ error }) => error)).toEqual([null]);
+      expect(await store.journal.cache.lastRequest(id)).toBeNull();
+    });
+
+    it('stores quotes of what is said afterwards', async () => {
+      const here = await talk();
+      const { id } = here;
+      await ways.redacted(here);
+      const { revision } = await kit.get(id);
+      await storage.state.of(id).set('failure', 'another', { quotes: revision });
+      await store.journal.addRun(runOf(id, 'another'), revision);
+      await store.journal.cache.note(id, { print: 'another', losses: [], at: NOW, revision });
+      expect(await storage.state.of(id).get('failure')).toBe('another');
+      expect((await store.journal.runs(id, 9)).map(({ error }) => error)).toEqual(['another']);
+      expect(await store.journal.cache.lastRequest(id)).toBe('another');
     });
 
     it('turns its summary into a gap and drops its memories', async () => {

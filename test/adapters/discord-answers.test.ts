@@ -132,6 +132,38 @@ describe('a draft', () => {
   }, 60_000);
 });
 
+describe('a draft whose connection ended', () => {
+  const begun = async (): Promise<Opened> => {
+    const bot = await start({ table: { streaming: true, streaming_seconds: 1 } });
+    double.rest.cutOff('POST', /messages$/);
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once upon' });
+    await until('it is there', () => double.posted(GENERAL).length === 1);
+    return bot;
+  };
+
+  test('becomes the reply', async () => {
+    const bot = await begun();
+    await bot.channel.post(post(), { signal });
+    expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer']);
+  });
+
+  test('goes when the turn ends without a reply', async () => {
+    const bot = await begun();
+    bot.channel.show(conversation, { kind: 'idle' });
+    await until('it is gone', () => double.posted(GENERAL).length === 0, 10_000);
+  });
+
+  test('grows on as one message', async () => {
+    const bot = await begun();
+    await until('the failure is noted', () => bot.log.lines.some(({ message }) => message.includes('was not shown')));
+    for (const text of ['Once upon a', 'Once upon a time']) {
+      bot.channel.show(conversation, { kind: 'draft', text });
+      await until('it is shown', () => double.posted(GENERAL).at(-1)?.content === text, 10_000);
+    }
+    expect(double.posted(GENERAL)).toHaveLength(1);
+  });
+});
+
 describe('a channel', () => {
   test('that cannot be looked up for a moment loses no message', async () => {
     const bot = await start();

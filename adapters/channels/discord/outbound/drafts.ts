@@ -13,6 +13,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import type { Rest } from '../rest.ts';
+import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { sentSchema, timeOf } from '../wire.ts';
 import { NO_PINGS, postMessage, referenceTo } from './post.ts';
@@ -63,6 +64,10 @@ const keptSchema = z.object({ messageId: z.string(), nonce: z.string().nullable(
 
 interface Draft {
   readonly replyTo: string | null;
+  /** The same for every attempt to open it, so that a lost response leaves no second message. */
+  readonly nonce: string;
+  /** Its message was requested, and Discord has neither returned nor refused it. */
+  mayExist: boolean;
   /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
   wanted: string;
   shown: string;
@@ -80,6 +85,7 @@ export function createDrafts(parts: DraftContext): Drafts {
     drafts.delete(conversation);
     draft.over.abort();
     await draft.running;
+    if (draft.mayExist) await openAgain(parts, conversation, draft);
     return draft;
   };
   return {
@@ -90,7 +96,7 @@ export function createDrafts(parts: DraftContext): Drafts {
     },
     show(conversation, text) {
       if (!parts.settings.streaming) return;
-      const draft = drafts.get(conversation) ?? newDraft(newest.get(conversation) ?? null);
+      const draft = drafts.get(conversation) ?? newDraft(parts, newest.get(conversation) ?? null);
       drafts.set(conversation, draft);
       draft.wanted = text;
       if (draft.running === IDLE) draft.running = write(parts, conversation, draft);
@@ -133,8 +139,10 @@ async function remove({ rest, state }: DraftContext, conversation: ConversationK
 const IDLE = Promise.resolve();
 const MAX_NONCE = 25;
 
-function newDraft(replyTo: string | null): Draft {
-  return { replyTo, wanted: '', shown: '', messageId: null, over: new AbortController(), running: IDLE };
+function newDraft({ random }: DraftContext, replyTo: string | null): Draft {
+  const nonce = random.id().slice(-MAX_NONCE);
+  const state = { wanted: '', shown: '', messageId: null, mayExist: false, running: IDLE };
+  return { replyTo, nonce, over: new AbortController(), ...state };
 }
 
 /** The start of the text with its code blocks closed. Text far beyond it is not read. */
@@ -154,8 +162,7 @@ async function write(parts: DraftContext, conversation: ConversationKey, draft: 
     await pause();
     for (let text = presentable(draft.wanted); text !== draft.shown; text = presentable(draft.wanted)) {
       draft.shown = text;
-      if (text !== '' && draft.messageId === null) await open(parts, conversation, { draft, text });
-      else if (text !== '') await change(parts, conversation, { draft, text });
+      if (text !== '') await advance(parts, conversation, { draft, text });
       await pause();
     }
   } catch (error) {
@@ -170,17 +177,39 @@ interface Showing {
   readonly text: string;
 }
 
+async function advance(parts: DraftContext, conversation: ConversationKey, showing: Showing): Promise<void> {
+  const { messageId, mayExist } = showing.draft;
+  if (messageId === null) await open(parts, conversation, showing);
+  // A message of an earlier attempt has the text of that attempt.
+  if (messageId !== null || mayExist) await change(parts, conversation, showing);
+}
+
 async function open(parts: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
   const { replyTo } = draft;
   const reference =
     replyTo !== null && parts.settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {};
-  // The library repeats a request whose response was lost; the nonce keeps it one message.
-  const once = { nonce: parts.random.id().slice(-MAX_NONCE), enforce_nonce: true };
+  const once = { nonce: draft.nonce, enforce_nonce: true };
   const shown = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds };
   const body = { ...shown, ...once, ...reference };
-  const answer = await postMessage(parts.rest, { channelId: targetOf(placeOfKey(conversation)), body });
-  draft.messageId = sentSchema.parse(answer).id;
+  draft.mayExist = true;
+  try {
+    const answer = await postMessage(parts.rest, { channelId: targetOf(placeOfKey(conversation)), body });
+    draft.messageId = sentSchema.parse(answer).id;
+    draft.mayExist = false;
+  } catch (error) {
+    if (isRefusal(error)) draft.mayExist = false;
+    throw error;
+  }
   await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
+}
+
+/** Discord returns the message if it exists; otherwise a new one takes its place. */
+async function openAgain(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
+  try {
+    await open(parts, conversation, { draft, text: draft.shown });
+  } catch (error) {
+    parts.log.debug('A draft may have been left behind', { conversation, cause: describe(error) });
+  }
 }
 
 async function change(parts: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {

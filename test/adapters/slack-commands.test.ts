@@ -9,10 +9,12 @@ import {
   BOB,
   BOT_ID,
   BOT_TOKEN,
+  COLLEAGUE,
   DIRECT,
   type Fields,
   GENERAL,
   GUEST,
+  NEIGHBOUR,
   type SlackDouble,
   startSlack,
   TEAM,
@@ -150,6 +152,18 @@ describe('slash commands', () => {
     slack.slash('status', { user_id: GUEST });
     expect(JSON.stringify([await answered(1), await answered(2)]).match(/does not serve you/g)).toHaveLength(4);
     expect(bot.sink.commands).toEqual([]);
+  });
+
+  test('members of an organization are served by its workspace', async () => {
+    await start({ outsiders: false });
+    for (const user_id of [NEIGHBOUR, COLLEAGUE]) slack.slash('status', { user_id });
+    const answers = JSON.stringify([await answered(1), await answered(2)]);
+    expect(answers.match(/does not serve you/g)).toHaveLength(2);
+    expect(bot.sink.commands.map(({ author }) => author.name)).toEqual(['mia']);
+    slack.emit({ type: 'app_home_opened', user: NEIGHBOUR, channel: DIRECT, tab: 'home' });
+    slack.emit({ type: 'app_home_opened', user: COLLEAGUE, channel: DIRECT, tab: 'home' });
+    await until('the home', () => slack.callsOf('views.publish').length > 0);
+    expect(slack.callsOf('views.publish').map(({ user_id }) => user_id)).toEqual([COLLEAGUE]);
   });
 
   // Shows: R28

@@ -7,10 +7,13 @@ import {
   BOT,
   BOT_ID,
   BOT_TOKEN,
+  COLLEAGUE,
   DIRECT,
   GENERAL,
   GROUP,
   GUEST,
+  NEIGHBOUR,
+  ORGANIZATION,
   OTHER_TEAM,
   ROBOT,
   SHARED,
@@ -271,6 +274,15 @@ describe('who can read it', () => {
     slack.say(SHARED, ADA, 'from inside');
     await arrived(strict, 'from inside');
     expect(strict.sink.messages.map(({ text }) => text)).toEqual(['from inside']);
+  });
+
+  test.each([TEAM, OTHER_TEAM, ORGANIZATION])('knows its members in an organization: home %s', async (home) => {
+    const bot = await start({ table: { outsiders: false } });
+    const fields = { team: home, user_team: home };
+    slack.say(SHARED, NEIGHBOUR, 'from next door', fields);
+    slack.say(SHARED, COLLEAGUE, 'from inside', fields);
+    expect((await arrived(bot, 'from inside')).author.name).toBe('mia');
+    expect(bot.sink.messages.map(({ text }) => text)).toEqual(['from inside']);
   });
 
   test('looks up people’s workspace where the message lacks it', async () => {

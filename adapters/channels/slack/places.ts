@@ -77,6 +77,19 @@ export function nameOf(user: WireUser | null): string | null {
 }
 
 /**
+ * Whether a person is from another workspace. In an organization, `home` may be the organization itself, or another one
+ * of their workspaces.
+ */
+export function isForeign(
+  user: WireUser | null,
+  { home, own }: { readonly home: string | null | undefined; readonly own: string },
+): boolean {
+  if (user?.is_stranger === true) return true;
+  const teams = user?.enterprise_user?.teams ?? [];
+  return teams.length > 0 ? !teams.includes(own) : Boolean(home) && home !== own;
+}
+
+/**
  * Who can read a channel. If Slack does not describe it in time, what the message itself shows; otherwise it counts as
  * private.
  */

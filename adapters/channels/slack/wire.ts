@@ -155,6 +155,8 @@ export const userSchema = z.object({
   /** From another workspace. */
   is_stranger: barrier,
   team_id: side(id),
+  /** In an organization: all workspaces that they are a member of. */
+  enterprise_user: side(z.object({ teams: listOf(id) })),
   profile: side(z.object({ display_name: text, real_name: text })),
 });
 export type WireUser = z.infer<typeof userSchema>;

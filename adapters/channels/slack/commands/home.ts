@@ -1,7 +1,7 @@
 import type { ChannelSink, ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { keyOf } from '../place.ts';
-import { nameOf, type Places } from '../places.ts';
+import { isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Buttons } from './buttons.ts';
@@ -34,7 +34,7 @@ export function createHome(options: HomeOptions): Home {
       const { channel } = await workspace.web.conversations.open({ users: userId });
       const channelId = channel?.id ?? '';
       const user = await places.user(userId);
-      const isOutsider = (user?.team_id ?? workspace.teamId) !== workspace.teamId;
+      const isOutsider = isForeign(user, { home: user?.team_id, own: workspace.teamId });
       if (channelId === '' || !isServed(settings, { channelId, userId, isOutsider })) return;
       const reply = await sink.command({
         conversation: keyOf({ teamId: workspace.teamId, channelId, threadTs: null }),

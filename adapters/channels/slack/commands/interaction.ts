@@ -9,7 +9,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { isDirect, keyOf } from '../place.ts';
-import { heardIn, nameOf, type Places } from '../places.ts';
+import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Button, Buttons } from './buttons.ts';
@@ -52,8 +52,7 @@ export async function invocationOf(options: VisitOptions, visit: Visit): Promise
   const { settings, workspace, places } = options;
   const { userId, channelId } = visit;
   const user = await places.user(userId);
-  const home = user?.team_id ?? visit.teamId ?? workspace.teamId;
-  const isOutsider = user?.is_stranger === true || home !== workspace.teamId;
+  const isOutsider = isForeign(user, { home: user?.team_id ?? visit.teamId, own: workspace.teamId });
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);

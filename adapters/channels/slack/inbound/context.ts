@@ -13,16 +13,9 @@ import { within } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
 import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
-import { heardIn, nameOf, type Places } from '../places.ts';
+import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
-import {
-  fileSchema,
-  historySchema,
-  type WireEventMessage,
-  type WireFile,
-  type WireMessage,
-  type WireUser,
-} from '../wire.ts';
+import { fileSchema, historySchema, type WireEventMessage, type WireFile, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import type { Beginnings } from './first-messages.ts';
@@ -130,14 +123,9 @@ async function speakerOf({ places, workspace }: ContextOptions, message: WireMes
   const known = userId ? await places.user(userId) : null;
   const name = username || (isBot(message) ? profile?.name : null) || nameOf(known) || id;
   const author: Author = { id, name, kind: isBot(message) || known?.is_bot ? 'bot' : 'person' };
-  return { author, isOutsider: isOutside(message, known, workspace.teamId) };
-}
-
-/** A message usually names its author's workspace; otherwise Slack's directory does. */
-function isOutside(message: WireMessage, known: WireUser | null, own: string): boolean {
-  const { user_team: userTeam, source_team: sourceTeam, team } = message;
-  const home = userTeam ?? sourceTeam ?? team ?? known?.team_id;
-  return known?.is_stranger === true || (Boolean(home) && home !== own);
+  // A message usually names its author's workspace; otherwise Slack's directory does.
+  const home = message.user_team ?? message.source_team ?? message.team ?? known?.team_id;
+  return { author, isOutsider: isForeign(known, { home, own: workspace.teamId }) };
 }
 
 function refusalBy(

@@ -194,6 +194,22 @@ describe('a button', () => {
     for (const junk of ['', '.', 'x.y.z', 'r..']) expect(await open().read(junk)).toEqual({ kind: 'foreign' });
   });
 
+  test('leaves no readable command in the store, nor for long', async () => {
+    const state = createState();
+    let aheadMs = 0;
+    const ahead = { ...clock, now: () => clock.now() + aheadMs };
+    const buttons = createButtons({ secret: 'secret', state, clock: ahead, random: createSystemRandom(clock) });
+    const command = { path: ['memory', 'search'], options: { query: `the-door-code ${'x'.repeat(200)}` } };
+    const customId = await buttons.write({ deed: 'run', ownerId: ADA.id, command });
+    const [row] = await state.list('discord.buttons');
+    expect(JSON.stringify(row)).not.toMatch(/door|eHh4/);
+    await state.set('discord.buttons', row?.key ?? '', { sealed: 'changed', at: clock.now() });
+    expect(await buttons.read(customId)).toEqual({ kind: 'expired' });
+    aheadMs = 8 * 86_400_000;
+    await buttons.write({ deed: 'run', ownerId: ADA.id, command });
+    expect(await state.list('discord.buttons')).toHaveLength(1);
+  });
+
   test('explains that its command is no longer stored', async () => {
     const long = {
       deed: 'run',

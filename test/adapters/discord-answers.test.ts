@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
+import { postTo } from '../contracts/channel-kit.ts';
 import {
   ADA,
   BOT,
@@ -10,40 +11,20 @@ import {
   GUILD,
   GUILD_TWO,
   STAFF,
-  startDiscord,
 } from '../fixtures/discord/double.ts';
-import { createState, type Opened, type OpenOptions, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
+import { discordForEachTest } from '../fixtures/discord/each-test.ts';
+import { createState, type Opened, recordSink, until } from '../fixtures/discord/kit.ts';
 import { snowflake, thread } from '../fixtures/discord/payloads.ts';
 
 /** Responses over REST that are not Discord's own, or that miss what they should contain. */
 
 let double: DiscordDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  double = await startDiscord();
+const { start } = discordForEachTest((fresh) => {
+  double = fresh;
 });
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await double.close();
-});
-
-async function start(options: OpenOptions = {}): Promise<Opened> {
-  const opened = openChannel(double, options);
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
 
 const conversation = `discord:${GUILD}:${GENERAL}` as ConversationKey;
-const post = (details: Partial<Post> = {}): Post => ({
-  conversation,
-  nonce: '1-1-0',
-  body: { kind: 'text', text: 'an answer' },
-  replyTo: null,
-  attempt: 1,
-  ...details,
-});
+const post = (details: Partial<Post> = {}) => postTo(conversation, details);
 const { signal } = new AbortController();
 const PAGE = '<!doctype html><title>Just a moment</title>';
 const sent = () => double.rest.sent('POST', /messages$/);
@@ -184,7 +165,6 @@ describe('a channel', () => {
     double.say(STAFF, ADA, 'keep this');
     await until('the message', () => sink.messages.length === 1);
     await first.channel.stop();
-    open = [];
     double.removeChannel(STAFF);
     double.rest.instead('GET', new RegExp(`/channels/${STAFF}$`), { status: 200, page: PAGE }, 1_000);
     await start({ sink, state, table });
@@ -211,7 +191,6 @@ describe('a server', () => {
       double.say(ELSEWHERE, ADA, 'and this');
       await until('the messages', () => sink.messages.length === 2);
       await first.channel.stop();
-      open = [];
       double.world.ready = { guilds };
       double.world.unavailable = [GUILD, GUILD_TWO];
       await start({ sink, state, table });

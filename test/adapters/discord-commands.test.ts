@@ -23,7 +23,8 @@ import {
   OWNER,
   startDiscord,
 } from '../fixtures/discord/double.ts';
-import { createState, type Opened, type OpenOptions, openChannel, plain, until } from '../fixtures/discord/kit.ts';
+import { withChannel } from '../fixtures/discord/each-test.ts';
+import { createState, type OpenOptions, openChannel, plain, until } from '../fixtures/discord/kit.ts';
 import { message } from '../fixtures/discord/payloads.ts';
 
 type Json = Record<string, unknown>;
@@ -219,22 +220,6 @@ describe('a button', () => {
     expect(await open().read(await open().write(long))).toEqual({ kind: 'expired' });
   });
 });
-
-/** The double, a started channel, and what people do. */
-async function withChannel(
-  options: OpenOptions,
-  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
-): Promise<void> {
-  const double = await startDiscord();
-  const opened = openChannel(double, options);
-  try {
-    await opened.channel.start(opened.sink);
-    await work({ double, ...opened });
-  } finally {
-    await opened.channel.stop();
-    await double.close();
-  }
-}
 
 type Answered = {
   type: number;

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
+import { postTo } from '../contracts/channel-kit.ts';
 import {
   ADA,
   DIRECT,
@@ -14,7 +15,8 @@ import {
   startDiscord,
   TOKEN,
 } from '../fixtures/discord/double.ts';
-import { createState, type Opened, type OpenOptions, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
+import { withChannel } from '../fixtures/discord/each-test.ts';
+import { createState, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
 
 async function withDouble(options: DoubleOptions, work: (double: DiscordDouble) => Promise<void>): Promise<void> {
   const double = await startDiscord(options);
@@ -23,21 +25,6 @@ async function withDouble(options: DoubleOptions, work: (double: DiscordDouble) 
   } finally {
     await double.close();
   }
-}
-
-async function withChannel(
-  options: OpenOptions & DoubleOptions,
-  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
-): Promise<void> {
-  await withDouble(options, async (double) => {
-    const opened = openChannel(double, options);
-    try {
-      await opened.channel.start(opened.sink);
-      await work({ double, ...opened });
-    } finally {
-      await opened.channel.stop();
-    }
-  });
 }
 
 describe('a handshake that Discord refuses', () => {
@@ -253,13 +240,7 @@ describe('several bots in one process', () => {
         'helper',
       ]);
       for (const conversation of keys) {
-        const post = {
-          conversation,
-          nonce: '1-1-0',
-          body: { kind: 'text', text: `to ${conversation}` },
-          replyTo: null,
-          attempt: 1,
-        } as const;
+        const post = postTo(conversation, { body: { kind: 'text', text: `to ${conversation}` } });
         await channel.post(post, { signal: AbortSignal.timeout(5_000) });
       }
       expect(double.posted(GENERAL)).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayDispatchEvents } from 'discord.js';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   ADA,
   BOT,
@@ -11,22 +11,19 @@ import {
   GUILD_TWO,
   OTHER_BOT,
   STAFF,
-  startDiscord,
 } from '../fixtures/discord/double.ts';
-import { type Opened, openChannel, until } from '../fixtures/discord/kit.ts';
+import { discordForEachTest } from '../fixtures/discord/each-test.ts';
+import { type Opened, until } from '../fixtures/discord/kit.ts';
 import { member, message, role, snowflake, textChannel, thread, user } from '../fixtures/discord/payloads.ts';
 
 let double: DiscordDouble;
 let opened: Opened;
 
-beforeEach(async () => {
-  double = await startDiscord();
-  opened = openChannel(double, { table: { channels: { deny: [STAFF] }, hear_bots: false } });
-  await opened.channel.start(opened.sink);
+const { start } = discordForEachTest((fresh) => {
+  double = fresh;
 });
-afterEach(async () => {
-  await opened.channel.stop();
-  await double.close();
+beforeEach(async () => {
+  opened = await start({ table: { channels: { deny: [STAFF] }, hear_bots: false } });
 });
 
 const reasons = () => opened.sink.drops.map(({ reason }) => reason);

@@ -3,35 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { nonceOf } from '../../adapters/channels/discord/outbound/post.ts';
 import { createTyping } from '../../adapters/channels/discord/outbound/typing.ts';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
+import { postTo } from '../contracts/channel-kit.ts';
 import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';
-import { createState, type Opened, type OpenOptions, openChannel, until } from '../fixtures/discord/kit.ts';
+import { withChannel } from '../fixtures/discord/each-test.ts';
+import { createState, openChannel, until } from '../fixtures/discord/kit.ts';
 import { message } from '../fixtures/discord/payloads.ts';
 
 const conversation = `discord:${GUILD}:${GENERAL}` as ConversationKey;
-const post = (details: Partial<Post> = {}): Post => ({
-  conversation,
-  nonce: '1-1-0',
-  body: { kind: 'text', text: 'an answer' },
-  replyTo: null,
-  attempt: 1,
-  ...details,
-});
+const post = (details: Partial<Post> = {}) => postTo(conversation, details);
 const signal = new AbortController().signal;
-
-async function withChannel(
-  options: OpenOptions,
-  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
-): Promise<void> {
-  const double = await startDiscord();
-  const opened = openChannel(double, options);
-  try {
-    await opened.channel.start(opened.sink);
-    await work({ double, ...opened });
-  } finally {
-    await opened.channel.stop();
-    await double.close();
-  }
-}
 
 const sent = (double: DiscordDouble) => double.rest.sent('POST', /messages$/);
 

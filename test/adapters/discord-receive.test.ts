@@ -16,7 +16,8 @@ import {
   startDiscord,
   VIEW,
 } from '../fixtures/discord/double.ts';
-import { createState, type Opened, type OpenOptions, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
+import { withChannel } from '../fixtures/discord/each-test.ts';
+import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/discord/kit.ts';
 import { snowflake, textChannel, thread } from '../fixtures/discord/payloads.ts';
 
 const THREAD = '500000000000000001';
@@ -24,21 +25,6 @@ const SECRET_THREAD = '500000000000000002';
 const key = (channel: string, guild = GUILD) => `discord:${guild}:${channel}`;
 const texts = (messages: readonly InboundMessage[]) => messages.map(({ text }) => text);
 const minutesAgo = (minutes: number) => snowflake(Date.now() - minutes * 60_000);
-
-async function withChannel(
-  options: OpenOptions,
-  work: (world: { double: DiscordDouble } & Opened) => Promise<void>,
-): Promise<void> {
-  const double = await startDiscord();
-  const opened = openChannel(double, options);
-  try {
-    await opened.channel.start(opened.sink);
-    await work({ double, ...opened });
-  } finally {
-    await opened.channel.stop();
-    await double.close();
-  }
-}
 
 describe('where something is said', () => {
   // Shows: F

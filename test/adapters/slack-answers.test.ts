@@ -1,41 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
-import { ADA, BOT, GENERAL, type SlackDouble, STAFF, startSlack, TEAM } from '../fixtures/slack/double.ts';
+import { postTo } from '../contracts/channel-kit.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { install, many } from '../fixtures/slack/installing.ts';
-import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { createState, type Opened, recordSink, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 /** Responses of the Web API that are not Slack's own, or that miss what they should contain. */
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
+const { start, stop } = slackForEachTest((fresh) => {
+  slack = fresh;
 });
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
-  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
 
 const { signal } = new AbortController();
 const channelKey = `slack:${TEAM}:${GENERAL}` as ConversationKey;
-const post = (details: Partial<Post> = {}): Post => ({
-  conversation: channelKey,
-  nonce: '1-1-0',
-  body: { kind: 'text', text: 'an answer' },
-  replyTo: null,
-  attempt: 1,
-  ...details,
-});
+const post = (details: Partial<Post> = {}) => postTo(channelKey, details);
 const PAGE = '<!doctype html><title>Just a moment</title>';
 const failureOf = async (bot: Opened, details: Partial<Post> = {}) =>
   await bot.channel.post(post(details), { signal }).then(
@@ -127,8 +109,7 @@ describe('a list of replies', () => {
     await until('the question', () => sink.messages.length === 1);
     slack.say(GENERAL, ADA, 'two', { thread_ts: ts });
     await until('the reply', () => sink.messages.length === 2);
-    await first.channel.stop();
-    open = [];
+    await stop(first);
     slack.fail('conversations.replies', { page: answer(ts) });
     const bot = await start({ sink, state });
     await until('the look', () => slack.callsOf('conversations.replies').length > 0);
@@ -143,8 +124,7 @@ describe('a list of replies', () => {
     const first = await start({ sink, state });
     const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> one`);
     await until('the question', () => sink.messages.length === 1);
-    await first.channel.stop();
-    open = [];
+    await stop(first);
     const page = body([root(ts)], { has_more: true, response_metadata: { next_cursor: 'x' } });
     slack.fail('conversations.replies', ...Array.from({ length: 100 }, () => ({ page })));
     slack.store(STAFF, ADA, `<@${BOT}> elsewhere`);
@@ -197,8 +177,7 @@ describe('missed messages', () => {
     const first = await start({ sink, state });
     slack.say(GENERAL, ADA, `<@${BOT}> one`);
     await until('the first message', () => sink.messages.length === 1);
-    await first.channel.stop();
-    open = [];
+    await stop(first);
     slack.store(GENERAL, ADA, `<@${BOT}> two`);
     for (const failure of [{ page: PAGE }, { cut: 'short' }] as const) slack.fail('conversations.history', failure);
     await start({ sink, state });

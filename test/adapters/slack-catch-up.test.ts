@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ADA,
   BOB,
@@ -9,38 +9,23 @@ import {
   type Message,
   type SlackDouble,
   STAFF,
-  startSlack,
   TEAM,
 } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { createState, recordSink, until } from '../fixtures/slack/kit.ts';
 
 /** Messages sent, edited and deleted while the bot was offline. */
 
 let slack: SlackDouble;
-let open: Opened[] = [];
 let sink = recordSink();
 let state = createState();
-beforeEach(async () => {
-  slack = await startSlack();
+const bots = slackForEachTest((fresh) => {
+  slack = fresh;
   sink = recordSink();
   state = createState();
 });
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(table: Record<string, unknown> = {}): Promise<Opened> {
-  const opened = openChannel(slack, { sink, state, table: { sockets: 1, ...table } });
-  open.push(opened);
-  await opened.channel.start(sink);
-  return opened;
-}
-async function stop({ channel }: Opened): Promise<void> {
-  await channel.stop();
-  await until('its sockets are closed', () => slack.sockets() === 0);
-}
+const { stop } = bots;
+const start = (table: Record<string, unknown> = {}) => bots.start({ sink, state, table });
 const arrived = (text: string, withinMs?: number) =>
   until(`"${text}" arrives`, () => sink.messages.find((message) => message.text.endsWith(text)), withinMs);
 const removed = () => new Set(sink.removals.flatMap(({ externalIds }) => externalIds));
@@ -67,13 +52,11 @@ describe('what cannot be read', () => {
     slack.store(GENERAL, BOB, 'a reply', { thread_ts: lost.ts });
     slack.fail('conversations.replies', { error: 'internal_error_of_a_kind' });
     slack.store(GENERAL, BOB, 'the last');
-    await start();
+    const bot = await start();
     await arrived('odd');
     await arrived('the last');
     expect(sink.drops.filter(({ reason }) => reason === 'malformed')).toMatchObject([{ channel: GENERAL }]);
-    await until('the thread is told of', () =>
-      open.some(({ log }) => log.lines.some(({ fields }) => fields['thread'] === lost.ts)),
-    );
+    await until('the thread is told of', () => bot.log.lines.some(({ fields }) => fields['thread'] === lost.ts));
   });
 
   test('is read after the next start, whatever came in between', async () => {

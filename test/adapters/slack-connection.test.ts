@@ -1,34 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
 import { builtInSpecs, makeKey, silentLog } from '../../src/adapter-kit.ts';
-import { ADA, BOT, GENERAL, type SlackDouble, signed, startSlack, TEAM } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, signed, TEAM } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { arrived, createState, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
-});
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
-  const opened = openChannel(slack, options);
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
-const arrived = ({ sink }: Opened, text: string) =>
-  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text), 60_000);
+const { start } = slackForEachTest((fresh) => {
+  slack = fresh;
+}, {});
 
 describe('Socket Mode', () => {
   test('hears through one socket while another is renewed', async () => {

@@ -1,26 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ADA, BOB, BOT, BOT_ID, GENERAL, ROBOT, type SlackDouble, startSlack } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
+import { describe, expect, test } from 'vitest';
+import { ADA, BOB, BOT, BOT_ID, GENERAL, ROBOT, type SlackDouble } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { createState, type Opened, until } from '../fixtures/slack/kit.ts';
 
 /** Who has to mention the bot in a thread of a channel, and who doesn't. */
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
-});
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
-  const opened = openChannel(slack, { ...options, table: { sockets: 1, hear_bots: true, ...options.table } });
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
+const { start, stop } = slackForEachTest(
+  (fresh) => {
+    slack = fresh;
+  },
+  { sockets: 1, hear_bots: true },
+);
 
 /** Whether a message in the thread counts as addressed to the bot. */
 async function addresses({ sink }: Opened, user: string, text: string, more: Record<string, unknown>) {
@@ -63,8 +54,7 @@ describe('a thread in a channel', () => {
     const first = await start({ state, table: { catch_up: { messages: 0 } } });
     const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };
     await until('it is stored', () => first.sink.messages.length === 1);
-    await first.channel.stop();
-    await until('its sockets are closed', () => slack.sockets() === 0);
+    await stop(first);
     const again = await start({ state, table: { catch_up: { messages: 0 } } });
     expect(await addresses(again, ADA, 'Are you back?', thread)).toBe(true);
     expect(await addresses(again, BOB, 'Is it?', thread)).toBe(false);

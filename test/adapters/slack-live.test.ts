@@ -1,29 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ADA, BOB, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { describe, expect, test } from 'vitest';
+import { ADA, BOB, BOT, DIRECT, GENERAL, type SlackDouble, STAFF } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { arrived, createState, type Opened, type OpenOptions, recordSink, until } from '../fixtures/slack/kit.ts';
 
 /** Events that arrive while Slack responds slowly, or not at all. */
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
-});
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
+const bots = slackForEachTest((fresh) => {
+  slack = fresh;
 });
 
-async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
-  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
-  open.push(opened);
-  await opened.channel.start(opened.sink);
+async function start(options: OpenOptions = {}): Promise<Opened> {
+  const opened = await bots.start(options);
   await until('a socket is open', () => slack.sockets() === 1);
   return opened;
 }
-const arrived = ({ sink }: Opened, text: string) =>
-  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
 const acknowledged = (id: string) => until('it is acknowledged', () => slack.acks.includes(id));
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 const withFile = () => ({
@@ -82,7 +73,7 @@ describe('a live message', () => {
     await acknowledged(emit(GENERAL, 'look', withFile()).id);
     await acknowledged(emit(GENERAL, 'and this').id);
     // As if killed: nothing it does afterwards counts.
-    await first.channel.stop();
+    await bots.stop(first);
     expect(sink.messages).toEqual([]);
     slack.hanging.clear();
     const again = await start({ sink, state, table: { catch_up: { messages: 0 } } });
@@ -143,8 +134,7 @@ describe('a live message', () => {
     const first = await start({ sink });
     for (const channel of [GENERAL, STAFF, DIRECT]) emit(channel, `before in ${channel}`);
     await until('all arrive', () => sink.messages.length === 3);
-    await first.channel.stop();
-    await until('its sockets are closed', () => slack.sockets() === 0);
+    await bots.stop(first);
     for (const method of ['conversations.history', 'conversations.replies']) slack.hanging.add(method);
     const bot = await start({ sink });
     const began = Date.now();
@@ -158,8 +148,7 @@ describe('a live message', () => {
     const first = await start({ sink });
     const roots = Array.from({ length: 80 }, (_, index) => emit(GENERAL, `<@${BOT}> thread ${index}`));
     await until('all arrive', () => sink.messages.length === 80);
-    await first.channel.stop();
-    await until('its sockets are closed', () => slack.sockets() === 0);
+    await bots.stop(first);
     for (const { ts } of roots) slack.store(GENERAL, BOB, 'a reply', { thread_ts: ts });
     slack.store(DIRECT, ADA, 'a direct question');
     const threads = Promise.withResolvers<void>();

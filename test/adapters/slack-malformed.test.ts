@@ -1,28 +1,15 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ADA, BOB, DIRECT, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
-import { type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
+import { describe, expect, test } from 'vitest';
+import { ADA, BOB, DIRECT, GENERAL, type SlackDouble, signed } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { arrived, type Opened, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
+const bots = slackForEachTest((fresh) => {
+  slack = fresh;
 });
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(table: Record<string, unknown> = {}): Promise<Opened> {
-  const opened = openChannel(slack, { table: { sockets: 1, ...table } });
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
-const arrived = ({ sink }: Opened, text: string) =>
-  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
+const start = (table: Record<string, unknown> = {}) => bots.start({ table });
 const warned = ({ sink }: Opened) => sink.drops.filter(({ reason }) => reason === 'malformed');
 
 describe('a malformed packet', () => {

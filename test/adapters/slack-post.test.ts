@@ -1,37 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post, StrataError } from '../../src/adapter-kit.ts';
-import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, startSlack, TEAM } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, until } from '../fixtures/slack/kit.ts';
+import { postTo } from '../contracts/channel-kit.ts';
+import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { createState, type Opened, until } from '../fixtures/slack/kit.ts';
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
+const { start, stop } = slackForEachTest((fresh) => {
+  slack = fresh;
 });
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
-  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
 
 const { signal } = new AbortController();
 const channelKey = `slack:${TEAM}:${GENERAL}` as ConversationKey;
-const post = (details: Partial<Post> = {}): Post => ({
-  conversation: channelKey,
-  nonce: '1-1-0',
-  body: { kind: 'text', text: 'an answer' },
-  replyTo: null,
-  attempt: 1,
-  ...details,
-});
+const post = (details: Partial<Post> = {}) => postTo(channelKey, details);
 const ask = async (bot: Opened): Promise<Post['conversation']> => {
   const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> hi`);
   return (await until('it arrives', () => bot.sink.messages.find((message) => message.externalId === ts))).conversation;
@@ -258,7 +240,7 @@ x
     await expect(bot.channel.post(post({ conversation }), { signal })).rejects.toThrow('Slack');
     const later = slack.say(DIRECT, ADA, 'about dogs');
     await until('it arrives', () => bot.sink.messages[1]);
-    await bot.channel.stop();
+    await stop(bot);
     const again = await start({ state, table });
     await again.channel.post(post({ conversation, attempt: 2 }), { signal });
     await again.channel.post(post({ conversation, nonce: '1-2-0' }), { signal });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ConversationKey, createSystemClock } from '../../src/adapter-kit.ts';
 import {
   ADA,
@@ -19,35 +19,15 @@ import {
   SHARED,
   type SlackDouble,
   STAFF,
-  startSlack,
   TEAM,
 } from '../fixtures/slack/double.ts';
-import { createState, type Opened, openChannel, recordSink, until } from '../fixtures/slack/kit.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { arrived, createState, recordSink, until } from '../fixtures/slack/kit.ts';
 
 let slack: SlackDouble;
-let open: Opened[] = [];
-beforeEach(async () => {
-  slack = await startSlack();
+const { start, stop } = slackForEachTest((fresh) => {
+  slack = fresh;
 });
-afterEach(async () => {
-  for (const { channel } of open) await channel.stop();
-  open = [];
-  await slack.close();
-});
-
-async function start(options: Parameters<typeof openChannel>[1] = {}): Promise<Opened> {
-  const opened = openChannel(slack, { ...options, table: { sockets: 1, ...options.table } });
-  open.push(opened);
-  await opened.channel.start(opened.sink);
-  return opened;
-}
-/** Stops a bot, so that it receives no later messages. */
-async function stop({ channel }: Opened): Promise<void> {
-  await channel.stop();
-  await until('its sockets are closed', () => slack.sockets() === 0);
-}
-const arrived = ({ sink }: Opened, text: string) =>
-  until(`"${text}" arrives`, () => sink.messages.find((message) => message.text === text));
 
 describe('the conversation of a message', () => {
   test('channels, threads and mentions are conversations with fixed keys', async () => {

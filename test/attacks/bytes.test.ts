@@ -61,6 +61,22 @@ async function open({ script, tools = [], hooks = [] }: Talk): Promise<BotWorld>
   return here;
 }
 
+/** A tool in the middle of which the text is removed, once. Its long result quotes the text all the same. */
+function createLook(remove: () => Promise<unknown>): { readonly look: Tool; readonly isDone: () => boolean } {
+  let isDone = false;
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks something up',
+    input: z.object({}),
+    async run() {
+      if (!isDone) await remove();
+      isDone = true;
+      return `${SECRET} `.repeat(4000);
+    },
+  }) as Tool;
+  return { look, isDone: () => isDone };
+}
+
 /** Waits for what goes on in the background, and for a scrub that was put off. */
 async function isGone({ directory }: BotWorld): Promise<void> {
   await until(() => filesWith(directory, SECRET) === '');
@@ -68,46 +84,26 @@ async function isGone({ directory }: BotWorld): Promise<void> {
 
 describe.each(WAYS)('text that is %s', (_, remove) => {
   it('while a tool returns a long result', async () => {
-    let isDone = false;
-    const look = defineTool({
-      name: 'look',
-      description: 'Looks something up',
-      input: z.object({}),
-      async run() {
-        if (!isDone) await remove(world);
-        isDone = true;
-        return `${SECRET} `.repeat(4000);
-      },
-    }) as Tool;
+    const { look, isDone } = createLook(() => remove(world));
     const script: Script = (request, given) => {
       if (!isReply(request)) return faithful(request, given);
       return hasResult(request) || !said(request).includes(SECRET) ? { text: 'Well.' } : callOf('look');
     };
     const world = await open({ script, tools: [look] });
     await world.say(TOLD, { id: 'm1' });
-    await until(() => isDone);
+    await until(isDone);
     await world.settled();
     await isGone(world);
   });
 
   it('while a child works with it', async () => {
-    let isDone = false;
     const research = defineTool({
       name: 'research',
       description: 'Finds something out',
       input: z.object({}),
       run: async (_input, { spawn }) => (await spawn({ task: `Open the gate with ${SECRET}.` })).text,
     }) as Tool;
-    const look = defineTool({
-      name: 'look',
-      description: 'Looks something up',
-      input: z.object({}),
-      async run() {
-        if (!isDone) await remove(world);
-        isDone = true;
-        return `${SECRET} `.repeat(4000);
-      },
-    }) as Tool;
+    const { look, isDone } = createLook(() => remove(world));
     const script: Script = (request, given) => {
       if (request.purpose === 'child') return hasResult(request) ? { text: SECRET } : callOf('look');
       if (!isReply(request)) return faithful(request, given);
@@ -115,7 +111,7 @@ describe.each(WAYS)('text that is %s', (_, remove) => {
     };
     const world = await open({ script, tools: [research, look] });
     await world.say(TOLD, { id: 'm1' });
-    await until(() => isDone);
+    await until(isDone);
     await world.settled();
     await isGone(world);
     await until(async () => (await world.bot.services.state.list('child')).length === 0);

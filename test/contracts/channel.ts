@@ -9,8 +9,8 @@ import {
   type InboundMessage,
   type KeptConversations,
   makeReply,
-  type Post,
 } from '../../src/adapter-kit.ts';
+import { postTo } from './channel-kit.ts';
 
 /** A channel on its platform, or on a double of it. */
 export interface ChannelUnderTest {
@@ -96,14 +96,6 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       world.say(text);
       return await eventually(() => sink.messages.find((message) => message.text === text), `"${text}" did not arrive`);
     };
-    const post = (conversation: ConversationKey, details: Partial<Post>): Post => ({
-      conversation,
-      nonce: '1-1-0',
-      body: { kind: 'text', text: 'an answer' },
-      replyTo: null,
-      attempt: 1,
-      ...details,
-    });
 
     test('names its platform in every conversation', async () => {
       await started();
@@ -158,9 +150,9 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
     test('posts what it is given, and tells under which id', async () => {
       await started();
       const { conversation, externalId } = await said('a question');
-      const first = await world.channel.post(post(conversation, { replyTo: externalId }), { signal });
+      const first = await world.channel.post(postTo(conversation, { replyTo: externalId }), { signal });
       const second = await world.channel.post(
-        post(conversation, { nonce: '1-1-1', body: { kind: 'text', text: 'and more' } }),
+        postTo(conversation, { nonce: '1-1-1', body: { kind: 'text', text: 'and more' } }),
         { signal },
       );
       expect(first.platformMessageId).not.toBe(second.platformMessageId);
@@ -179,7 +171,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       const { conversation, externalId } = await said('a question');
       const ids: string[] = [];
       for (const attempt of [1, 2]) {
-        const given = post(conversation, { replyTo: externalId, attempt, body: { kind: 'text', text: 'only once' } });
+        const given = postTo(conversation, { replyTo: externalId, attempt, body: { kind: 'text', text: 'only once' } });
         ids.push((await world.channel.post(given, { signal })).platformMessageId);
       }
       const times = world.shown().split('only once').length - 1;
@@ -195,7 +187,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       const bodies = world.channel.split(text);
       expect(bodies.map((body) => body.text).join('')).toBe(text);
       for (const [index, body] of bodies.entries()) {
-        await world.channel.post(post(conversation, { nonce: `1-2-${index}`, body }), { signal });
+        await world.channel.post(postTo(conversation, { nonce: `1-2-${index}`, body }), { signal });
       }
       expect(world.shown()).toContain('Sentence number 0 is here.');
       expect(world.shown()).toContain('Sentence number 599 is here.');
@@ -227,7 +219,7 @@ export function channelContract(name: string, { open, platform }: ChannelContrac
       const { conversation } = await said('before');
       await world.channel.stop();
       world.say('after');
-      await world.channel.post(post(conversation, { body: { kind: 'text', text: 'still owed' } }), { signal });
+      await world.channel.post(postTo(conversation, { body: { kind: 'text', text: 'still owed' } }), { signal });
       await delay(100);
       expect(world.shown()).toContain('still owed');
       expect(sink.messages.map(({ text }) => text)).toEqual(['before']);

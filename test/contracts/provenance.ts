@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Conversation,
-  type MemoryId,
   type MemoryReader,
   type Storage,
   type SummaryId,
@@ -100,21 +99,17 @@ export function provenanceContract(name: string, options: StoreContractOptions):
     });
 
     describe('readings', () => {
-      const savedHere = async (text: string): Promise<{ readonly id: number; readonly memoryId: MemoryId }> => {
-        const { conversation } = await kit.say(text);
-        const [memoryId] = await kit.save(conversation.id, kit.inserting(text, [1]));
-        if (!memoryId) throw new Error('the memory was passed over');
-        return { id: conversation.id, memoryId };
-      };
-      const asking = async () => {
+      /** A memory, and a turn in another place. */
+      const readingElsewhere = async () => {
+        const { conversation: own } = await kit.say('Ada likes tea');
+        const [memoryId] = await kit.save(own.id, kit.inserting('Ada likes tea', [1]));
         const { claim, conversation } = await kit.say('q', { conversation: THERE, wantsReply: true, claimLeaseMs: 9 });
-        if (claim === null) throw new Error('no claim');
-        return { claim, id: conversation.id };
+        if (!memoryId || claim === null) throw new Error('no memory or no claim');
+        return { own: own.id, memoryId, claim, id: conversation.id };
       };
 
       it('are noted once by a turn, except in their conversation', async () => {
-        const { id: own, memoryId } = await savedHere('Ada likes tea');
-        const { claim, id } = await asking();
+        const { own, memoryId, claim, id } = await readingElsewhere();
         await kit.commitTurn(claim, { given: [memoryId, memoryId] });
         await storage.store.memories.recalled([memoryId], { conversationId: id, now: NOW });
         await storage.store.memories.recalled([memoryId], { conversationId: own, now: NOW });
@@ -123,8 +118,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       });
 
       it('make a turn stale once its memory is forgotten', async () => {
-        const { memoryId } = await savedHere('Ada likes tea');
-        const { claim, id } = await asking();
+        const { memoryId, claim, id } = await readingElsewhere();
         await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
         expect((await kit.commitTurn(claim, { given: [memoryId] })).kind).toBe('stale');
         expect((await kit.get(id)).replyUntil).toBeNull();
@@ -132,8 +126,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       });
 
       it('end where the memory is forgotten or closed', async () => {
-        const { memoryId } = await savedHere('Ada likes tea');
-        const { claim, id } = await asking();
+        const { memoryId, claim, id } = await readingElsewhere();
         await kit.commitTurn(claim, {});
         const { provenance } = storage;
         expect(await provenance.areReadable(id, [memoryId, memoryId])).toBe(true);
@@ -144,8 +137,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       });
 
       it('go with their memory', async () => {
-        const { memoryId } = await savedHere('Ada likes tea');
-        const { claim } = await asking();
+        const { memoryId, claim } = await readingElsewhere();
         await kit.commitTurn(claim, { given: [memoryId] });
         await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
         expect(await storage.provenance.readings([memoryId])).toEqual([]);

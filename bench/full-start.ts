@@ -77,9 +77,9 @@ function figuresOf(store: string, size: Size, reports: readonly Report[]): reado
       ours: of('readyMs'),
       bar: { of: 'ours', is: 'below', value: size.readyMs },
     },
-    { figure: `${found}, until each was looked at`, unit: 'ms', baseline: null, ours: of('lookedMs'), bar: null },
+    { figure: `${found}, until each has been looked at`, unit: 'ms', baseline: null, ours: of('lookedMs'), bar: null },
     {
-      figure: `${found}, most memory`,
+      figure: `${found}, peak memory`,
       unit: 'MB',
       baseline: null,
       ours: of('mostBytes') / 1e6,

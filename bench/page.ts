@@ -15,7 +15,7 @@ interface Run {
 
 /** The figures of a run as a page of the documentation, which is also readable in a terminal. */
 export function formatPage(sections: readonly Section[], { machine, quick, failed }: Run): string {
-  const kind = quick ? 'A quick run, which does less of each: the bars are meant for a whole one. ' : '';
+  const kind = quick ? 'This is a quick run with fewer rounds; the bars apply to a whole run. ' : '';
   const judged = verdict(sections.flatMap(({ figures }) => figures));
   const missing = failed.length === 0 ? '' : ` Not measured, because they failed: ${failed.join(', ')}.`;
   return ['# Benchmarks', INTRODUCTION, `${kind}${machine}. ${judged}${missing}`, ...sections.map(formatSection)].join(

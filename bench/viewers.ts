@@ -16,9 +16,9 @@ const CONVERSATIONS = 100;
 const ROUND_MS = 3000;
 const PROGRAM = new URL('./children/viewers.process.ts', import.meta.url);
 
-/** What 50 people who look at a bot take from it, one of them asleep, in turns with the same bot alone. */
+/** What a bot loses to 50 people who look at it, one of whom reads nothing, compared with the same bot alone. */
 export async function measureViewers({ quick }: { readonly quick: boolean }): Promise<readonly Figure[]> {
-  const rounds = quick ? 2 : 7;
+  const rounds = viewerRounds(quick);
   const alone: Talked[] = [];
   const watched: Talked[] = [];
   await withDirectory(async (directory) => {
@@ -36,8 +36,12 @@ export async function measureViewers({ quick }: { readonly quick: boolean }): Pr
   return figuresOf(alone, watched);
 }
 
+export function viewerRounds(quick: boolean): number {
+  return quick ? 2 : 7;
+}
+
 function figuresOf(alone: readonly Talked[], watched: readonly Talked[]): readonly Figure[] {
-  // Each against the round beside it: what else the machine does changes over the run.
+  // Each is compared with its neighbouring round, because other load on the machine changes during the run.
   const taken = watched.map(({ cpuMs, turns, tookMs }, round) => {
     const beside = alone[round] ?? { cpuMs: 0, turns: 1 };
     return (cpuMs - (turns * beside.cpuMs) / beside.turns) / tookMs;
@@ -47,7 +51,7 @@ function figuresOf(alone: readonly Talked[], watched: readonly Talked[]): readon
     {
       figure: `share of a core that ${VIEWERS} viewers take from a busy bot`,
       ...{ unit: 'share', baseline: null, ours: Math.max(0, median(taken)) },
-      // The viewers' own process shares the cores, so each turn of the bot takes more of its own, too.
+      // The viewers' process shares the cores, so the bot itself needs more time for each turn, too.
       bar: null,
     },
     {

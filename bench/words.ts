@@ -1,6 +1,6 @@
 /**
- * Text that is the same in every run: words of a made-up vocabulary by Zipf's law, from a seeded generator. No message
- * of them asks about the past, which would search the conversation.
+ * Text that is the same in every run: words of a made-up vocabulary by Zipf's law, from a seeded generator. None of
+ * its messages asks about the past, which would search the conversation.
  */
 export interface WordSource {
   /** 0 <= x < 1. */

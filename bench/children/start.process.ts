@@ -49,7 +49,7 @@ async function open() {
   return await createSqliteStorage({ directory: place });
 }
 
-/** Since this program began: `maxRSS` of Node counts the process that forked it, too. */
+/** Of this program alone: Node's `maxRSS` also counts the process that forked it. */
 function peakBytes(): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
   return Number(kilobytes) * 1024;

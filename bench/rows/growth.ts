@@ -19,7 +19,7 @@ import { conversationKey, SILENT } from '../world.ts';
 
 const WORDS = 12;
 const WORKS = ['append', 'view', 'search'] as const;
-const TITLES = { append: 'append', view: 'a view read and put together', search: 'search' } as const;
+const TITLES = { append: 'append', view: 'a view read and assembled', search: 'search' } as const;
 const OF_ONE = 20;
 const MEMORIES = 10;
 

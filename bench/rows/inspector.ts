@@ -1,4 +1,5 @@
 import { startInspector } from '../../adapters/inspector/web/index.ts';
+import { formatNumber } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
@@ -7,7 +8,7 @@ import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { median } from '../samples.ts';
-import { measureViewers } from '../viewers.ts';
+import { measureViewers, viewerRounds } from '../viewers.ts';
 import { createWords } from '../words.ts';
 import { conversationKey, SILENT, type World, withWorld } from '../world.ts';
 
@@ -36,8 +37,8 @@ export async function inspector({ quick }: RowOptions): Promise<RowResult> {
   return {
     figures: [...figures, ...(await measureViewers({ quick }))],
     notes: [
-      'Viewers follow the stream and load what has changed, from a process of their own; one of them reads nothing. Rounds with and without them alternate, medians of 7 of 3 s each.',
-      `${count} conversations of ${each} messages, one of ${large}, and one of ${talk} for the forecast, which gets another threshold each time. Time from the request to the end of the page on a kept connection, median of ${ROUNDS} after the first; the first request also loads the pages.`,
+      `Viewers follow the stream from a separate process; one of them reads nothing. Rounds of 3 s with and without them alternate; medians of ${viewerRounds(quick)}.`,
+      `${formatNumber(count)} conversations of ${each} messages, one of ${formatNumber(large)}, and one of ${formatNumber(talk)} for the forecast, each time with another threshold. Time from the request to the end of the page on an open connection, median of ${ROUNDS} after the first; the first request also loads the pages.`,
     ],
   };
 }

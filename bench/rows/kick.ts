@@ -47,7 +47,7 @@ export async function kick({ quick }: RowOptions): Promise<RowResult> {
       figure('a turn of a gateway with summaries due, Redis down', 50, { ours: turnsAway.times, baseline: inProcess }),
     ],
     notes: [
-      `${kicks} kicks of ${CONVERSATIONS} conversations in bursts of 50. ${turns} turns one at a time of a gateway whose summaries nobody writes, the model at 0 ms; they kicked ${local.kicks}, ${turnsUp.kicks} and ${turnsAway.kicks} times. Redis: ${redis.name}.`,
+      `${kicks} kicks of ${CONVERSATIONS} conversations in bursts of 50. ${turns} turns, one at a time, of a gateway without a worker, with the model at 0 ms; they sent ${local.kicks}, ${turnsUp.kicks} and ${turnsAway.kicks} kicks. Server: ${redis.name}.`,
     ],
   };
 }

@@ -62,7 +62,7 @@ function figuresOf(pending: readonly number[], idle: readonly number[]): readonl
 }
 
 function noteOf(of: { readonly pending: readonly number[]; readonly summaryMs: number; readonly rounds: number }) {
-  return `${of.pending.length} turns during ${of.rounds} pending summaries of ${of.summaryMs / 1000} s, and as many beside a twin without one; about 100,000 tokens in view, the reply model answers in ${MODEL_MS} ms.`;
+  return `${of.pending.length} turns while a summary of ${of.summaryMs / 1000} s is pending (${of.rounds} in all), and as many in a twin conversation without one. About 100,000 tokens are in view, and the reply model answers in ${MODEL_MS} ms.`;
 }
 
 /** The first turns of a process compile its code, which would affect both phases. */

@@ -1,3 +1,4 @@
+import { counted } from '../../src/adapter-kit.ts';
 import type { ChatModel } from '../../src/ports/model.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { failingModel, hangingModel, providerOf, replyModel, summaryModel } from '../models.ts';
@@ -44,9 +45,9 @@ export async function losses({ quick }: RowOptions): Promise<RowResult> {
       { figure: 'slowest reply, summariser hung', unit: 'ms', baseline: slowest, ours: hung.slowestMs, bar: null },
     ],
     notes: [
-      `${working.asked} messages for each summariser, in ${size.conversations} conversations at once with a window of ${AGENT.context_window} tokens that each of them fills several times.`,
-      `${killed.accepted} messages to a process that was killed ${killed.kills} times, each time while a summary was pending; ${killed.repeated} posts were sent again afterwards, under the same nonce.`,
-      `${orphaned.asked} messages to a gateway whose worker was killed ${orphaned.kills === 1 ? 'once' : `${orphaned.kills} times`} with a call under way, and then missing for some seconds; ${orphaned.where}.`,
+      `${working.asked} messages for each summariser, in ${size.conversations} conversations at once. Each fills its window of ${AGENT.context_window} tokens several times.`,
+      `${killed.accepted} messages to a process that was killed ${killed.kills} times, each time while a summary was pending; ${counted(killed.repeated, 'post was', 'posts were')} sent again afterwards, with the same nonce.`,
+      `${orphaned.asked} messages to a gateway whose worker was killed ${orphaned.kills === 1 ? 'once' : `${orphaned.kills} times`} during a call and then absent for some seconds, with ${orphaned.where}.`,
     ],
   };
 }

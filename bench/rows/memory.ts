@@ -48,7 +48,7 @@ export async function memory({ quick }: RowOptions): Promise<RowResult> {
       },
     ],
     notes: [
-      `${CONVERSATIONS} conversations of ${turns} turns in a process of their own with the flags of \`npm start\` (${flags.join(' ')}), 50 at a time and as fast as it goes; the resident set as it stands, before any collection was asked for. Then as many new ones: the heap of an idle conversation is the difference of two collected heaps, both with all conversations idle, over ${CONVERSATIONS}.`,
+      `${CONVERSATIONS} conversations of ${turns} turns in a separate process with the flags of \`npm start\` (${flags.join(' ')}), 50 at a time and as fast as possible. The resident set is measured without forcing a garbage collection. Then as many new conversations follow: the heap of an idle conversation is the difference between the two heaps after a collection, with all conversations idle, divided by ${CONVERSATIONS}.`,
     ],
   };
 }

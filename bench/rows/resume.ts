@@ -41,10 +41,10 @@ export async function resume({ quick }: RowOptions): Promise<RowResult> {
     ...deployments.map((deployment) => resumedIn(deployment, rounds)),
   ]);
   const notes = [
-    `${rounds * CONVERSATIONS} jobs of each deployment, ${CONVERSATIONS} at a time in a process of \`strata start\` that is killed while the model thinks; the other process is ready then, but where there is only one: its start is counted too. From the kill to the next request for the same conversation.`,
+    `${rounds * CONVERSATIONS} jobs of each deployment, ${CONVERSATIONS} at a time in a process of \`strata start\` that is killed during the model call. Another process is ready at that time; with one process, its restart counts too. Measured from the kill to the next request for the same conversation.`,
   ];
   if (programs.kind === 'missing') notes.push(`Postgres was skipped: ${programs.reason}.`);
-  if (quick) notes.push('The baseline takes a minute: it is left out of a quick run.');
+  if (quick) notes.push('A quick run leaves out the baseline, which takes a minute.');
   return {
     figures: deployments.map(({ name }, index) => figureOf(name, times[index] ?? [], baseline ?? null)),
     notes,

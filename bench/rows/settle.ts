@@ -26,7 +26,7 @@ export async function settled({ quick }: RowOptions): Promise<RowResult> {
   return {
     figures,
     notes: [
-      'One recorded conversation of 680 messages, half of them as answers. Each message waits for the work that the previous one caused. Tokens read count whole requests, their instructions and condensing included.',
+      'One recorded conversation of 680 messages, half of them as answers. Each message waits for the work that the previous one caused. Tokens read are those of whole requests, including their instructions and condensing.',
     ],
   };
 }

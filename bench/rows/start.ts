@@ -34,7 +34,7 @@ export async function start({ quick }: RowOptions): Promise<RowResult> {
     ],
     notes: [
       `Median of ${rounds} starts on an existing data directory, after one that filled Node's compile cache.`,
-      'The conversations of a full store were all talked in lately, so that catching up looks at each one. Memory is the largest resident set of the process until that is done.',
+      'All conversations of a full store were active recently, so catching up looks at each of them. Memory is the largest resident set of the process until that is done.',
     ],
   };
 }

@@ -41,7 +41,7 @@ export async function throughput({ quick }: RowOptions): Promise<RowResult> {
       },
     ],
     notes: [
-      `Median of ${rounds} rounds with ${CONVERSATIONS * turns} turns each in ${CONVERSATIONS} conversations at once. A turn is three durable commits: the message, the reply, the mark that it was posted; concurrent ones share a disk write.`,
+      `Median of ${rounds} rounds with ${CONVERSATIONS * turns} turns each in ${CONVERSATIONS} conversations at once. A turn makes three durable commits: the message, the reply, and the record that it was posted. Concurrent commits share a disk write.`,
     ],
   };
 }

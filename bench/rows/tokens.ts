@@ -33,7 +33,7 @@ export async function tokens({ quick }: RowOptions): Promise<RowResult> {
     requests += samples.length;
     figures.push(...figuresOf(title, samples));
   }
-  const note = `${requests} requests of recorded conversations, from the fourth reply on. The provider's count is that of the o200k tokenizer over the whole request, its tools and four tokens around each message included; the ratio is learned from these counts only, as in service.`;
+  const note = `${requests} requests of recorded conversations, from the fourth reply on. The provider's count is that of the o200k tokenizer for the whole request, including its tools and four tokens around each message. The ratio is learned from these counts alone, as in operation.`;
   return { figures, notes: [note] };
 }
 

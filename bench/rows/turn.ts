@@ -36,8 +36,8 @@ export async function turn(options: RowOptions): Promise<RowResult> {
       },
     ],
     notes: [
-      `${short.ours.length} turns, one at a time, in ${conversationsOf(options)} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them, in a process of their own with the flags of \`npm start\` (${startFlags().join(' ')}), each when all of the one before is stored; every commit is on the disk (WAL, synchronous = full).`,
-      'The filled window holds as much of the same past as fits; summaries are written beside the turns as it fills again.',
+      `${short.ours.length} turns, one at a time, in ${conversationsOf(options)} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them, in a separate process with the flags of \`npm start\` (${startFlags().join(' ')}). Each begins when the previous one is stored completely, and every commit is on the disk (WAL, synchronous = full).`,
+      'The filled window contains as much of the same past as fits. While it fills again, summaries are written in the background.',
     ],
   };
 }

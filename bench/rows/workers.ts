@@ -44,7 +44,7 @@ export async function workers({ quick }: RowOptions): Promise<RowResult> {
       bar: null,
     })),
     notes: [
-      `${rounds} conversations for each job that can run at once, all due at the same moment. Processes of \`strata start --role worker\`, ${AT_ONCE} jobs at once in each, a model behind HTTP that answers after ${LATENCY_MS} ms. The store: ${where}. The queue: ${redis.name}. From the first hint to the last summary, after one for each job that warmed the processes up.`,
+      `${rounds} conversations for each job that can run at once, all due at the same moment. Processes of \`strata start --role worker\` with ${AT_ONCE} jobs at once in each, and a model behind HTTP that answers after ${LATENCY_MS} ms. The store: ${where}. The queue: ${redis.name}. Measured from the first hint to the last summary, after one summary for each job to warm up the processes.`,
     ],
   };
 }

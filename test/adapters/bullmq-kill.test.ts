@@ -91,7 +91,7 @@ function killed(url: () => string): void {
   });
 
   // Shows: W5
-  it('loses no look that was asked for while it worked', async () => {
+  it('loses no job that was requested during its work', async () => {
     await using place = openPlace(url());
     const worker = await place.start(60_000);
     place.queue.kick(7);
@@ -105,7 +105,7 @@ function killed(url: () => string): void {
     expect(next.lines).toEqual(['ready', 'began 7', 'ended 7', 'began 7', 'ended 7']);
   });
 
-  it('holds nobody else up', async () => {
+  it('delays no other conversation', async () => {
     await using place = openPlace(url());
     const worker = await place.start(60_000);
     place.queue.kick(1);

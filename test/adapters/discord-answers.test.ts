@@ -146,7 +146,7 @@ describe('a draft whose connection ended', () => {
 });
 
 describe('a channel', () => {
-  test('that cannot be looked up for a moment loses no message', async () => {
+  test('that cannot be looked up briefly loses no message', async () => {
     const bot = await start();
     const id = snowflake();
     double.addChannel(thread({ id, guild_id: GUILD, parent_id: GENERAL }) as never);
@@ -181,7 +181,7 @@ describe('a server', () => {
     ['unreadable', [null, 7, { id: null }]],
     ['partly unreadable', [null, { id: GUILD_TWO, unavailable: true }]],
   ])(
-    'is not taken for left when the list of servers is %s',
+    'is not left although the list of servers is %s',
     async (_, guilds) => {
       const sink = recordSink();
       const state = createState();

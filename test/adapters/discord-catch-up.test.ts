@@ -387,7 +387,7 @@ describe('how long it takes', () => {
       async ({ double, sink }) => {
         double.say(GENERAL, ADA, 'at once');
         await until('the message', () => texts(sink.messages).includes('at once'));
-        // Waits until as many as are read concurrently were requested and are still pending.
+        // Waits until as many requests as run at once are pending.
         expect(asked(double)).toBe(4);
       },
     );
@@ -419,7 +419,7 @@ describe('how long it takes', () => {
     );
   });
 
-  test('a look-up that fails for a moment loses no message', async () => {
+  test('a lookup that fails briefly loses no message', async () => {
     const double = await startDiscord();
     const { channel, sink } = openChannel(double);
     await channel.start(sink);

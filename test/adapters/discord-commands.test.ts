@@ -641,7 +641,7 @@ describe('the registration of the commands', () => {
     await double.close();
   });
 
-  test('failing keeps the bot from nothing else', async () => {
+  test('failing disturbs nothing else', async () => {
     const double = await startDiscord();
     double.rest.fail('PUT', /commands$/, { status: 403, times: 9 });
     const { channel, sink, log } = openChannel(double);

@@ -121,7 +121,7 @@ describe('a connection', () => {
       expect(tried - before).toBeLessThan(7);
       const stopping = Date.now();
       await channel.stop();
-      // Shorter than the time an attempt in progress gets to end.
+      // Shorter than the time that a running attempt has to end.
       expect(Date.now() - stopping).toBeLessThan(4_000);
       double.gateway.state.closeWith = 0;
       await delay(2_500);

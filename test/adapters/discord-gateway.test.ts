@@ -79,7 +79,7 @@ describe('a shard has one session at most', () => {
     120_000,
   );
 
-  test('though nobody answers its wish to resume', async () => {
+  test('though nothing answers its request to resume', async () => {
     await opened.channel.start(opened.sink);
     double.gateway.state.silent.push('resume', 'resume');
     double.gateway.drop();

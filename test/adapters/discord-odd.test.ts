@@ -49,7 +49,7 @@ describe('a message with odd fields', () => {
     for (const field of FIELDS) {
       for (const value of ODD) {
         const isReadable = !NEEDED.includes(field);
-        // A bot by its webhook, a note by its type, and missing text are dropped for other reasons.
+        // Messages of webhooks, system notes and messages without text are dropped for other reasons.
         if (['webhook_id', 'type', 'content'].includes(field)) continue;
         if (isReadable) kept += 1;
         double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', { ...whole(), [field]: value });

@@ -195,7 +195,7 @@ describe('a long reply', () => {
       split(rut.repeat(100_000 / rut.length), { limit: MESSAGE_LENGTH, fileAbove: 4 });
       split(rut.repeat(7_900 / rut.length), { limit: MESSAGE_LENGTH, fileAbove: 20 });
     }
-    // Without bounds the first of them alone takes about as long.
+    // Without the bounds, the first of them alone takes about this long.
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 

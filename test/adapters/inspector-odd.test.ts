@@ -5,7 +5,7 @@ import { conversationPath, makeKey } from '../../src/adapter-kit.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
-/** Pages over texts and names that nobody had in mind. */
+/** Pages with unusual texts and names. */
 
 const MAX_PAGE_BYTES = 200_000;
 const NAMES = ['<img src=x onerror=alert(1)>', 'أحمد', '\u202Eadmin', 'U'.repeat(300)];
@@ -72,7 +72,7 @@ describe('texts that share a page', () => {
         );
         expect(sent).toBeLessThanOrEqual(bytes);
         for (const [index, { text: head, more }] of shown.entries()) {
-          // A character that is larger than the room is cut.
+          // A character that does not fit is cut.
           expect(texts[index]?.startsWith(head.replace(/\uFFFD$/u, ''))).toBe(true);
           expect(head.length + more).toBe(texts[index]?.length);
         }

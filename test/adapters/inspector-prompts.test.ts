@@ -88,7 +88,7 @@ describe('a prompt', () => {
 });
 
 describe('the settings', () => {
-  it('can be narrowed to a key and to what was changed', async () => {
+  it('can be filtered by key and by change', async () => {
     const inspection = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => rows });
     const viewer = { name: 'x', role: 'operator' } as const;
     const pathsFor = async (text: string, isChanged: boolean) =>

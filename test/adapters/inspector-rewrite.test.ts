@@ -44,7 +44,7 @@ async function worked(): Promise<void> {
 }
 
 describe('rewriting a summary from its page', () => {
-  it('shows who does it, then the new text, and is recorded', async () => {
+  it('shows its progress, then the new text, and is recorded', async () => {
     const old = await inspected.world.bot.services.store.summaries.find(id as never);
     expect(await inspected.page(path)).toContain('What should it emphasise?');
     const written = Promise.withResolvers<void>();

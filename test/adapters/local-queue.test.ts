@@ -38,7 +38,7 @@ describe('local queue', () => {
     await queue.close({ deadlineMs: 10 });
   });
 
-  it('tells of a rejection in words that name the conversation', async () => {
+  it('reports a rejection with the name of the conversation', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const queue = createLocalQueue({ log: silent, onTrouble: resolve });
     queue.process(

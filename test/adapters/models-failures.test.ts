@@ -8,7 +8,7 @@ import { type Answer, chunk, serve, sse, type TestServer } from '../fixtures/mod
 
 const limits = { firstPartMs: 5000, nextPartMs: 5000 };
 
-/** A model whose provider is the server; `id` decides which interface is spoken. */
+/** A model whose provider is the server; `id` decides which interface it uses. */
 async function open(server: TestServer, id = 'local:m', own = limits): Promise<ChatModel> {
   const { url } = server;
   const turned: typeof fetch = (input, init) => fetch(String(input).replace('https://api.openai.com', url), init);
@@ -30,7 +30,7 @@ async function open(server: TestServer, id = 'local:m', own = limits): Promise<C
   return models.open(id);
 }
 
-/** Questions about models are answered with nothing; calls as given. */
+/** Requests for the abilities of a model get an empty answer; calls get the given one. */
 function chat(answer: Answer): Answer {
   return (request, response) => {
     if (request.method === 'POST' && !request.url.endsWith('/api/show')) answer(request, response);

@@ -11,7 +11,7 @@ beforeEach(() => {
   mock().llm.clearRequests();
 });
 
-/** One shape of the wire each. The Responses interface is only spoken to OpenAI's own address, so its calls are turned. */
+/** Each has its own wire format. Only OpenAI's address has the Responses interface, so its calls are redirected. */
 const shapes = [
   'local:m',
   'openai:gpt-4.1-mini',

@@ -20,12 +20,12 @@ interface Question {
   remove(): void;
 }
 
-/** A platform with two places that the bot answers in. */
+/** A platform with two places in which the bot answers. */
 interface Platform {
   open(storage: Storage): Channel;
   /** Asked while the bot is connected. */
   ask(place: 'here' | 'there', text: string): Question;
-  /** Where the changes of messages are read. */
+  /** Delays the requests that find edits and deletions. */
   delayHistory(until: Promise<void>): void;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ describe.each([
   const hanging = () => scriptedModel((_request, { signal }) => untilAborted(signal), { id: 'test:chat' });
   const answering = () => scriptedModel(() => ({ text: 'Nice.' }), { id: 'test:chat' });
 
-  /** The bot hears the question and ends before it answers. */
+  /** The bot stores the question and stops before it answers. */
   async function leaveOwed(text: string): Promise<Question> {
     const model = hanging();
     const stop = await run(model);

@@ -135,7 +135,7 @@ describe('a list of replies', () => {
   }, 30_000);
 });
 
-test('a file that turns out to be a page is shown by name', async () => {
+test('a page instead of a file is shown by name', async () => {
   const bot = await start();
   const url = `${slack.base}/files/notes.txt`;
   slack.files.set('/files/notes.txt', { body: Buffer.from(PAGE), type: 'text/html; charset=utf-8' });

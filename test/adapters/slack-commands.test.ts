@@ -104,7 +104,7 @@ describe('slash commands', () => {
     const asked = forms().map((form) => /"text":"\/(\w+)/.exec(form)?.[1]);
     expect(all).toHaveLength(1 + builtInSpecs.length);
     expect(asked).toEqual(['reset']);
-    // One needs words, and says so.
+    // One requires words, and its usage is shown.
     expect(JSON.stringify(slack.answers)).toContain('/strata transcript');
     const names = builtInSpecs.map(({ name }) => name).filter((name) => name !== 'transcript');
     expect(new Set([...reached, ...asked])).toEqual(new Set(names));

@@ -363,7 +363,7 @@ describe('a workspace that removes the app', () => {
     aheadMs = 0;
   });
   const uninstall = (teamId: string) => tell(teamId, { type: 'app_uninstalled' });
-  /** The time counts from the mark, which on a busy machine follows the response. */
+  /** The time counts from this record, which a busy machine may write after its response. */
   const marked = (state: StateStore) =>
     until('it is marked', async () => (await state.list('slack.departures')).length > 0);
   const both = async (state: StateStore) => {
@@ -435,7 +435,7 @@ describe('a workspace that removes the app', () => {
     expect(heard(bot).at(-1)).toContain('still served');
   });
 
-  /** Only the part that looks after installations. Works on a renewed token first, as with token rotation. */
+  /** Only the part that manages installations. Renews the token first, as with token rotation. */
   const gateway = async (state: StateStore, renew = async (known: Installation) => known) => {
     const log = recordLog();
     const table = many(port);

@@ -114,7 +114,7 @@ describe('Markdown becomes what Slack shows', () => {
     expect(format(table).whole.length).toBeLessThan(2 * table.length);
   });
 
-  test('no text rings, and no element is empty', SIZED, () => {
+  test('pings nobody, and has no empty element', SIZED, () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const { text: fallback, blocks } = format(text);

@@ -44,7 +44,7 @@ searchContract('sqlite', { create });
 provenanceContract('sqlite', { create });
 
 describe('the statements of these contracts', () => {
-  // One row each in most conversations or for most messages.
+  // Tables with a row for most conversations or most messages.
   const large = /^SCAN (entry|summary|memory|memory_source|memory_event|memory_reading|maintenance_run|blob)\b/;
   const planOf = (database: Database.Database, sql: string) => {
     const plan = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`);
@@ -284,7 +284,7 @@ describe('sqlite', () => {
       });
     });
 
-    it.runIf(existsSync('/proc/1'))('is a directory that the system makes for nobody', async () => {
+    it.runIf(existsSync('/proc/1'))('is a directory that the system refuses to create', async () => {
       await expect(createSqliteStorage({ directory: '/proc/1/nope/below' })).rejects.toMatchObject({
         code: 'STORE_UNUSABLE',
       });
@@ -305,7 +305,7 @@ describe('sqlite', () => {
       await expect(createSqliteStorage({ directory: join(directory, name) })).rejects.toThrow(message);
     });
 
-    it('is on a full disk: nothing is left of a migration', async () => {
+    it('is on a full disk: a migration leaves nothing behind', async () => {
       const database = new Database(file());
       database.pragma('max_page_count = 20');
       const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
@@ -323,7 +323,7 @@ describe('sqlite', () => {
     });
   });
 
-  it('takes up a log that a killed process has left', async () => {
+  it('reads the log that a killed process left', async () => {
     const { store } = await open();
     const { conversation } = await createKit({ store } as Parameters<typeof createKit>[0]).say('in the log only');
     const copy = await mkdtemp(join(tmpdir(), 'strata-sqlite-'));
@@ -340,7 +340,7 @@ describe('sqlite', () => {
   describe('deleted text', () => {
     const isOnDisk = () => filesWith(directory, CANARY) !== '';
 
-    /** A busy store in which the canary was in every layer, and moved about by what came after. */
+    /** A busy store in which every layer contained the canary, and later writes moved it. */
     const busy = async () => {
       const storage = await open();
       const kit = createKit(storage);
@@ -491,7 +491,7 @@ describe('sqlite', () => {
       const kit = createKit(storage);
       await remove(storage, kit);
       await vi.waitFor(() => expect(isOnDisk()).toBe(false), { timeout: 60_000 });
-      // The second time may be put off.
+      // The second deletion may be scrubbed later.
       await remove(storage, kit);
       await storage.store.close();
       expect(isOnDisk()).toBe(false);

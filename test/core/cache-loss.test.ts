@@ -153,7 +153,7 @@ it('names a section that the window cut differently', () => {
   expect(cacheLossOf(before, now, facts)).toEqual({ cause: 'shortened', tokens: 500 });
 });
 
-it('hashes of requests are the same with and without earlier ones', () => {
+it('equal requests have equal hashes after any earlier ones', () => {
   const said = (text: string): ModelMessage => ({ role: 'user', content: [{ kind: 'text', text }] });
   const answer = (text: string): ModelMessage => ({ role: 'assistant', text, calls: [] });
   const talk = [said('one'), answer('two'), said('three'), answer('four'), said('five')];

@@ -140,7 +140,7 @@ describe('a summary that somebody wants in other words', () => {
     await expect(ask(world, await stored(world, fresh))).rejects.toThrow('will be rewritten anyway');
   });
 
-  it('ends with a reason when its messages change meanwhile', async () => {
+  it('ends with a reason when its messages change', async () => {
     await using world = await createWorld();
     const old = await summarised(world);
     world.model.script = async (request, options) => {

@@ -52,7 +52,7 @@ async function ratioOf(world: World): Promise<number> {
 }
 
 describe('the sections of a summary', () => {
-  it('are put in order, each once, with its points in lines', () => {
+  it('are put in order, each once, with separate points', () => {
     const text =
       '## Next steps\n* Ada calls Bob.\n\n**Goal:** A trip to Bergen.\nOpen: none\nNext:\n- Ada calls Bob.\n- Bob pays.';
     expect(structured(text)).toEqual({

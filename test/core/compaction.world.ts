@@ -129,7 +129,7 @@ function memoriesOf(transcript: string): readonly { tool: string; input: JsonVal
 /** Time that moves only on request; sleepers wake in order. */
 export interface TestClock extends Clock {
   advance(ms: number): Promise<void>;
-  /** As after a machine was asleep: everything that is late by then runs once. */
+  /** As after a machine was asleep: everything overdue runs once. */
   jump(ms: number): Promise<void>;
 }
 

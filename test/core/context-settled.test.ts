@@ -21,7 +21,7 @@ function view(tail: readonly Entry[], readUpto: number, reduction: Reduction) {
   return { messages, regions, askTokens };
 }
 
-/** What a turn may read up to: the newest entry, or one of people's newest messages. */
+/** Where a turn may stop reading: at the newest entry, or at one of people's newest messages. */
 function readable(tail: readonly Entry[]): readonly number[] {
   const asks = tail.filter(({ role }) => role === 'user').map(({ seq }) => seq);
   return [tail.at(-1)?.seq ?? 0, ...asks.slice(-4)];

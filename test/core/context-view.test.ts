@@ -275,7 +275,7 @@ describe('relief', () => {
     expect(recent).toEqual([big.length, big.length]);
   });
 
-  it('stubs as many results, and as far, as its agent wants', () => {
+  it('stubs results as its agent configures', () => {
     const sizes = (recentTurns: number, oldBytes: number) =>
       resultsOf(view(tail, { profile: profile({ toolResults: { recentTurns, oldBytes } }) }, FIRST_REDUCTION).messages);
     expect(sizes(3, 200)).toEqual([big.length, big.length, big.length]);
@@ -330,7 +330,7 @@ describe('the measure of a view', () => {
         const { fixed, stack, tail: spoken, volatile } = built.regions;
         const counted = estimateRequest({ system: built.system, messages: built.messages, tools: built.tools });
         const measured = fixed + stack + spoken + volatile;
-        // Odd histories are mended with a few words that no region owns.
+        // Odd histories are repaired with a few words that belong to no region.
         const mended = 40 * built.messages.length;
         expect(measured).toBeGreaterThanOrEqual(counted - mended);
         expect(measured).toBeLessThanOrEqual(counted + 6 * (tail.length + 4));

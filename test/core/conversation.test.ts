@@ -14,7 +14,7 @@ import {
   until,
 } from './compaction.world.ts';
 
-/** Calls wait at it until it is opened, once and for all. */
+/** Calls wait until it is opened; then none waits any more. */
 function gate() {
   const waiting: (() => void)[] = [];
   let isOpen = false;

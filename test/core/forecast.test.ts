@@ -102,7 +102,7 @@ describe('a forecast', () => {
     [4000, 400],
     [100_000, 400],
     [4000, 0],
-  ])('finds the evidence that a window of %i with %i recalled shows', async (window, tokens) => {
+  ])('finds evidence in a window of %i with %i recalled', async (window, tokens) => {
     const reply = scriptedModel(() => ({ text: 'I see.' }), { id: 'test:chat' });
     await using talk = await createBotWorld({
       models: [reply, scriptedModel(faithful)],

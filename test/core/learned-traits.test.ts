@@ -3,7 +3,7 @@ import { ModelError, type ModelTraits } from '../../src/index.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { type ScriptedModel, scriptedModel } from './compaction.world.ts';
 
-/** Models that show what they can only when they refuse a request, and the first message that they get. */
+/** Models whose limits show only when they refuse a request, and the first message that they get. */
 
 function teachable(
   refuse: (model: ScriptedModel, learn: (traits: Partial<ModelTraits>) => void) => void,

@@ -98,7 +98,7 @@ describe('/context picture', () => {
     await world[Symbol.asyncDispose]();
   });
 
-  it('is offered by both commands and shows no text of people', async () => {
+  it('is offered by both commands without people’s text', async () => {
     expect((await world.command('context picture')).picture ?? null).toBeNull();
     await world.say('The lantern is green.');
     await world.settled();

@@ -29,7 +29,7 @@ describe('a ready summary', () => {
     fc.assert(fc.property(facts, (given) => isPublicationDue({ ...warm, ...given })));
   });
 
-  it('waits until it has cost as much as a new prefix', () => {
+  it('waits until it cost as much as a new prefix', () => {
     // 2,000 tokens at 0.1 for each request, 3,000 tokens at 1.15 for the prefix.
     expect(isPublicationDue({ ...warm, requests: 17 })).toBe(false);
     expect(isPublicationDue({ ...warm, requests: 18 })).toBe(true);

@@ -75,7 +75,7 @@ describe('passages', () => {
     expect(await passagesFor({ ...world.services, search: failing }, request)).toBeNull();
   });
 
-  it('quote a lost detail of the kind that is asked for', async () => {
+  it('quote a lost detail of the requested kind', async () => {
     await using world = await openWorld();
     const said = 'KLM88Z is what the man at the ferry desk wrote down for us.';
     await talk(world, [said, FILLER, 'The landlord is called Novak.', FILLER]);

@@ -57,7 +57,7 @@ describe('passages of the place', () => {
     expect(await quoted(world, THREAD)).toBe('');
   });
 
-  it('take what the bot repeated with them when they are deleted', async () => {
+  it('are deleted together with what the bot repeated', async () => {
     await using world = await openWorld(SHARED);
     await world.say('My tent is vermilion and stands in Kirkenes.', { key: general, externalId: 'x1' });
     await world.say(QUESTION, { key: THREAD });

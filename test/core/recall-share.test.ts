@@ -52,7 +52,7 @@ function filled(windowTokens: number, share: number, wordsEach: number): ViewReq
 }
 
 describe('the share for recalled text', () => {
-  it('has space for passages in a view that is almost full', () => {
+  it('has space for passages in an almost full view', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(2000, 3000, 4000, 8000),

@@ -176,7 +176,7 @@ describe('what a channel can ask', () => {
 
 const at = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });
 
-/** A transcript that takes its time to store. */
+/** A transcript that is slow to store. */
 function late({ store }: Storage, opened: Promise<void>): Storage['store']['transcript'] {
   return {
     ...store.transcript,

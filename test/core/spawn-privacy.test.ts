@@ -144,7 +144,7 @@ describe('what a child saves', () => {
   });
 });
 
-/** Another process deletes the memory, so this one hears of it only from the store. */
+/** Another process deletes the memory, so only the store shows it to this one. */
 async function forgetElsewhere(): Promise<void> {
   const reader = { agentId: 'main', place: DM, workspace: 'test:here', audience: 'dm', sharePublic: true } as const;
   const { store } = world.bot.services;
@@ -287,7 +287,7 @@ describe('a child goes with its parent', () => {
     await until(async () => (await keys()).length === 1);
   });
 
-  it('is no place to post, to see or to talk in', async () => {
+  it('is no place to post, read or talk in', async () => {
     await hanging();
     const key = (await keys()).find((one) => one !== HERE) ?? HERE;
     expect(key.startsWith(makeChildKey(HERE, ''))).toBe(true);

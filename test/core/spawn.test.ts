@@ -70,7 +70,7 @@ afterEach(() => {
   return place[Symbol.asyncDispose]();
 });
 
-/** An engine that writes down what it hears of children. */
+/** An engine that records what is called for children. */
 function notingEngine({ services }: Place, notes: string[]): ContextEngine {
   const { assemble } = createSlidingEngine({ services });
   return defineEngine({
@@ -138,7 +138,7 @@ describe('a child conversation', () => {
     expect(childEnds(here)).toEqual(['completed']);
   });
 
-  it('is paid by its parent, with its agent and its person', async () => {
+  it('is paid by its parent, for agent and person', async () => {
     const model = delegating(() => ({ text: 'seven', inputTokens: 40, outputTokens: 2 }));
     await using here = await world({ models: [model] });
     await here.say('How many boats are there?');
@@ -393,7 +393,7 @@ describe('an engine that ends no child', () => {
     expect(ends.at(-1)).toBe(kept === 0 ? `prepare in ${HERE}` : 'end swept without a row');
   });
 
-  it('keeps nothing of a turn that it was not told of', async () => {
+  it('keeps nothing of a turn that it never received', async () => {
     const ingestBatch = () => Promise.reject(new Error('broken'));
     noting = { ...noting, ingestBatch };
     await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });
@@ -420,7 +420,7 @@ describe('another process', () => {
     expect(ends).toEqual([`prepare in ${HERE}`, 'end swept without a row']);
   });
 
-  it('ends a child once the claim of its turn is over', async () => {
+  it('ends a child after the claim of its turn', async () => {
     await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], started: false });
     const { services } = here.bot;
     const about = { externalId: 'm1', author: ADA, replyTo: null, mentions: [], tokens: 5, at: here.clock.now() };
@@ -441,7 +441,7 @@ describe('another process', () => {
     expect(await notes(here)).toEqual([]);
   });
 
-  it('has no part in a child whose engine cannot start one', async () => {
+  it('leaves children alone that their engine cannot start', async () => {
     const broke = () => Promise.reject(new Error('broken'));
     noting = defineEngine({ id: 'broken', assemble: noting.assemble, prepareChild: broke, endChild: broke });
     await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });

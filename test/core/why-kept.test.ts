@@ -150,7 +150,7 @@ describe('a request that a hook changed', () => {
     expect(explained.blocks.at(-1)?.kind).toBe('hook');
   });
 
-  it('shows nothing of the change after a deletion, nor keeps it', async () => {
+  it('shows and keeps nothing of the change after a deletion', async () => {
     const { world } = await talk(({ system }, next) => next({ system: [block, ...system] }));
     await using _ = world;
     await world.bot.sink.removed({ conversation: CHANNEL, externalIds: ['m1'] });

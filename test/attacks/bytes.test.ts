@@ -77,7 +77,7 @@ function createLook(remove: () => Promise<unknown>): { readonly look: Tool; read
   return { look, isDone: () => isDone };
 }
 
-/** Waits for what goes on in the background, and for a scrub that was put off. */
+/** Waits for background work, and for a postponed scrub. */
 async function isGone({ directory }: BotWorld): Promise<void> {
   await until(() => filesWith(directory, SECRET) === '');
 }

@@ -195,7 +195,7 @@ function timeOf(call: Call, text: string): number {
   try {
     call(text);
   } catch {
-    // To refuse a text is an answer, too.
+    // Refusing a text counts as an answer, too.
   }
   return (process.threadCpuUsage().user - before) / 1000;
 }

@@ -21,7 +21,7 @@ const NOW = Date.UTC(2026, 10, 21);
 /** A maintenance that never ends: whatever waits for it hangs the test. */
 const hung = { run: () => new Promise<MaintainResult>(() => undefined) };
 
-/** What every context engine owes its host. */
+/** What a host requires of every context engine. */
 export function engineContract(name: string, create: (options: EngineOptions) => ContextEngine): void {
   const open = async (overrides: Partial<Services> = {}): Promise<Place & { readonly engine: ContextEngine }> => {
     const place = await createPlace(overrides);

@@ -33,7 +33,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       const [entry] = await storage.store.transcript.pick(id, [seq]);
       return textOf(entry?.parts ?? []);
     };
-    /** A message of Bob with a hidden sentence. */
+    /** Bob's message with a hidden sentence. */
     const holding = async (key = HERE): Promise<Conversation> => {
       const text = `Bring cake. ${SENTENCE} See you.`;
       const message = { author: BOB, externalId: 'x1' };

@@ -159,7 +159,7 @@ describe('replay', () => {
     expect(roles.filter((role) => role === 'user').length).toBe(3);
   });
 
-  test('ends cleanly on SIGINT, and can be taken up', async () => {
+  test('ends cleanly on SIGINT, and can be resumed', async () => {
     using folder = openFolder();
     write(folder, 'trip.jsonl', lines(200));
     const child = folder.start(['replay', 'trip.jsonl', ...HERE]);

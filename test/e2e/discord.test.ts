@@ -323,7 +323,7 @@ function word(number: number): string {
 const FILLER = 'It has been there for a while and nobody came to fetch it, so it waits. ';
 const LONG = FILLER.repeat(27).trim();
 
-/** Talks until the window is as full as that. */
+/** Talks until the window is that full. */
 async function fill(wanted: number): Promise<void> {
   for (let count = 0; (await share()) < wanted; count += 1) {
     expect(count).toBeLessThan(80);

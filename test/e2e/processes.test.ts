@@ -19,7 +19,7 @@ interface Process {
   readonly child: ChildProcessWithoutNullStreams;
   readonly end: Promise<Ended>;
   readonly folder: Folder;
-  /** Where it is looked after. */
+  /** The operations pages. */
   page(path: string): Promise<Response>;
 }
 
@@ -144,7 +144,7 @@ function createSpeaker(slack: SlackDouble) {
 
 const FILLER = 'We talked about the garden, the tables, the wood, the music and the weather. '.repeat(10);
 
-/** Both answer, the worker alone summarises, and one that is killed in a turn is followed by the other. */
+/** Both answer, only the worker summarises, and if one is killed during a turn, the other takes over. */
 async function live(town: Town): Promise<void> {
   const { gateways, worker } = town;
   const { say, said } = town.speaker;

@@ -10,7 +10,7 @@ import { type Folder, openFolder } from './strata.ts';
 let slack: SlackDouble;
 let model: TestServer;
 let folder: Folder;
-/** The first answer stops in its middle. */
+/** The first answer stops halfway. */
 let isWhole = false;
 
 beforeEach(async () => {

@@ -172,7 +172,7 @@ async function share(): Promise<number> {
 }
 
 describe('a thread of a direct message', () => {
-  test('is answered where it stands, under a title', async () => {
+  test('is answered in its thread, under a title', async () => {
     await start();
     const name = say(`Hello. ${fact()}`);
     expect(await answered(name)).toMatchObject({ thread_ts: thread, metadata: { event_type: 'strata_post' } });
@@ -283,7 +283,7 @@ describe('a process that is killed with -9', () => {
   test('between a post and the note of it, doubles nothing', async () => {
     slack.fail('chat.postMessage', { hangs: true });
     const asked = say('Will you say this twice?');
-    // The post is there, the process that made it never hears of it.
+    // The post exists, but the process that made it never gets the response.
     await until('the post', () => answerTo(asked));
     await kill();
     await start();
@@ -301,7 +301,7 @@ describe('a process that is killed with -9', () => {
     const { store } = await createSqliteStorage({ directory: folder.file('data') });
     const conversation = await store.conversations.find(parseKey(`slack:${TEAM}:${DIRECT}:${thread}`).key);
     if (conversation === null) throw new Error('no conversation');
-    // Messages through two sockets at the same moment may change places.
+    // Messages through two sockets at the same moment may arrive in either order.
     expect((await keptIn(store, conversation.id)).toSorted()).toEqual(said.toSorted());
     expect(conversation.answeredUpto).toBeGreaterThanOrEqual(conversation.replyDueSeq);
     const runs = await store.journal.runs(conversation.id, 100);
@@ -371,7 +371,7 @@ const LONG = FILLER.repeat(27).trim();
 /** The first threshold: from here on a summary is being written, which will make room. */
 const DUE = 0.8;
 
-/** Talks until the window is as full as that. */
+/** Talks until the window is that full. */
 async function fill(wanted: number): Promise<void> {
   for (let count = 0; (await share()) >= DUE; count += 1) {
     expect(count).toBeLessThan(100);

@@ -127,7 +127,7 @@ const always: readonly (readonly [string, string, (world: World) => void])[] = [
   [
     'a request that parts a call from its result',
     'I7',
-    ({ model }) => model.complaints.push('I7: a call stands without its result'),
+    ({ model }) => model.complaints.push('I7: a call has no result'),
   ],
 ];
 

@@ -39,7 +39,7 @@ export interface BotWorld extends AsyncDisposable {
   readonly channel: RecordingChannel;
   readonly directory: string;
   readonly key: ConversationKey;
-  /** Of every bot that lived here. */
+  /** Of every bot that ran here. */
   readonly events: readonly StrataEvent[];
   say(text: string, options?: Saying): Promise<Receipt>;
   command(path: string, options?: Readonly<Record<string, string>>): Promise<CommandReply>;

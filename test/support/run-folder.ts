@@ -11,7 +11,7 @@ declare module 'vitest' {
 }
 
 const MIN_FREE_BYTES = 4 * 1024 ** 3;
-/** A Postgres server that a test starts has another user. */
+/** A Postgres server that a test starts runs as another user. */
 const OTHERS_MAY_ENTER = 0o711;
 
 /** Creates the shared folder of a run, which contains all temporary files of the tests. Returns its removal. */

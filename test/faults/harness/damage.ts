@@ -46,7 +46,7 @@ export function damageOf({ rows, platform, model }: Evidence, accepted: readonly
   ];
 }
 
-/** The remaining work. Empty means that the bot owes nothing to anybody. */
+/** The remaining work. Empty if nothing is left to do. */
 export function owedOf({ rows, platform }: Evidence): readonly Damage[] {
   const messages = [...platform.messages.values()];
   const open = messages.filter(({ acceptedAt }) => acceptedAt === null);

@@ -160,14 +160,14 @@ function faultsOf({ messages }: Request): readonly string[] {
   let open: string[] = [];
   for (const message of messages) {
     if (message.role === 'tool') {
-      if (!open.includes(message.tool_call_id ?? '')) faults.push('I7: a result stands without its call');
+      if (!open.includes(message.tool_call_id ?? '')) faults.push('I7: a result has no call');
       open = open.filter((id) => id !== message.tool_call_id);
       continue;
     }
-    if (open.length > 0) faults.push('I7: a call stands without its result');
+    if (open.length > 0) faults.push('I7: a call has no result');
     open = (message.tool_calls ?? []).map(({ id }) => id);
   }
-  if (open.length > 0) faults.push('I7: a call stands without its result');
+  if (open.length > 0) faults.push('I7: a call has no result');
   const texts = messages.map(contentOf).join('\n');
   const places = new Set([...namesIn(texts), ...factsIn(texts)].map(({ place }) => place));
   if (places.size > 1) faults.push(`I9: one request holds words of the conversations ${[...places].join(' and ')}`);
@@ -265,7 +265,7 @@ function misbehave(
 ): void {
   switch (fault) {
     case 'hangs':
-      // Until who asked gives up.
+      // Until the caller gives up.
       return;
     case 'error 500':
       response.writeHead(500).end('{"error":{"message":"The server had an error"}}');

@@ -21,9 +21,9 @@ export function checkParts(parts: BotParts): AgentDirectory {
   const directory = 'agentFor' in agents ? agents : null;
   const entries = 'agentFor' in agents ? agents.list() : agents;
   const known = {
+    ...builtInNames,
     tools: [...builtInNames.tools, ...(parts.tools ?? []).map(({ name }) => name)],
     engines: [...builtInNames.engines, ...Object.keys(parts.engines ?? {})],
-    stores: builtInNames.stores,
   };
   const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
   const prompts = parts.prompts === undefined ? promptFaults(given.settings) : [];

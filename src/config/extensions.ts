@@ -46,6 +46,7 @@ export function openExtensions(
   return {
     tools: [...builtInNames.tools, ...known.flatMap(({ tools }) => tools)],
     engines: [...builtInNames.engines, ...known.flatMap(({ engines }) => engines)],
+    providers: [...builtInNames.providers, ...known.flatMap(({ providers }) => providers)],
     stores: [...builtInNames.stores, ...known.flatMap(({ stores }) => stores)],
   };
 }

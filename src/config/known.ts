@@ -4,6 +4,8 @@ import { didYouMean } from '../util/did-you-mean.ts';
 export interface KnownNames {
   readonly tools: readonly string[];
   readonly engines: readonly string[];
+  /** The first parts of model ids. */
+  readonly providers: readonly string[];
   /** Schemes of the store's URL. */
   readonly stores: readonly string[];
 }
@@ -11,6 +13,7 @@ export interface KnownNames {
 export const builtInNames: KnownNames = {
   tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read', 'message_open'],
   engines: ['stacked', 'sliding'],
+  providers: ['anthropic', 'openai', 'google', 'openrouter', 'ollama', 'offline'],
   stores: ['postgres', 'postgresql'],
 };
 

@@ -6,6 +6,7 @@ import { generalDefaults } from './defaults.ts';
 import { type Extension, openExtensions, type PluginEntry, pluginEntries } from './extensions.ts';
 import { type KnownNames, unknownName } from './known.ts';
 import { fileOrigin, type Merged, mergeLayers, type Origin } from './layers.ts';
+import { checkModels } from './model-check.ts';
 import { type ConfigFlags, overrideLayers } from './overrides.ts';
 import type { Environment } from './references.ts';
 import { createReport, type Report, reportProblems } from './report.ts';
@@ -53,6 +54,9 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const known = openExtensions(options.extensions ?? [], { sections, report });
   checkAgents(agents, { source, report, known });
   checkRerankers(agents, sections.providers, report);
+  if (known !== null) {
+    checkModels(agents, { report, providers: [...known.providers, ...Object.keys(sections.providers)] });
+  }
   const general = mergeGeneral(sections, { source, report, options });
   if (general !== null && known !== null) checkStore(general, known, report);
   const problems = report.lines();
@@ -143,13 +147,14 @@ function withFolder(settings: GeneralSettings, merged: Merged, source: ConfigSou
  * provider counts.
  */
 function providersIn(tree: Tree, options: LoadOptions): (name: string) => boolean {
-  const agents = valueAt(tree, ['agents']);
-  const holders = [valueAt(tree, ['defaults']), ...(Array.isArray(agents) ? agents : [])];
+  const agents = listAt(tree, 'agents');
+  const holders = [valueAt(tree, ['defaults']), ...agents, ...agents.flatMap((agent) => listAt(agent, 'routes'))];
   const models: readonly unknown[] = [
     options.environment['STRATA_MODEL'],
     options.flags.model,
     ...holders.flatMap((holder) => [
       valueAt(holder, ['model']),
+      ...listAt(holder, 'model'),
       valueAt(holder, ['compaction', 'model']),
       valueAt(holder, ['recall', 'rerank_model']),
     ]),
@@ -158,6 +163,11 @@ function providersIn(tree: Tree, options: LoadOptions): (name: string) => boolea
   if (texts.some((text) => text.startsWith('env:') || text.includes('${'))) return () => true;
   const names = new Set(texts.map((text) => text.split(':')[0]));
   return (name) => names.has(name);
+}
+
+function listAt(tree: unknown, name: string): readonly unknown[] {
+  const value = valueAt(tree, [name]);
+  return Array.isArray(value) ? value : [];
 }
 
 function filledProviders(sections: Sections): Config['providers'] {

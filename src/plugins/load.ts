@@ -58,8 +58,9 @@ function loadedPlugin(name: string, plugin: Plugin, file: PluginFile): LoadedPlu
     open(settings) {
       // Settings apply only after a restart, because a plugin is opened once.
       parts ??= attempt(() => plugin.open(settings), file);
-      const { tools, engines, stores } = parts;
-      return { tools: tools.map((tool) => tool.name), engines: Object.keys(engines), stores: Object.keys(stores) };
+      const { tools, engines, models, stores } = parts;
+      const names = { engines: Object.keys(engines), providers: Object.keys(models), stores: Object.keys(stores) };
+      return { tools: tools.map((tool) => tool.name), ...names };
     },
     parts() {
       if (parts === null) throw new Error(`The plugin ${name} is not open.`);

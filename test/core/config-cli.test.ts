@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { providers } from '../../adapters/models/ai-sdk/providers.ts';
+import { adapters } from '../../adapters/registry.ts';
 import { checkConfig, showConfig } from '../../src/cli/config.ts';
+import { builtInNames } from '../../src/config/known.ts';
 
 const environment = { KEY: 'sk-hidden-secret', WHO: 'Ada' };
 
@@ -108,6 +111,40 @@ test('check refuses unknown tools and engines, suggesting the nearest name', asy
     `${file}:2:9: defaults.tools: there is no tool "memory_recal"; did you mean memory_recall?`,
     `${file}:7:10: agents[b].engine: there is no context engine "stack"; did you mean stacked?`,
   ]);
+});
+
+test('check refuses unknown providers wherever a model is named', async () => {
+  const text = `[defaults]
+model = ["opneai:gpt", "away:m", "offline:demo"]
+[defaults.compaction]
+model = "antropic:claude"
+[[agents]]
+id = "a"
+[[agents.routes]]
+match = "*:1"
+compaction = { model = "olama:qwen" }
+[[agents]]
+id = "b"
+model = "auto"
+[providers.away]
+base_url = "https://models.example/v1"
+`;
+  const { cli, load, written, file } = run(text);
+  expect(await checkConfig(cli, { load, channels: async () => new Map(), json: false })).toBe(2);
+  expect(written.stderr.trim().split('\n')).toEqual([
+    `${file}:2:10: defaults.model[0]: there is no provider "opneai"; did you mean openai?`,
+    `${file}:4:9: defaults.compaction.model: there is no provider "antropic"; did you mean anthropic?`,
+    `${file}:9:24: agents[a].routes[0].compaction.model: there is no provider "olama"; did you mean ollama?`,
+  ]);
+  const outside = { ...run('').load, environment: { STRATA_MODEL: 'opneai:gpt' } };
+  expect(await checkConfig(cli, { load: outside, channels: async () => new Map(), json: false })).toBe(2);
+  expect(written.stderr).toContain('environment STRATA_MODEL: there is no provider "opneai"; did you mean openai?');
+});
+
+test('the configuration knows every provider that opens models', () => {
+  expect(builtInNames.providers.toSorted()).toEqual(
+    [...Object.keys(providers), ...Object.keys(adapters.builtInModels)].toSorted(),
+  );
 });
 
 test.each([

@@ -430,6 +430,9 @@ describe('values from the environment', () => {
     expect(load(provider).config.providers).toEqual({ openai: { base_url: '', api_key: '' } });
     expect(problemsOf(`${provider}[defaults]\nmodel = "openai:x"\n`)).toHaveLength(1);
     expect(problemsOf(`${provider}[defaults.compaction]\nmodel = "openai:x"\n`)).toHaveLength(1);
+    expect(problemsOf(`${provider}[defaults]\nmodel = ["offline:demo", "openai:x"]\n`)).toHaveLength(1);
+    const route = '[[agents]]\nid = "a"\n[[agents.routes]]\nmatch = "*"\ncompaction.model = "openai:x"\n';
+    expect(problemsOf(`${provider}${route}`)).toHaveLength(1);
     expect(problemsOf(provider, { flags: { model: 'openai:x' } })).toHaveLength(1);
   });
 

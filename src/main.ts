@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import type { CliContext, ExitCode } from './cli/context.ts';
 
@@ -32,11 +33,15 @@ async function main(): Promise<void> {
 /** `.env` in the working folder; variables of the real environment take precedence. */
 function readEnvironmentFile(): void {
   try {
-    process.loadEnvFile();
-  } catch (error) {
     // Usually there is none.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-    process.stderr.write('strata: .env cannot be read, so its variables are not set. Let this user read the file.\n');
+    const stats = statSync('.env', { throwIfNoEntry: false });
+    if (stats === undefined) return;
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    process.loadEnvFile();
+  } catch {
+    process.stderr.write(
+      'strata: .env cannot be read, so its variables are not set. Make it a file that this user may read.\n',
+    );
   }
 }
 

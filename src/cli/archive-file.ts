@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -8,6 +8,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
 import { readLines } from '../util/lines.ts';
 import { makePrivateFile } from '../util/private-file.ts';
+import { checkFile } from '../util/text-file.ts';
 
 /** A backup is JSON Lines: first its format and number of rows, then every row with the name of its table. */
 
@@ -137,7 +138,7 @@ function parse(file: string, line: number, text: string): unknown {
 }
 
 async function* bytesOf(file: string): AsyncGenerator<unknown> {
-  const source = createReadStream(file);
+  const source = openInput(file);
   try {
     if (!file.endsWith('.gz')) return yield* source;
     const unpacked = createGunzip();
@@ -147,6 +148,15 @@ async function* bytesOf(file: string): AsyncGenerator<unknown> {
     throw invalid(file, { line: null, problem: describe(error), cause: error });
   } finally {
     source.destroy();
+  }
+}
+
+function openInput(file: string): ReadStream {
+  try {
+    checkFile(file);
+    return createReadStream(file);
+  } catch (error) {
+    throw invalid(file, { line: null, problem: describe(error), cause: error });
   }
 }
 

@@ -5,6 +5,7 @@ import type { Conversation } from '../ports/store.ts';
 import { readLines } from '../util/lines.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
+import { checkFile } from '../util/text-file.ts';
 import { type App, type Cli, writeJson } from './cli.ts';
 
 /** `strata context --ask` and `--ask-file`. */
@@ -43,8 +44,9 @@ export async function askAll(
 async function* questionsOf(cli: Cli, { ask, askFile }: AskOptions): AsyncGenerator<string> {
   if (ask !== undefined) yield ask;
   if (askFile === undefined) return;
-  const input = askFile === '-' ? cli.stdin : createReadStream(askFile);
   try {
+    if (askFile !== '-') checkFile(askFile, { pipes: true });
+    const input = askFile === '-' ? cli.stdin : createReadStream(askFile);
     for await (const line of readLines(input, { maxBytes: MAX_QUESTION_BYTES })) {
       if (line.kind === 'refused') throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
       if (line.text.trim() !== '') yield line.text.trim();

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
 import { readLines } from '../util/lines.ts';
+import { checkFile } from '../util/text-file.ts';
 
 /** One message of a file to import or replay. */
 export interface FileMessage {
@@ -77,6 +78,7 @@ function problemOf(error: z.ZodError): string {
 
 async function* openFile(file: string): AsyncGenerator<unknown> {
   try {
+    checkFile(file, { pipes: true });
     yield* createReadStream(file);
   } catch (error) {
     throw new StrataError('USAGE', { problem: `Cannot read ${file}: ${describe(error)}` }, { cause: error });

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { formatNumber } from '../util/text.ts';
+import { checkFile } from '../util/text-file.ts';
 import { type App, type Cli, globalsOf, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
 import { channelNameOf, type FileMessage, readMessages } from './jsonl.ts';
@@ -126,6 +127,7 @@ const LINE_FEED = 10;
 async function countLines(file: string): Promise<number> {
   let lines = 0;
   try {
+    checkFile(file);
     for await (const chunk of createReadStream(file)) {
       for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) lines += 1;
     }

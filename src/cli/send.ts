@@ -5,6 +5,7 @@ import { MAX_SEND_BYTES, type OutgoingFile, type SendOptions } from '../conversa
 import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey } from '../domain/message.ts';
+import { checkFile } from '../util/text-file.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation } from './options.ts';
 
@@ -76,6 +77,7 @@ function readAudience(text: string): Audience {
 
 async function readOutgoing(path: string): Promise<OutgoingFile> {
   try {
+    checkFile(path);
     const { size } = await stat(path);
     if (size > MAX_SEND_BYTES) throw new Error(`it has ${size} bytes; the limit is ${MAX_SEND_BYTES}`);
     return { name: basename(path), data: await readFile(path) };

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Extension, PluginEntry } from '../config/extensions.ts';
 import { type LoadOptions, listPlugins } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
+import { checkFile } from '../util/text-file.ts';
 import { describeFailure } from './failure-place.ts';
 import { resolveOwnPackage } from './own-package.ts';
 import type { Plugin, PluginParts } from './plugin.ts';
@@ -85,7 +85,7 @@ function brokenPlugin(name: string, error: unknown, file: PluginFile): LoadedPlu
 }
 
 async function importPlugin(path: string): Promise<Plugin> {
-  if (!existsSync(path)) throw new Error('there is no such file');
+  checkFile(path);
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new Error(`it did not finish loading within ${LOAD_LIMIT_MS / 1000} seconds`)),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, StrataError } from '../domain/errors.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
@@ -173,8 +173,11 @@ function readFragments(folders: readonly string[]): ReadonlyMap<string, Template
 /** Otherwise a misspelt file would be ignored silently. */
 function refuseStrangers(folder: string): void {
   if (folder === '') return;
-  if (!existsSync(folder))
-    throw new StrataError('PROMPT_INVALID', { file: folder, problem: 'there is no such folder' });
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) {
+    const problem = stats === undefined ? 'there is no such folder' : 'it is not a folder';
+    throw new StrataError('PROMPT_INVALID', { file: folder, problem });
+  }
   const known: readonly string[] = promptNames;
   for (const file of filesIn(folder)) {
     const name = basename(file, '.md.hbs');
@@ -187,7 +190,7 @@ function refuseStrangers(folder: string): void {
 
 function filesIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+  return guarded(folder, () => readdirSync(folder))
     .filter((name) => name.endsWith('.hbs'))
     .map((name) => join(folder, name));
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
 /**
  * A text file as UTF-8, without byte order mark and with `\n` line breaks. Throws an `Error` whose message fits into a
@@ -18,8 +18,23 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function readBytes(file: string): Uint8Array {
+  checkFile(file);
+  return explained(() => readFileSync(file));
+}
+
+/**
+ * Throws such an `Error` unless reading the file comes to an end: a pipe may have no writer, and a device no end. For
+ * input that is read as a stream, pipes such as `<(command)` can be allowed.
+ */
+export function checkFile(file: string, { pipes = false } = {}): void {
+  const stats = explained(() => statSync(file));
+  if (stats.isFile() || (pipes && stats.isFIFO())) return;
+  throw new Error(stats.isDirectory() ? 'it is a directory' : 'it is not a regular file');
+}
+
+function explained<Result>(work: () => Result): Result {
   try {
-    return readFileSync(file);
+    return work();
   } catch (cause) {
     throw new Error(reasonOf(cause), { cause });
   }

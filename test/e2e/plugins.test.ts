@@ -131,7 +131,7 @@ describe('a plugin that fails to load', () => {
     expect(stderr).toBe('');
     const checked = await folder.run(['config', 'check']);
     expect(checked.stderr).toContain('config.toml:2:8: plugins.dice.file: ./plugins/dice.ts');
-    expect(checked.stderr).toContain('there is no such file');
+    expect(checked.stderr).toContain('it does not exist');
   }, 120_000);
 });
 

@@ -22,5 +22,7 @@ test('an environment file that cannot be read is named', async () => {
   mkdirSync(folder.file('.env'));
   const { code, stderr } = await start();
   expect(code).toBe(0);
-  expect(stderr).toBe('strata: .env cannot be read, so its variables are not set. Let this user read the file.\n');
+  expect(stderr).toBe(
+    'strata: .env cannot be read, so its variables are not set. Make it a file that this user may read.\n',
+  );
 });

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { ended, type Folder, openFolder } from './strata.ts';
+
+/** Pipes that nobody writes to, devices without an end, and folders, in place of files. */
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const KINDS = ['pipe', 'device', 'folder'] as const;
+type Kind = (typeof KINDS)[number];
+
+function put(folder: Folder, name: string, kind: Kind): void {
+  rmSync(folder.file(name), { recursive: true, force: true });
+  if (kind === 'pipe') execFileSync('mkfifo', [folder.file(name)]);
+  else if (kind === 'device') symlinkSync('/dev/zero', folder.file(name));
+  else mkdirSync(folder.file(name));
+}
+
+/** Each case runs in a process of its own, because reading a pipe blocks the whole process. */
+async function refusal(folder: Folder, args: readonly string[], expected = 2): Promise<string> {
+  const { code, stderr } = await run(folder, args);
+  expect(code, `${args.join(' ')}: ${stderr}`).toBe(expected);
+  return stderr;
+}
+
+/** Ends a process that hangs before it has filled the memory. */
+async function run(folder: Folder, args: readonly string[]) {
+  const child = folder.start(args);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const result = await ended(child, '');
+  clearTimeout(timer);
+  return result;
+}
+
+const REASON = { pipe: /it is not a regular file/, device: /it is not a regular file/, folder: /it is a directory/ };
+
+describe.each(KINDS)('a %s', (kind) => {
+  test.each([
+    ['--config', 'odd.toml', '', ['--config', 'odd.toml', 'config', 'check']],
+    ['a plugin', 'odd.ts', 'plugins = ["./odd.ts"]', ['config', 'check']],
+    ['a section', 'odd.md', '[[defaults.sections]]\nkey = "tea"\nfile = "odd.md"', ['config', 'check']],
+    ['a prompt', 'own/persona.md.hbs', '[defaults]\nprompts = "own"', ['prompts', 'check']],
+  ])('is refused as %s', async (_, name, config, args) => {
+    using folder = openFolder();
+    mkdirSync(folder.file('own'));
+    writeFileSync(folder.file('config.toml'), config);
+    put(folder, name, kind);
+    const stderr = await refusal(folder, args);
+    expect(stderr).toMatch(REASON[kind]);
+    expect(stderr).toContain(name.split('/').at(-1));
+  });
+
+  test('is no .env, and the bot starts without it', async () => {
+    using folder = openFolder();
+    put(folder, '.env', kind);
+    const { code, stderr } = await run(folder, ['config', 'check']);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/\.env cannot be read/);
+  });
+});
+
+describe.each(['device', 'folder'] as const)('a %s', (kind) => {
+  test('is refused as a file with questions or messages', async () => {
+    using folder = openFolder();
+    const here = ['--conversation', 'terminal:local:main'];
+    writeFileSync(folder.file('one.jsonl'), '{"id":1,"author":"Ada","text":"Tea is ready."}\n');
+    await folder.run(['import', 'one.jsonl', ...here]);
+    put(folder, 'odd', kind);
+    expect(await refusal(folder, ['context', ...here, '--ask-file', 'odd'])).toMatch(REASON[kind]);
+    expect(await refusal(folder, ['import', 'odd', ...here])).toMatch(REASON[kind]);
+    expect(await refusal(folder, ['send', 'Look:', '--file', 'odd', ...here])).toMatch(REASON[kind]);
+    expect(await refusal(folder, ['--data', 'other', 'restore', 'odd'], 1)).toMatch(REASON[kind]);
+  });
+});
+
+test('questions may come from a pipe', async () => {
+  using folder = openFolder();
+  const here = ['--conversation', 'terminal:local:main'];
+  writeFileSync(folder.file('one.jsonl'), '{"id":1,"author":"Ada","text":"Tea is ready."}\n');
+  await folder.run(['import', 'one.jsonl', ...here]);
+  put(folder, 'pipe', 'pipe');
+  const child = folder.start(['context', ...here, '--ask-file', 'pipe']);
+  writeFileSync(folder.file('pipe'), 'What is ready?\n');
+  const { code, stdout } = await ended(child, '');
+  expect(code).toBe(0);
+  expect(stdout).toContain('What is ready?');
+});
+
+test('a folder of prompts that is a file is refused', async () => {
+  using folder = openFolder();
+  writeFileSync(folder.file('own'), '');
+  writeFileSync(folder.file('config.toml'), '[defaults]\nprompts = "own"\n');
+  expect((await folder.run(['prompts', 'check'])).stderr).toMatch(/own cannot be used: it is not a folder/);
+});

@@ -23,7 +23,7 @@ export interface GivenAgents {
 export function readGivenAgents(entries: readonly AgentEntry[], known: KnownNames): GivenAgents {
   const source: ConfigSource = {
     file: CODE_SOURCE,
-    folder: process.cwd(),
+    folder: '.',
     found: true,
     tree: { agents: entries },
     locate: () => null,

@@ -24,7 +24,7 @@ export interface ConfigSource {
  * `CONFIG_UNREADABLE` or, for invalid TOML, `CONFIG_INVALID`.
  */
 export function readSource(file: string, options: { readonly explicit: boolean }): ConfigSource {
-  const folder = dirname(resolve(file));
+  const folder = folderOf(file);
   if (!options.explicit && !existsSync(file)) {
     return { file, folder, found: false, tree: {}, locate: () => null };
   }
@@ -35,6 +35,15 @@ export function readSource(file: string, options: { readonly explicit: boolean }
     throw new StrataError('CONFIG_INVALID', { file, problems });
   }
   return { file, folder, found: true, tree, locate: lazyLocator(text) };
+}
+
+function folderOf(file: string): string {
+  try {
+    return dirname(resolve(file));
+  } catch (cause) {
+    const known = { reason: 'the working folder no longer exists', remedy: 'Change to another one and try again' };
+    throw new StrataError('CONFIG_UNREADABLE', { file, ...known }, { cause });
+  }
 }
 
 function read(file: string): string {

@@ -5,8 +5,8 @@
 const sentences = {
   CONFIG_INVALID: (d: { file: string; problems: readonly string[] }) =>
     `The configuration has ${d.problems.length} ${d.problems.length === 1 ? 'error' : 'errors'}:\n${d.problems.map((p) => `  ${p}`).join('\n')}`,
-  CONFIG_UNREADABLE: (d: { file: string; reason: string }) =>
-    `Cannot read the configuration ${d.file}: ${d.reason}. Name another file with --config, or leave it out to use the defaults.`,
+  CONFIG_UNREADABLE: (d: { file: string; reason: string; remedy?: string }) =>
+    `Cannot read the configuration ${d.file}: ${d.reason}. ${d.remedy ?? 'Name another file with --config, or leave it out to use the defaults'}.`,
   KEY_INVALID: (d: { key: string }) =>
     `"${d.key}" is not a conversation key. Expected platform:workspace:channel or platform:workspace:channel:thread, for example terminal:local:main.`,
   CONVERSATION_UNKNOWN: (d: { key: string }) =>

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { ended, type Folder, openFolder } from './strata.ts';
+import { ended, type Folder, MAIN, openFolder } from './strata.ts';
 
 /** Pipes that nobody writes to, devices without an end, and folders, in place of files. */
 
@@ -85,6 +85,20 @@ test('questions may come from a pipe', async () => {
   const { code, stdout } = await ended(child, '');
   expect(code).toBe(0);
   expect(stdout).toContain('What is ready?');
+});
+
+test('a working folder that was deleted is named', async () => {
+  using folder = openFolder();
+  const gone = folder.file('gone');
+  mkdirSync(gone);
+  for (const args of ['config check', 'doctor', 'chat', 'context']) {
+    const command = `mkdir -p gone && cd gone && rmdir ${gone} && exec ${process.execPath} ${MAIN} ${args}`;
+    const child = spawn('sh', ['-c', command], { cwd: folder.path });
+    const { code, stdout, stderr } = await ended(child, '');
+    expect(code, args).toBe(args === 'doctor' ? 1 : 2);
+    expect(stdout + stderr).toContain('the working folder no longer exists. Change to another one');
+    expect(stdout + stderr).not.toContain('uv_cwd');
+  }
 });
 
 test('a folder of prompts that is a file is refused', async () => {

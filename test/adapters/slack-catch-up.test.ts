@@ -166,6 +166,29 @@ describe('edits and deletions', () => {
     expect(removed()).toEqual(new Set(replies.map(([, gone]) => gone?.ts)));
   });
 
+  test('takes replies from before the time to catch up for kept', async () => {
+    const first = await start();
+    const ago = (days: number) => `${Math.floor(Date.now() / 1000) - days * 86_400}.000001`;
+    const say = (text: string, ts: string) => {
+      const message = { type: 'message', user: ADA, text, team: TEAM, ts, thread_ts: ago(9), channel: GENERAL };
+      slack.messages.push(message);
+      slack.emit({ ...message, channel_type: 'channel' });
+    };
+    say(`<@${BOT}> one`, ago(9));
+    await arrived('one');
+    say('two', ago(8));
+    await arrived('two');
+    say('three', ago(0));
+    await arrived('three');
+    await stop(first);
+    await start();
+    await until('the thread is read', () => slack.callsOf('conversations.replies').length > 0);
+    slack.say(GENERAL, BOB, 'the end');
+    await arrived('the end');
+    await delay(500);
+    expect(sink.removals).toEqual([]);
+  });
+
   test('are applied before anything is answered', async () => {
     const order: string[] = [];
     const first = await start();

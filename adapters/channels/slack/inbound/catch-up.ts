@@ -164,7 +164,7 @@ async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly
     parts.pace,
   )) {
     all.push(...listed);
-    await applyChanges(parts, { channel: id, threadTs: null, kept, listed, isWhole: false }, parts.pace);
+    await applyChanges(parts, { channel: id, threadTs: null, kept, listed, wholeSince: null }, parts.pace);
     const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
     // Each starts a conversation of its own, so it is answered before older pages are read.
     await takeAll(
@@ -210,11 +210,11 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
   const horizon = parts.clock.now() / 1000 - hours * 3600;
   const since = Math.max(Number(newest) - OVERLAP_S, horizon);
   const kept = cursor === null ? [] : await cursor.kept();
-  const oldest = Math.min(since, ...kept.map(({ externalId }) => Number(externalId) - 1));
+  const oldest = Math.max(horizon, Math.min(since, ...kept.map(({ externalId }) => Number(externalId) - 1)));
   const listed: Missed[] = [];
   const pages: Page[] = [];
   try {
-    for await (const page of pagesOf(parts, { channel, threadTs: ts, oldest: Math.max(oldest, horizon) }, parts.pace)) {
+    for await (const page of pagesOf(parts, { channel, threadTs: ts, oldest }, parts.pace)) {
       listed.push(...page.messages);
       pages.push(page);
     }
@@ -227,8 +227,8 @@ async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenT
   // The first message of the thread comes with every page, however old it is.
   const replies = listed.filter((message) => message.ts !== ts);
   const root = listed.find((message) => message.ts === ts)?.message ?? null;
-  const isWhole = root !== null && pages.every((page) => page.isWhole);
-  await applyChanges(parts, { channel, threadTs: ts, kept, listed, isWhole }, parts.pace);
+  const wholeSince = root !== null && pages.every((page) => page.isWhole) ? oldest : null;
+  await applyChanges(parts, { channel, threadTs: ts, kept, listed, wholeSince }, parts.pace);
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
     parts,

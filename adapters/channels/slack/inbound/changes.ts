@@ -12,18 +12,18 @@ export interface Listed {
   readonly kept: readonly KeptMessage[];
   /** Consecutive messages without gaps between the oldest and the newest. */
   readonly listed: readonly Missed[];
-  /** All messages of a thread, so that what is absent was deleted. */
-  readonly isWhole: boolean;
+  /** Everything in the thread after this time (in seconds) is listed: what is absent was deleted. Null if it may exist. */
+  readonly wholeSince: number | null;
 }
 
 /** Reports what happened to stored messages while the bot was offline, before anything is answered. */
 export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace): Promise<void> {
-  const { channel, threadTs, kept, listed, isWhole } = of;
+  const { channel, threadTs, kept, listed, wholeSince } = of;
   const shown = new Map(listed.map(({ ts, message }) => [ts, message]));
   const times = listed.map(({ ts }) => Number(ts));
-  // A thread is read from before its oldest stored message to its end; of a channel, one page is read already.
-  const from = isWhole ? 0 : Math.min(...times);
-  const to = isWhole ? Number.POSITIVE_INFINITY : Math.max(...times);
+  // A thread is read to its end; of a channel, one page is read already.
+  const from = wholeSince ?? Math.min(...times);
+  const to = wholeSince === null ? Math.max(...times) : Number.POSITIVE_INFINITY;
   const absent: KeptMessage[] = [];
   for (const one of kept) {
     const message = shown.get(one.externalId);
@@ -35,7 +35,7 @@ export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace
     } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await parts.edited(message);
   }
   // A part of a thread does not show what was deleted there.
-  if (threadTs !== null && !isWhole) return;
+  if (threadTs !== null && wholeSince === null) return;
   for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
     if (threadTs !== null || (await isGone(parts, { channel, ts }, pace)))
       await parts.removed({ channel, ts, threadTs });

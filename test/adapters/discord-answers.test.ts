@@ -83,6 +83,13 @@ describe('a post', () => {
     expect(await finality(bot)).toBe(true);
   });
 
+  test('is refused for good by an error without details', async () => {
+    const bot = await start();
+    const body = { message: 'Invalid Form Body', code: 50035, errors: null };
+    double.rest.instead('POST', /messages$/, { status: 400, body });
+    expect(await finality(bot, { replyTo: snowflake() })).toBe(true);
+  });
+
   test('loses its reference rather than its text', async () => {
     const bot = await start();
     const question = double.say(GENERAL, ADA, 'a question');

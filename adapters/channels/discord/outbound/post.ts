@@ -86,8 +86,8 @@ const NO_HISTORY = 160_002;
 
 function isOfReference(error: unknown): boolean {
   if (!(error instanceof DiscordAPIError)) return false;
-  const { errors } = { errors: {}, ...error.rawError };
-  return error.code === NO_HISTORY || Object.hasOwn(errors, 'message_reference');
+  const { errors } = { errors: null, ...error.rawError };
+  return error.code === NO_HISTORY || (typeof errors === 'object' && Object.hasOwn(errors ?? {}, 'message_reference'));
 }
 
 /** An edit keeps only the listed files: the new ones, and none of the old. */

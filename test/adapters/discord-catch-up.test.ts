@@ -454,6 +454,17 @@ describe('a place that the bot lost while it was away', () => {
     });
   });
 
+  test('is purged although another one cannot be looked up', async () => {
+    const meanwhile = (double: DiscordDouble) => {
+      lose(double);
+      double.rest.fail('GET', new RegExp(`/guilds/${GUILD_TWO}$`), { status: 500, times: 4 });
+    };
+    await afterAnAbsence({ table: { purge_on_leave: true }, before: said, meanwhile }, async ({ sink }) => {
+      await until('all of it', () => sink.gone.length === 2, 10_000);
+      expect(sink.gone.toSorted()).toEqual([`${key(GENERAL)}:${THREAD}`, key(STAFF)].toSorted());
+    });
+  });
+
   test('is kept by default', async () => {
     await afterAnAbsence({ before: said, meanwhile: lose }, async ({ double, sink }) => {
       await settled(double, sink);

@@ -28,9 +28,7 @@ export interface Leaving {
 export function createLeaving(options: LeavingOptions): Leaving {
   let running: Promise<void> = Promise.resolve();
   const queue = (work: () => Promise<void>): Promise<void> => {
-    running = running.then(work).catch((error: unknown) => {
-      options.log.error('The data of a removed channel or server could not be deleted', { cause: describe(error) });
-    });
+    running = running.then(work).catch((error: unknown) => logFailure(options, error));
     return running;
   };
   return {
@@ -45,6 +43,10 @@ export function createLeaving(options: LeavingOptions): Leaving {
     },
     drained: () => running,
   };
+}
+
+function logFailure({ log }: LeavingOptions, error: unknown): void {
+  log.error('The data of a removed channel or server could not be deleted', { cause: describe(error) });
 }
 
 /** Only if Discord confirms it: a list of servers may lack one for other reasons. */
@@ -86,7 +88,7 @@ async function leaveGone(
     const { bot: owner, guildId } = placeOfWorkspace(workspace);
     if (owner !== bot || guildId === null || !isMeant(guildId)) continue;
     if (places.isIn(guildId)) await leaveGoneChannels(options, guildId);
-    else await leaveGuild(options, guildId);
+    else await leaveGuild(options, guildId).catch((error: unknown) => logFailure(options, error));
   }
   for (const { conversation } of recent) {
     if (signal.aborted) return;

@@ -352,6 +352,24 @@ describe('a reply while it is written', () => {
     await double.close();
   });
 
+  test('that Discord fails to delete goes at the next start', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    const first = openChannel(double, { state, table: streaming });
+    await first.channel.start(first.sink);
+    first.channel.show(conversation, { kind: 'draft', text: 'half a thought' });
+    await until('the draft', () => double.posted(GENERAL).length === 1);
+    double.rest.fail('DELETE', /messages/, { status: 500, times: 4 });
+    first.channel.show(conversation, { kind: 'idle' });
+    await until('the attempts', () => double.rest.sent('DELETE', /messages/).length === 4);
+    await first.channel.stop();
+    const next = openChannel(double, { state, table: streaming });
+    await next.channel.start(next.sink);
+    await until('its end', () => double.posted(GENERAL).length === 0, 10_000);
+    await next.channel.stop();
+    await double.close();
+  });
+
   test('is the same message after a crash during its edit', async () => {
     const double = await startDiscord();
     const state = createState();

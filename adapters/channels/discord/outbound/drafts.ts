@@ -130,10 +130,12 @@ async function givenTo({ state }: DraftContext, conversation: ConversationKey, n
   return kept?.nonce === nonce ? kept.messageId : null;
 }
 
+/** If Discord does not respond, the note stays for the next start. */
 async function remove({ rest, state }: DraftContext, conversation: ConversationKey, messageId: string): Promise<void> {
-  const place = placeOfKey(conversation);
-  await rest.delete(Routes.channelMessage(targetOf(place), messageId)).catch(() => undefined);
-  await state.delete(NAMESPACE, conversation);
+  const deletion = rest.delete(Routes.channelMessage(targetOf(placeOfKey(conversation)), messageId));
+  const isOver = await deletion.then(() => true, isRefusal);
+  if (isOver) await state.delete(NAMESPACE, conversation);
+  else await state.set(NAMESPACE, conversation, { messageId, nonce: null });
 }
 
 const IDLE = Promise.resolve();

@@ -39,6 +39,7 @@ export function logEvent(log: Log, event: StrataEvent): void {
 /** Messages that are ignored on purpose are logged at debug; unreadable ones are warnings. */
 function levelOf(event: StrataEvent): Level {
   if (event.kind === 'message.dropped' && event.reason === 'malformed') return 'warn';
+  if (event.kind === 'turn.ended' && event.cut !== null) return 'warn';
   if (event.kind === 'config.changed' && event.waitsForRestart !== '') return 'warn';
   return LEVELS[event.kind] ?? 'debug';
 }

@@ -9,6 +9,7 @@ import { holdLease } from '../util/lease.ts';
 import { keepAnsweredBy } from './answered-by.ts';
 import { failureText } from './failure-text.ts';
 import { heldNotice, throughPostHooks } from './hooked-post.ts';
+import { type Cut, withCutNote } from './incomplete.ts';
 import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
@@ -166,7 +167,8 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const text = textFor(options, snapshot, outcome);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
   const channel = outcome.kind === 'held' ? null : options.channelOf(snapshot.conversation.key);
-  const bodies = channel?.split(text) ?? [];
+  const cut = cutIn(outcome);
+  const bodies = channel?.split(withCutNote(options.services, snapshot.conversation, { text, cut })) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries) ?? { tier: 'none', due: false };
   const recorded = outcome.kind === 'answered' ? ((await run?.recorded(now)) ?? null) : null;
@@ -206,6 +208,10 @@ function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): 
   return idleMsOf(services.agents.agentFor(conversation.key));
 }
 
+function cutIn(outcome: TurnOutcome | Held): Cut | null {
+  return outcome.kind === 'answered' ? outcome.cut : null;
+}
+
 function textFor(options: ReplyOptions, snapshot: ContextSnapshot, outcome: TurnOutcome | Held): string {
   if (outcome.kind === 'answered') return outcome.text;
   return outcome.kind === 'held'
@@ -226,7 +232,8 @@ function report(
     events.emit({ kind: 'turn.failed', ...base, reason, message });
     keep(keepFailure(options.services.state, snapshot.conversation, { readUpto: base.readUpto, at: now, message }));
   }
-  events.emit({ kind: 'turn.ended', ...base, steps: outcome.steps.length + 1, durationMs: now - startedAt });
+  const facts = { steps: outcome.steps.length + 1, durationMs: now - startedAt, cut: cutIn(outcome) };
+  events.emit({ kind: 'turn.ended', ...base, ...facts });
   const by = run?.answeredBy() ?? null;
   if (by !== null) keep(keepAnsweredBy(options.services.state, claim.conversationId, by));
   const recalled = run?.recalled() ?? [];

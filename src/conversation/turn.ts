@@ -5,6 +5,7 @@ import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } f
 import type { Limit } from '../util/limit.ts';
 import type { Step } from '../util/step.ts';
 import { cleanText } from '../util/text.ts';
+import type { Cut } from './incomplete.ts';
 import { withinLimit } from './within-limit.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
@@ -36,6 +37,8 @@ export type TurnOutcome =
   | {
       readonly kind: 'answered';
       readonly text: string;
+      /** Why the text is not whole; null if it is. */
+      readonly cut: Cut | null;
       readonly steps: readonly TurnStep[];
       readonly assembly: Assembly;
     }
@@ -64,7 +67,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
       // The next step reads exactly what will be stored.
       const text = cleanText(step.text).trim();
       if (step.calls.length === 0) {
-        if (text !== '') return { kind: 'answered', text, steps, assembly };
+        if (text !== '') return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
         return { kind: 'failed', ...unanswered(step.finish), steps };
       }
       steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
@@ -74,6 +77,10 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
   } catch (error) {
     return { kind: 'failed', ...failureOf(error), steps };
   }
+}
+
+function cutOf(finish: FinishReason): Cut | null {
+  return finish === 'length' || finish === 'filtered' ? finish : null;
 }
 
 /** Why there is no text. Models that reason may use up the length of the answer before they begin it. */

@@ -49,6 +49,7 @@ export async function turnVariables(parts: CommandServices, turn: TurnOf): Promi
     child: {},
     passages: {},
     failure: { reason: 'timeout', commandPrefix: parts.commandPrefix(conversation.key) },
+    incomplete: { reason: 'length' },
     ...(await recalledVariables(parts, turn)),
   };
 }

@@ -23,7 +23,14 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | { readonly kind: 'message.edited'; readonly externalId: string }
   | { readonly kind: 'message.removed'; readonly seqs: readonly number[] }
   | { readonly kind: 'turn.started'; readonly readUpto: number }
-  | { readonly kind: 'turn.ended'; readonly readUpto: number; readonly steps: number; readonly durationMs: number }
+  | {
+      readonly kind: 'turn.ended';
+      readonly readUpto: number;
+      readonly steps: number;
+      readonly durationMs: number;
+      /** Why the answer is not whole: the length limit or the content filter of the model. Null if it is. */
+      readonly cut: 'length' | 'filtered' | null;
+    }
   | {
       readonly kind: 'turn.failed';
       readonly readUpto: number;

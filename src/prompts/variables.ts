@@ -60,6 +60,8 @@ export const promptVariables = {
   }),
   /** Sentences to people when a turn fails. */
   failure: z.strictObject({ reason: z.string(), commandPrefix: z.string() }),
+  /** Below an answer that ends too early, for people. `reason` is `length` or `filtered`. */
+  incomplete: z.strictObject({ reason: z.string() }),
 } as const;
 
 export type PromptName = keyof typeof promptVariables;

@@ -165,6 +165,8 @@ describe('the pages for those who look after a process', () => {
     bot.events.emit({ ...late, kind: 'reply.delayed', chunk: 0 });
     bot.events.emit({ kind: 'reply.failed', conversation: KEY, chunk: 0, message: 'gone' });
     bot.events.emit({ kind: 'turn.failed', conversation: KEY, readUpto: 1, reason: 'timeout', message: 'late' });
+    const cut = { readUpto: 1, steps: 1, durationMs: 5, cut: 'length' } as const;
+    bot.events.emit({ kind: 'turn.ended', conversation: KEY, ...cut });
     bot.events.emit({ kind: 'gap.opened', conversation: KEY, fromSeq: 1, toSeq: 2, reason: 'emergency' });
     const odd = { platform: 'discord', event: 'MESSAGE_CREATE', channel: '1', externalId: '2', problem: 'no author' };
     bot.events.emit({ kind: 'message.dropped', conversation: null, reason: 'malformed', ...odd });
@@ -176,6 +178,7 @@ describe('the pages for those who look after a process', () => {
       'strata_maintenance_failures_total',
       'strata_turns_total{outcome="delayed",reason=""}',
       'strata_turns_total{outcome="failed",reason="timeout"}',
+      'strata_turns_total{outcome="ended",reason="length"}',
       'strata_posts_total{outcome="delayed"}',
       'strata_posts_total{outcome="failed"}',
       'strata_gaps_total{reason="emergency"}',

@@ -33,3 +33,14 @@ describe('a changed configuration', () => {
     expect(log.lines).toMatchObject([{ level, fields: { waitsForRestart } }]);
   });
 });
+
+describe('a finished turn', () => {
+  it.each([
+    [null, 'debug'],
+    ['length', 'warn'],
+  ] as const)('warns if its answer was cut: %s', (cut, level) => {
+    const log = recordLog();
+    logEvent(log, { kind: 'turn.ended', conversation: null, at: 0, readUpto: 1, steps: 1, durationMs: 5, cut });
+    expect(log.lines).toMatchObject([{ level, fields: { cut } }]);
+  });
+});

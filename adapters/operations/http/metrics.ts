@@ -57,7 +57,7 @@ function count(counts: Counts, event: StrataEvent): void {
       break;
     case 'turn.ended':
       counts.turnSeconds.observe(event.durationMs / 1000);
-      counts.turns.inc({ outcome: 'ended', reason: '' });
+      counts.turns.inc({ outcome: 'ended', reason: event.cut ?? '' });
       break;
     case 'turn.failed':
       counts.turns.inc({ outcome: 'failed', reason: event.reason });

@@ -23,6 +23,7 @@ export {
 export type * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
+export type * from './ports/blob-store.ts';
 export * from './ports/outbox-store.ts';
 export type * from './ports/summary-store.ts';
 export type * from './ports/upkeep.ts';

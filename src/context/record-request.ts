@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { describe } from '../domain/errors.ts';
 import type { BlobId } from '../domain/message.ts';
+import type { NewBlob } from '../ports/blob-store.ts';
 import type { Passage, PassageSection, VolatileSection } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest } from '../ports/model.ts';
-import type { NewBlob, TurnCommit } from '../ports/store.ts';
+import type { TurnCommit } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { entryMessageOf } from './entry-message.ts';
 import { keepProfile, type ProfileParts } from './keep-profile.ts';

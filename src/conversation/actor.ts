@@ -8,7 +8,7 @@ import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { owesReply, toEntry } from './snapshot.ts';
-import { standingOf } from './standing.ts';
+import { type Standing, standingOf } from './standing.ts';
 import { postpone } from './turn-retries.ts';
 import { createViewCache, type ViewCache } from './view-cache.ts';
 
@@ -22,8 +22,8 @@ export interface Actor {
   /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
   /**
-   * Drops the cached view and ends a turn that lost its claim or a memory that it was given, because something was
-   * changed elsewhere.
+   * Drops the cached view and ends a turn that lost its claim or a memory that it was given, or whose messages were
+   * edited.
    */
   refresh(): void;
   readonly busy: boolean;
@@ -54,10 +54,9 @@ interface Self {
   running: Running | null;
 }
 
-interface Running {
-  readonly claim: Claim;
+interface Running extends Standing {
   readonly limit: Limit;
-  /** Memories that the turn was given; none before it has read them. */
+  /** None before the turn has read them. */
   given: readonly MemoryId[];
 }
 
@@ -176,7 +175,7 @@ function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readon
 /** A failed turn leaves its reply owed and is retried later. */
 async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening, 'onGiven'>): Promise<ReplyEnd> {
   using limit = limitWork(options.signal);
-  const running: Running = { claim: opening.claim, limit, given: [] };
+  const running: Running = { claim: opening.claim, snapshot: opening.snapshot, limit, given: [] };
   self.running = running;
   const onGiven = (ids: readonly MemoryId[]) => {
     running.given = ids;
@@ -199,8 +198,7 @@ async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening,
  */
 async function endOvertaken({ services }: ActorOptions, { running }: Self): Promise<void> {
   if (running === null) return;
-  const { claim, limit, given } = running;
-  if ((await standingOf(services, claim, given)) === null) limit.abort(new Error('The reply claim was lost.'));
+  if ((await standingOf(services, running)) === null) running.limit.abort(new Error('The reply claim was lost.'));
 }
 
 async function claimOwed(

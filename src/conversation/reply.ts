@@ -13,6 +13,7 @@ import { type Cut, withCutNote } from './incomplete.ts';
 import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
+import { readOf } from './standing.ts';
 import { runTurn, type TurnFailure, type TurnOutcome, type TurnStep } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
@@ -180,6 +181,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     usage: run?.usage() ?? [],
     calibration: run?.calibration() ?? null,
     given: run?.given() ?? [],
+    read: readOf(snapshot),
     blobs: [...(run?.blobs() ?? []), ...(recorded?.blobs ?? [])],
     ...(recorded === null ? {} : { record: recorded.record }),
     maintainAt: verdict.due ? now : now + idleMs(options, snapshot),

@@ -3,11 +3,12 @@ import type { RecordedRequest } from '../context/record-request.ts';
 import { askerOf } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId } from '../domain/message.ts';
+import type { NewBlob } from '../ports/blob-store.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextEngine, FinishedTurn, TurnMessage, VolatileSection } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
-import type { Calibration, Claim, ContextSnapshot, Conversation, NewBlob } from '../ports/store.ts';
+import type { Calibration, Claim, ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { ToolContext } from '../tools/define.ts';
 import { createTurnBlobs } from '../tools/turn-blobs.ts';
 import { limitWork } from '../util/limit.ts';
@@ -177,15 +178,15 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
 }
 
 /**
- * The current conversation. A tool of a turn that lost its claim, or a memory that it was given, could act on text that
- * was forgotten, or show it to people who may not read it.
+ * The current conversation. A tool of a turn that lost its claim, a memory or a message could act on text that was
+ * forgotten or edited, or show it to people who may not read it.
  */
 async function claimed(
   { services }: ReplyOptions,
   { claim, snapshot }: Opening,
   given: readonly MemoryId[],
 ): Promise<Conversation> {
-  const conversation = await standingOf(services, claim, given);
+  const conversation = await standingOf(services, { claim, snapshot, given });
   if (conversation !== null) return conversation;
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
 }

@@ -1,4 +1,5 @@
-import type { Audience, Author, BlobId, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
+import type { Audience, Author, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
+import type { BlobStore, NewBlob } from './blob-store.ts';
 import type { Journal, RequestPart, UsageRow } from './journal.ts';
 import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
@@ -207,6 +208,11 @@ export interface TurnCommit {
    * readable in the place. Default: none.
    */
   readonly given?: readonly MemoryId[];
+  /**
+   * The first message of the turn's view, and the revision of the conversation then. The result is stale if a person has
+   * edited one of the messages up to `readUpto` since. Default: edits do not matter.
+   */
+  readonly read?: { readonly fromSeq: number; readonly revision: number };
   /** What the request was built from, with texts that the store may not know yet. Default: not recorded. */
   readonly record?: { readonly note: string; readonly parts: readonly RequestPart[] };
   /** Long texts of its tools, with an id each. They are stored only together with the turn. Default: none. */
@@ -270,30 +276,4 @@ export interface ContextSnapshot {
   readonly ready?: readonly Summary[];
   /** Entries at the head of the tail that `maxEntries` left out. */
   readonly omitted: { readonly entries: number; readonly tokens: number };
-}
-
-export interface NewBlob {
-  readonly id: BlobId;
-  readonly text: string;
-}
-
-export interface BlobStore {
-  /** One that belongs to no turn. */
-  put(blob: NewBlob & { readonly conversationId: number; readonly now: number }): Promise<void>;
-  /** A range of characters, or null if the blob is gone or belongs to another conversation. */
-  read(
-    id: BlobId,
-    range: { readonly conversationId: number; readonly from: number; readonly length: number },
-  ): Promise<BlobRange | null>;
-  /** Those of a conversation that were put at `since` or later, by id. */
-  list(
-    conversationId: number,
-    query: { readonly since: number; readonly after: BlobId | null; readonly limit: number },
-  ): Promise<readonly { readonly id: BlobId; readonly createdAt: number }[]>;
-  expire(before: number): Promise<number>;
-}
-
-export interface BlobRange {
-  readonly text: string;
-  readonly totalLength: number;
 }

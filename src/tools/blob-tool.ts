@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import type { BlobId } from '../domain/message.ts';
-import type { BlobRange } from '../ports/store.ts';
+import type { BlobRange } from '../ports/blob-store.ts';
 import type { Services } from '../services.ts';
 import { headBytes } from '../util/utf8.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';

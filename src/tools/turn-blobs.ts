@@ -1,5 +1,5 @@
 import type { BlobId } from '../domain/message.ts';
-import type { NewBlob } from '../ports/store.ts';
+import type { NewBlob } from '../ports/blob-store.ts';
 
 /**
  * Long results of a turn, stored with it in one transaction: a turn that is overtaken, for example because a message was

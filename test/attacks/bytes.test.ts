@@ -17,11 +17,10 @@ const WAYS: readonly (readonly [string, (here: BotWorld) => Promise<unknown>])[]
   ['deleted on its platform', ({ bot }) => bot.sink.removed({ conversation: HERE, externalIds: ['m1'] })],
   ['erased', (here) => here.command('privacy erase', { confirm: 'yes' })],
   ['too old', ({ bot, clock }) => expire(bot, clock.now() + 1)],
-];
-/** An edit does not end a running turn: its tools and hooks have seen the text, and may repeat it. */
-const EDITING: (typeof WAYS)[number] = [
-  'edited',
-  ({ bot, clock }) => bot.sink.edited({ conversation: HERE, externalId: 'm1', parts: EDITED, at: clock.now() }),
+  [
+    'edited',
+    ({ bot, clock }) => bot.sink.edited({ conversation: HERE, externalId: 'm1', parts: EDITED, at: clock.now() }),
+  ],
 ];
 const EDITED = [{ kind: 'text', text: 'The code of my gate is none of your business.' }] as const;
 
@@ -138,7 +137,7 @@ describe.each(WAYS)('text that is %s', (_, remove) => {
   });
 });
 
-describe.each([...WAYS, EDITING])('text that is %s', (_, remove) => {
+describe.each(WAYS)('text that is %s', (_, remove) => {
   it('after a provider has quoted it in an error', async () => {
     const script: Script = (request) => {
       if (!said(request).includes(SECRET)) return { text: 'Well.' };

@@ -129,21 +129,64 @@ describe('a turn that is overtaken', () => {
     expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['Hello.']);
   });
 
-  it('by an edit shows the new text from then on', async () => {
+  it.each(['here', 'in another process'])('by an edit %s starts over with the new text', async (where) => {
     const door = gate();
-    await using world = await botWith(async (_request, { count }) => {
+    await using world = await botWith(async (request, { count }) => {
       if (count === 1) await door.pass();
-      return count === 1 ? { calls: [{ tool: 'look', input: { what: 'x' } }] } : { text: 'Hello.' };
+      return { text: textsIn(request).includes('The old price.') ? 'The old one.' : 'The new one.' };
     });
     await world.say('The old price.', { asks: false, id: 'price' });
     await world.say('What does it cost?');
     await until(() => door.count > 0);
     const parts = [{ kind: 'text' as const, text: 'The new price.' }];
-    await world.bot.sink.edited({ conversation: HERE, externalId: 'price', parts, at: world.clock.now() });
+    const edit = { externalId: 'price', parts, tokens: 4, now: world.clock.now() };
+    if (where === 'here') await world.bot.sink.edited({ ...edit, conversation: HERE, at: world.clock.now() });
+    else await world.bot.services.store.transcript.edit((await world.conversation()).id, edit);
+    // Here, nobody waits for the answer to the old text.
+    if (where === 'here') await until(() => world.chat.requests.length === 2);
     door.open();
     await world.settled();
-    expect(textsIn(world.chat.requests[1])).toContain('The new price.');
-    expect(textsIn(world.chat.requests[1])).not.toContain('The old price.');
+    expect(world.chat.requests).toHaveLength(2);
+    expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['The new one.']);
+  });
+
+  it('by an edit elsewhere runs no tool for the old text', async () => {
+    await using world = await botWith(async (_request, { count }) => {
+      if (count > 1) return { text: 'Hello.' };
+      const edit = { externalId: 'price', parts: [{ kind: 'text' as const, text: 'The new price.' }], tokens: 4 };
+      await world.bot.services.store.transcript.edit((await world.conversation()).id, {
+        ...edit,
+        now: world.clock.now(),
+      });
+      return { calls: [{ tool: 'look', input: { what: 'The old price.' } }] };
+    });
+    await world.say('The old price.', { id: 'price' });
+    await world.settled();
+    expect(JSON.stringify(await world.entries())).not.toContain('The old price.');
+    expect(world.events.filter(({ kind }) => kind === 'tool.called')).toEqual([]);
+  });
+
+  it.each([
+    ['a later message', BOB],
+    ['a message of a bot', { ...BOB, kind: 'bot' }],
+  ] as const)('by an edit of %s goes on', async (_, author) => {
+    const door = gate();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 1) await door.pass();
+      return { text: `Answer ${count}.` };
+    });
+    const talk = () => world.say('Nice wether.', { id: 'talk', author, asks: false });
+    if (author.kind === 'bot') await talk();
+    await world.say('What does it cost?');
+    await until(() => door.count > 0);
+    if (author.kind === 'person') await talk();
+    const parts = [{ kind: 'text' as const, text: 'Nice weather.' }];
+    await world.bot.sink.edited({ conversation: HERE, externalId: 'talk', parts, at: world.clock.now() });
+    await settle();
+    door.open();
+    await world.settled();
+    expect(JSON.stringify(await world.entries())).toContain('Nice weather.');
+    expect(world.chat.requests).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { type Entry, POST_HOLD_MS, type TurnCommit, type TurnCommitResult } from '../../../src/adapter-kit.ts';
 import { insertBlob } from './blobs.ts';
 import { dueAt, holdsReply, prepareUpdate } from './conversation-rows.ts';
-import { type SqlEngine, type Transaction, together } from './engine.ts';
+import { first, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
 import { createNoteReadings, createReadGiven } from './provenance.ts';
@@ -37,12 +37,30 @@ interface TurnContext {
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
+/** Whether a person has edited what the turn read. Most conversations did not change at all during a turn. */
+async function isOutdated(
+  { shared }: TurnContext,
+  transaction: Transaction,
+  { row, commit: { read, readUpto } }: { readonly row: ConversationRow; readonly commit: TurnCommit },
+): Promise<boolean> {
+  if (read === undefined || row.changed_revision <= read.revision) return false;
+  const edited = shared.engine.query
+    .selectFrom('entry')
+    .select('seq')
+    .where('conversation_id', '=', row.id)
+    .where('seq', '>=', read.fromSeq)
+    .where('seq', '<=', readUpto)
+    .where('changed_revision', '>', read.revision)
+    .where('author_kind', '=', 'person');
+  return (await first(transaction, edited.limit(1).compile())) !== null;
+}
+
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
   const { shared, usage, insertPosts, readGiven, noteReadings, addRequestParts, statements } = context;
   const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const { isWithdrawn, unnoted } = await readGiven(transaction, row, [...new Set(commit.given)]);
-  if (isWithdrawn) {
+  if (isWithdrawn || (await isOutdated(context, transaction, { row, commit }))) {
     await shared.conversations.change(transaction, row.id, withoutReader(row));
     return { kind: 'stale' };
   }

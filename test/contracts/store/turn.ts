@@ -115,6 +115,35 @@ export function turnContract(lab: Lab): void {
       expect(await kit.commitTurn(claim)).toEqual({ kind: 'stale' });
     });
 
+    it.each([
+      ['a person edited what it read', 'x1', 'person', 1, 'stale'],
+      ['a person edited what it did not read', 'x2', 'person', 1, 'committed'],
+      ['a person edited what its view left out', 'x1', 'person', 2, 'committed'],
+      ['a bot edited what it read', 'x1', 'bot', 1, 'committed'],
+    ] as const)('whose conversation changed because %s', async (_, externalId, kind, fromSeq, expected) => {
+      const author = { id: 'u1', name: 'Ada', kind };
+      const asking = { wantsReply: true, claimLeaseMs: 500 };
+      const { claim, conversation } = await kit.say('question', asking, { externalId: 'x1', author });
+      if (claim === null) throw new Error('no claim');
+      const { id, revision } = conversation;
+      await kit.say('more', {}, { externalId: 'x2' });
+      await store.transcript.edit(id, { externalId, parts: textParts('other'), tokens: 1, now: NOW });
+      const read = { fromSeq, revision };
+      expect((await kit.commitTurn(claim, { read })).kind).toBe(expected);
+      expect((await kit.get(id)).replyUntil).toBeNull();
+      expect(await kit.tryClaim('reply', id)).toEqual(expected === 'stale' ? expect.anything() : null);
+    });
+
+    it('commits what it read after an edit', async () => {
+      const asking = { wantsReply: true, claimLeaseMs: 500 };
+      const { claim, conversation } = await kit.say('question', asking, { externalId: 'x1' });
+      if (claim === null) throw new Error('no claim');
+      const { id } = conversation;
+      await store.transcript.edit(id, { externalId: 'x1', parts: textParts('other'), tokens: 1, now: NOW });
+      const { revision } = await kit.get(id);
+      expect((await kit.commitTurn(claim, { read: { fromSeq: 1, revision } })).kind).toBe('committed');
+    });
+
     it('stores long texts with the turn, or none', async () => {
       const blobs = [{ id: 'b1' as BlobId, text: 'a long result' }];
       const range = { from: 2, length: 4 };

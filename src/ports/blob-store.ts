@@ -1,0 +1,27 @@
+import type { BlobId } from '../domain/message.ts';
+
+export interface NewBlob {
+  readonly id: BlobId;
+  readonly text: string;
+}
+
+export interface BlobStore {
+  /** One that belongs to no turn. */
+  put(blob: NewBlob & { readonly conversationId: number; readonly now: number }): Promise<void>;
+  /** A range of characters, or null if the blob is gone or belongs to another conversation. */
+  read(
+    id: BlobId,
+    range: { readonly conversationId: number; readonly from: number; readonly length: number },
+  ): Promise<BlobRange | null>;
+  /** Those of a conversation that were put at `since` or later, by id. */
+  list(
+    conversationId: number,
+    query: { readonly since: number; readonly after: BlobId | null; readonly limit: number },
+  ): Promise<readonly { readonly id: BlobId; readonly createdAt: number }[]>;
+  expire(before: number): Promise<number>;
+}
+
+export interface BlobRange {
+  readonly text: string;
+  readonly totalLength: number;
+}

@@ -18,6 +18,8 @@ export interface EntryQuery {
   readonly conversationId: number;
   /** Words of a person, from which the engine builds its query. An empty text finds nothing. */
   readonly text: string;
+  /** Whether other inflections of the words match. Default: unless the text is certainly English, which has stems. */
+  readonly inflects?: boolean;
   readonly limit: number;
   readonly fromSeq?: number;
   readonly toSeq?: number;

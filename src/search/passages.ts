@@ -1,4 +1,5 @@
 import { type Entry, textOf } from '../domain/message.ts';
+import { formOf, isInflection } from './inflection.ts';
 import { readSaid, type Said } from './line-features.ts';
 import type { Question } from './query.ts';
 import { beginningOf, cachedStem } from './stem.ts';
@@ -29,7 +30,7 @@ const NO_PAIRS: readonly TermPair[] = [];
 /** Reads lines for one question. */
 export function createLineReader(question: Question): (entry: Entry) => Line {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
-  const stemsOf = createStemReader([...question.terms, ...[...question.pairs].flatMap((pair) => pair.split(' '))]);
+  const stemsOf = createStemReader(question);
   const none = new Array<number>(question.terms.length).fill(0);
   return (entry) => {
     const text = spokenText(entry).slice(0, READ_CHARACTERS);
@@ -55,21 +56,24 @@ function termsAmong(stems: readonly string[], terms: ReadonlyMap<string, number>
   return isAny ? stems.map((stem) => terms.get(stem) ?? -1) : null;
 }
 
-/** The stems of a text that are among these, and an empty string for each other word: most words need no stemming. */
-function createStemReader(wanted: readonly string[]): (text: string) => readonly string[] {
+/** The stems of a text that are in the question, and an empty string for each other word: most need no stemming. */
+function createStemReader({ terms, pairs, inflects }: Question): (text: string) => readonly string[] {
+  const wanted = [...terms, ...[...pairs].flatMap((pair) => pair.split(' '))];
   const stems = new Set(wanted);
   const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
+  const forms = formsOf(inflects ? terms : []);
   const known = new Map<string, string>();
   const stemOf = (token: string) => {
-    if (!beginnings.get(token.charCodeAt(0))?.some((beginning) => token.startsWith(beginning))) return '';
+    const isLikely = beginnings.get(token.charCodeAt(0))?.some((beginning) => token.startsWith(beginning));
+    if (!isLikely && !inflects) return '';
     const cached = known.get(token);
     if (cached !== undefined) return cached;
     const stem = cachedStem(token);
-    const found = stems.has(stem) ? stem : '';
+    const found = stems.has(stem) ? stem : termOfForm(forms, formOf(token));
     known.set(token, found);
     return found;
   };
-  const isBeginning = (letter: number) => beginnings.has(letter);
+  const isBeginning = (letter: number) => beginnings.has(letter) || forms.has(letter);
   return (text) => {
     const words = plainTokensOf(text, isBeginning) ?? tokensOf(text);
     for (let at = 0; at < words.length; at += 1) {
@@ -78,6 +82,22 @@ function createStemReader(wanted: readonly string[]): (text: string) => readonly
     }
     return words;
   };
+}
+
+/** By their first letter. */
+type Forms = ReadonlyMap<number, readonly { readonly term: string; readonly form: string }[]>;
+
+function formsOf(terms: readonly string[]): Forms {
+  return Map.groupBy(
+    terms.map((term) => ({ term, form: formOf(term) })),
+    ({ form }) => form.charCodeAt(0),
+  );
+}
+
+/** The term that a word may be another inflection of. */
+function termOfForm(forms: Forms, said: string): string {
+  const alike = forms.get(said.charCodeAt(0));
+  return alike?.find(({ form }) => form === said || isInflection(form, said))?.term ?? '';
 }
 
 function countTerms(found: readonly number[], terms: number): readonly number[] {

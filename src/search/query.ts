@@ -1,6 +1,6 @@
 import { isAskingWord } from './question-words.ts';
 import { stem } from './stem.ts';
-import { tellingWords } from './stop-words.ts';
+import { isEnglish, tellingWords } from './stop-words.ts';
 import { fold, tokensOf } from './words.ts';
 
 /** What a question says about its answer. Computed once, before the search. */
@@ -14,6 +14,8 @@ export interface Question {
   /** Adjacent words with at least one term among them, stemmed and joined by a space. */
   readonly pairs: ReadonlySet<string>;
   readonly folded: string;
+  /** The question may have its words in other inflections than the answer. English words have stems. */
+  readonly inflects: boolean;
   readonly asksWhen: boolean;
   readonly asksNumber: boolean;
   /** About what the bot said ("did you recommend"). */
@@ -72,15 +74,17 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const besides = content.filter((token) => !speakers.has(token));
   const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
   const terms = [...new Set(kept.map(stem))];
+  const inflects = !isEnglish(tokens);
   const asksOverview = OVERVIEW.test(folded);
   const asked = ASKED_BOT.exec(folded)?.index ?? folded.length;
   const asksBot = BOT.test(folded) || SAYING.test(folded.slice(asked));
   return {
     terms,
-    isTopic: topicsAmong(terms),
+    isTopic: topicsAmong(terms, inflects ? new Map(kept.map((word) => [stem(word), word])) : NO_WORDS),
     words: [...new Set(kept)],
     pairs: pairsOf(tokens.map(stem), new Set(terms)),
     folded,
+    inflects,
     asksWhen: WHEN.test(folded),
     asksNumber: NUMBER.test(folded),
     asksBot,
@@ -98,9 +102,20 @@ const ANSWER_KINDS = new Set(
     .map(stem),
 );
 
-/** All terms if every one only asks or names a kind of answer. */
-function topicsAmong(terms: readonly string[]): readonly boolean[] {
-  const isTopic = terms.map((term) => !ANSWER_KINDS.has(term) && !isAskingWord(term));
+/** In most languages, words of one or two letters only connect others. */
+const BRIEF = /^[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}]{1,2}$/u;
+
+const NO_WORDS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * All terms if every one only asks or names a kind of answer. `words` are the terms as written in a language for which
+ * the stems mean nothing.
+ */
+function topicsAmong(terms: readonly string[], words: ReadonlyMap<string, string>): readonly boolean[] {
+  const isTopic = terms.map((term) => {
+    const word = words.get(term);
+    return !ANSWER_KINDS.has(term) && !isAskingWord(word ?? term) && !BRIEF.test(word ?? '');
+  });
   return isTopic.includes(true) ? isTopic : terms.map(() => true);
 }
 

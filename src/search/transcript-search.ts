@@ -90,8 +90,9 @@ export async function rankTranscript(
   services: Pick<Services, 'store' | 'search'>,
   { conversationId, question, fromSeq, toSeq, proposed: limit = PROPOSED, likely = NONE }: RankRequest,
 ): Promise<Ranking> {
-  const text = readQuestion(question).words.join(' ');
-  const proposed = await services.search.entries({ conversationId, text, limit, fromSeq, toSeq });
+  const { words, inflects } = readQuestion(question);
+  const query = { conversationId, text: words.join(' '), inflects, limit, fromSeq, toSeq };
+  const proposed = await services.search.entries(query);
   const found = withNeighbours(proposed.map((hit) => hit.seq));
   const seqs = [...found.union(new Set(likely.keys()))]
     .filter((seq) => seq >= fromSeq && seq <= toSeq)

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BlobId, type MemoryQuery, type Part, type Search, type Store, tokensOf } from '../../src/adapter-kit.ts';
+import { INFLECTED } from '../fixtures/inflections.ts';
 import { LANGUAGES } from '../fixtures/languages.ts';
 import { SIZED, sized } from '../support/size.ts';
 import type { StorageUnderTest, StoreContractOptions } from './store.ts';
@@ -38,6 +39,21 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(await find(id, 'cafe')).toEqual([1]);
         expect(await find(id, 'zurich')).toEqual([3]);
         expect(await find(id, 'absent')).toEqual([]);
+      });
+
+      it('finds other inflections of a word in many languages', async () => {
+        const facts = INFLECTED.flatMap((language) => language.facts);
+        const id = await tell(facts.map(([fact]) => fact));
+        let found = 0;
+        for (const [at, [, question]] of facts.entries()) if ((await find(id, question)).includes(at + 1)) found += 1;
+        expect(found / facts.length).toBeGreaterThanOrEqual(0.95);
+      });
+
+      it('keeps English words and numbers apart that only begin alike', async () => {
+        const id = await tell(['We saw the carpet', 'the number was 44170', 'the performance was long']);
+        for (const text of ['Where is the carpenter?', 'What was 44179?', 'What is to perforate?'])
+          expect(await find(id, text)).toEqual([]);
+        expect(await find(id, 'Welche Form?', { inflects: false })).toEqual([]);
       });
 
       it('finds any word, ranking more and rarer ones first', async () => {
@@ -328,7 +344,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
 
       it('ranks a few as it ranks them among many', async () => {
         const { id } = await kit.fill(1);
-        const telling = ['the walrus drinks tea', 'tea tea and jam on the table', 'jam for breakfast', '北京的茶 tea'];
+        const telling = ['the walrus drinks tea', 'tea tea and jam on the table', 'what good jam', '北京的茶 tea'];
         await kit.save(id, ...telling.map((text) => kit.inserting(text, [1])));
         const asked = ['tea walrus', 'jam tea tea', '北京', 'tables'];
         const alone = [];

@@ -1,5 +1,5 @@
 import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
-import { onShelf, queryWords } from '../sql/index.ts';
+import { FEW_ROWS, onShelf, type QueryWord, queryTerms } from '../sql/index.ts';
 import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
 import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 
@@ -22,11 +22,11 @@ const TOGETHER: Reach = { rows: 500, smallShelves: 0 };
  * Common words count where a rare one occurs too, and among the newest entries.
  */
 export async function rankEntries(open: () => ReturnType<OpenReader>, query: EntryQuery): Promise<readonly EntryHit[]> {
-  const words = queryWords(query.text);
-  if (words.length === 0 || query.limit <= 0) return [];
+  const terms = queryTerms(query);
+  if (terms.length === 0 || query.limit <= 0) return [];
   const reader = await open();
   if (reader === null) return [];
-  const found = await gather(reader, words.map(plain), ALONE);
+  const { words, found } = await lookUp(reader, terms);
   const weights = found.map(({ rows }) => (rows === 0 ? 0 : inverseFrequency(rows, reader.entries)));
   const matches = found.flatMap((word) => word.matches);
   const hopeful = best(score(matches, weights)).slice(0, Math.max(MAX_HOPEFUL, query.limit));
@@ -34,6 +34,21 @@ export async function rankEntries(open: () => ReturnType<OpenReader>, query: Ent
   return best(score([...matches, ...besides], weights))
     .slice(0, query.limit)
     .map(({ id, score: value }) => ({ seq: id, score: value }));
+}
+
+/** The words of the query. A word that hardly occurs is looked up by its other forms too. */
+async function lookUp(reader: EntryReader, terms: readonly QueryWord[]): Promise<Omit<Gathered, 'hopeful'>> {
+  const stems = terms.map(({ stem }) => stem);
+  const found = await gather(reader, stems.map(plain), ALONE);
+  const rare = terms.filter((_, word) => (found[word]?.rows ?? 0) < FEW_ROWS);
+  const forms = [...new Set(rare.flatMap(({ beginnings }) => beginnings)).difference(new Set(stems))];
+  if (forms.length === 0) return { words: stems, found };
+  const others = await gather(reader, forms.map(plain), ALONE);
+  const moved = others.map((word) => ({
+    ...word,
+    matches: word.matches.map((match) => ({ ...match, word: match.word + stems.length })),
+  }));
+  return { words: [...stems, ...forms], found: [...found, ...moved] };
 }
 
 function best(hits: readonly Hit<number>[]): readonly Hit<number>[] {

@@ -88,23 +88,8 @@ export const postgresMigrations: Record<string, Migration> = {
       }
     },
   },
-  /** Apostrophes split words, and Hangul is indexed in pairs. */
-  '0004_words_postgres': {
-    async up(database: Kysely<Tables>): Promise<void> {
-      const tables = ['entry_index', 'summary_index', 'memory_index'];
-      for (const table of tables) {
-        await sql`drop index ${sql.ref(`${table}_words`)}`.execute(database);
-        await sql`truncate ${sql.table(table)}`.execute(database);
-      }
-      await indexAll({
-        query: database,
-        index: createTextIndex(database),
-        transaction: transactionOf(database),
-      });
-      // Building the word lists at once afterwards takes a tenth of the time.
-      for (const table of tables) await createWordList(database, table);
-    },
-  },
+  // A later change rebuilds the index.
+  '0004_words_postgres': { up: async () => undefined },
   '0008_usage_by_day_postgres': {
     async up(database: Kysely<unknown>): Promise<void> {
       const texts = ['agent_id', 'person', 'purpose', 'model'].map(
@@ -118,7 +103,24 @@ export const postgresMigrations: Record<string, Migration> = {
       await sql`alter table cache_loss alter column cause type text collate "C"`.execute(database);
     },
   },
+  /** Words that are not English are indexed by their beginnings too. */
+  '0017_inflections_postgres': { up: rebuild },
 };
+
+async function rebuild(database: Kysely<Tables>): Promise<void> {
+  const tables = ['entry_index', 'summary_index', 'memory_index'];
+  for (const table of tables) {
+    await sql`drop index ${sql.ref(`${table}_words`)}`.execute(database);
+    await sql`truncate ${sql.table(table)}`.execute(database);
+  }
+  await indexAll({
+    query: database,
+    index: createTextIndex(database),
+    transaction: transactionOf(database),
+  });
+  // Building the word lists at once afterwards takes a tenth of the time.
+  for (const table of tables) await createWordList(database, table);
+}
 
 async function createWordList(database: QueryExecutorProvider, table: string): Promise<void> {
   const list = sql.ref(`${table}_words`);

@@ -32,7 +32,7 @@ export { indexed } from './entry-rows.ts';
 export { readableBy } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
 export type { MemoryRow, Tables } from './tables.ts';
-export { onShelf, queryWords, stemsOf, wordsOnShelf } from './words.ts';
+export { FEW_ROWS, onShelf, type QueryWord, queryTerms, queryWords, stemsOf, wordsOnShelf } from './words.ts';
 
 interface SqlStore {
   readonly store: Store;

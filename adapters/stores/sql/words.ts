@@ -1,4 +1,14 @@
-import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/adapter-kit.ts';
+import {
+  cachedStem,
+  type EntryQuery,
+  isEnglish,
+  joinedWordsOf,
+  partedNoun,
+  sharedBeginnings,
+  tellingWords,
+  tokensOf,
+  withoutMarks,
+} from '../../../src/adapter-kit.ts';
 
 /**
  * Words for an index, each as a 56-bit hash of its stem and its shelf (for example a conversation). So each shelf has its
@@ -11,10 +21,7 @@ import { cachedStem, joinedWordsOf, tellingWords, tokensOf } from '../../../src/
 
 /** Scripts that are indexed as pairs of characters, and as single characters, because each can be a word. */
 const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
-const DECORATION = /[\u0300-\u036f]/g;
 const ASCII = /^[ -~]*$/;
-/** Han characters and Hangul syllables have no removable marks. */
-const UNMARKED = /^[\u3400-\u9fff\uac00-\ud7a3]*$/;
 /**
  * Per text; further words are stored but not found. The longest message of any platform fits; indexing more would delay
  * other conversations.
@@ -44,18 +51,47 @@ const SHORT_LENGTH = 400;
 
 function wordsIn(text: string): readonly string[] {
   const part = text.slice(0, INDEXED_CHARACTERS);
-  const words = [...tokensOf(part), ...joinedWordsOf(part)];
+  const tokens = tokensOf(part);
+  const words = [...tokens, ...joinedWordsOf(part), ...(isEnglish(tokens) ? [] : tokens.flatMap(sharedBeginnings))];
   return ASCII.test(part) ? words : [...words, ...(part.normalize('NFKC').match(IDEOGRAM) ?? [])];
 }
 
 function stemOf(word: string): string {
-  return cachedStem(plain(word));
+  return cachedStem(withoutMarks(word));
 }
 
-/** The stems of the meaningful words; of all words if every one is a stop word. */
+/** A word with fewer rows in a conversation is looked up by its other forms too. Further rows would rather be noise. */
+export const FEW_ROWS = 20;
+
+export interface QueryWord {
+  readonly stem: string;
+  /** Of texts that are not English, other inflections are found by these. */
+  readonly beginnings: readonly string[];
+}
+
+/** The meaningful words; all words if every one is a stop word. */
+export function queryTerms({ text, inflects }: Pick<EntryQuery, 'text' | 'inflects'>): readonly QueryWord[] {
+  const tokens = tokensOf(text.slice(0, INDEXED_CHARACTERS));
+  const hasForms = inflects ?? !isEnglish(tokens);
+  const terms = new Map<string, QueryWord>();
+  for (const word of tellingWords(tokens)) {
+    const stem = stemOf(word);
+    if (!terms.has(stem)) terms.set(stem, { stem, beginnings: hasForms ? formsOf(word) : [] });
+    if (terms.size === QUERY_WORDS) break;
+  }
+  return [...terms.values()];
+}
+
+function formsOf(word: string): readonly string[] {
+  const noun = partedNoun(word);
+  return noun === null ? sharedBeginnings(word).map(stemOf) : [noun];
+}
+
+/** The stems of the meaningful words, and what their other inflections are found by. */
 export function queryWords(text: string): readonly string[] {
-  const stems = tellingWords(tokensOf(text.slice(0, INDEXED_CHARACTERS))).map(stemOf);
-  return [...new Set(stems)].slice(0, QUERY_WORDS);
+  const terms = queryTerms({ text });
+  const stems = terms.map(({ stem }) => stem);
+  return [...new Set([...stems, ...terms.flatMap(({ beginnings }) => beginnings)])].slice(0, QUERY_WORDS);
 }
 
 /** The index form of a stem on this shelf. Stemming it again would change words like "house". */
@@ -64,12 +100,6 @@ export function onShelf(shelf: number, stem: string): string {
   const a = mix(high ^ mix(shelf | 0));
   const b = mix(low ^ mix((shelf / 2 ** 32) ^ a));
   return `${(a >>> 4).toString(36)}x${(b >>> 4).toString(36)}`;
-}
-
-/** Without decorating marks. */
-function plain(word: string): string {
-  if (ASCII.test(word) || UNMARKED.test(word)) return word;
-  return word.normalize('NFD').replace(DECORATION, '').normalize('NFC');
 }
 
 function digest(text: string): { readonly high: number; readonly low: number } {

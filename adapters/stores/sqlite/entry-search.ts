@@ -1,5 +1,5 @@
 import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
-import { queryWords } from '../sql/index.ts';
+import { FEW_ROWS, queryTerms } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { createEntryReader, type EntryReader } from './entry-reader.ts';
 import { add, best, inverseFrequency, lengthFactor, ranked, type Scores } from './ranking.ts';
@@ -40,17 +40,26 @@ export function rankEntries(connection: Connection, query: EntryQuery): readonly
   return ranked(weighLengths(reader, rough)).slice(0, query.limit);
 }
 
-/** What is known of each word, rarest first. */
-function lookUp(reader: EntryReader, { conversationId, text }: EntryQuery): readonly Word[] {
-  const words = queryWords(text).map((word) => {
-    const match = indexTerm(conversationId, word);
-    const newest = reader.newest(match, NEWEST_ROWS);
-    const isComplete = newest.length < NEWEST_ROWS;
-    const depth = reader.range.toSeq - (newest.at(-1) ?? 0) + 1;
-    const rows = isComplete ? newest.length : Math.round((newest.length * reader.entries) / depth);
-    return { match, newest, isComplete, rows, weight: inverseFrequency(rows, reader.entries) };
-  });
-  return words.filter((word) => word.rows > 0).sort((a, b) => a.rows - b.rows);
+/** What is known of each word, rarest first. A word that hardly occurs is looked up by its other forms too. */
+function lookUp(reader: EntryReader, query: EntryQuery): readonly Word[] {
+  const words = new Map<string, Word>();
+  const rowsOf = (term: string) => {
+    const word = words.get(term) ?? lookUpWord(reader, indexTerm(query.conversationId, term));
+    words.set(term, word);
+    return word.rows;
+  };
+  const terms = queryTerms(query);
+  const rare = terms.filter(({ stem }) => rowsOf(stem) < FEW_ROWS);
+  for (const form of rare.flatMap(({ beginnings }) => beginnings)) rowsOf(form);
+  return [...words.values()].filter((word) => word.rows > 0).sort((a, b) => a.rows - b.rows);
+}
+
+function lookUpWord(reader: EntryReader, match: string): Word {
+  const newest = reader.newest(match, NEWEST_ROWS);
+  const isComplete = newest.length < NEWEST_ROWS;
+  const depth = reader.range.toSeq - (newest.at(-1) ?? 0) + 1;
+  const rows = isComplete ? newest.length : Math.round((newest.length * reader.entries) / depth);
+  return { match, newest, isComplete, rows, weight: inverseFrequency(rows, reader.entries) };
 }
 
 /** Frequency and text length: the index's own score without the weight of the word. */

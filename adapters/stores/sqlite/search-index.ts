@@ -50,15 +50,8 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
       await sql`create table search_key (number integer primary key, id text not null unique)`.execute(database);
     },
   },
-  /** Apostrophes split words, and Hangul is indexed in pairs. */
-  '0004_words_sqlite': {
-    async up(database: Kysely<Tables>): Promise<void> {
-      for (const name of ['entry_index', 'summary_index', 'memory_index']) {
-        await sql`insert into ${sql.table(name)} (${sql.ref(name)}) values ('delete-all')`.execute(database);
-      }
-      await indexAll({ query: database, index: createTextIndex(database), transaction });
-    },
-  },
+  // A later change rebuilds the index.
+  '0004_words_sqlite': { up: async () => undefined },
   '0009_late_index_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       // Deleted with its conversation, like the entries.
@@ -69,7 +62,21 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
       ) without rowid`.execute(database);
     },
   },
+  /** Words that are not English are indexed by their beginnings too. */
+  '0017_inflections_sqlite': {
+    async up(database: Kysely<Tables>): Promise<void> {
+      await rebuild(database, transaction);
+      await sql`delete from entry_unindexed`.execute(database);
+    },
+  },
 });
+
+async function rebuild(database: Kysely<Tables>, transaction: Transaction): Promise<void> {
+  for (const name of ['entry_index', 'summary_index', 'memory_index']) {
+    await sql`insert into ${sql.table(name)} (${sql.ref(name)}) values ('delete-all')`.execute(database);
+  }
+  await indexAll({ query: database, index: createTextIndex(database), transaction });
+}
 
 /** Indexes at once: for edits, removals and bulk inserts. */
 export function createTextIndex(query: Kysely<Tables>): TextIndex {

@@ -1,0 +1,73 @@
+/**
+ * Other inflections of a word, without knowing its language: most languages inflect at the end, so forms of one word
+ * begin alike. English is left to its stemmer.
+ */
+
+/** Letters that two forms share at least. Scripts that write few vowels need fewer. */
+const SHARED = 4;
+const SHARED_DENSE = 3;
+/** The longer beginning is rarer, and shared by the forms of most longer words. */
+const BEGINNINGS = 2;
+/** Two forms share at least this much of the shorter one. */
+const MIN_SHARE = 0.55;
+
+const MARKS = /[\u0300-\u036f]/g;
+const ASCII = /^[ -~]*$/;
+/** Han characters and Hangul syllables have no removable marks. */
+const UNMARKED = /^[\u3400-\u9fff\uac00-\ud7a3]*$/;
+/** Hebrew, Arabic and the scripts of India. */
+const DENSE = /[\u0590-\u077f\u0900-\u0dff]/;
+/** The Arabic article, with the words that are written together with it. */
+const ARTICLE = /^[وف]?(?:[بك]?ال|لل)(?=..)/u;
+const DIGIT = /\p{Nd}/u;
+/** Syllables that follow a Korean noun of one syllable. */
+const PARTICLES = '은는이가을를에의도만와과로';
+const HANGUL = /^[\uac00-\ud7a3]+$/;
+
+/** Without decorating marks. */
+export function withoutMarks(word: string): string {
+  if (ASCII.test(word) || UNMARKED.test(word)) return word;
+  return word.normalize('NFD').replace(MARKS, '').normalize('NFC');
+}
+
+/** What other forms of the word are compared with. */
+export function formOf(word: string): string {
+  return ASCII.test(word) ? word : withoutMarks(word).replace(ARTICLE, '');
+}
+
+/** The beginnings that a word shares with its other forms, shortest first; none for short words. */
+export function sharedBeginnings(word: string): readonly string[] {
+  if (DIGIT.test(word)) return [];
+  const form = formOf(word);
+  const shortest = sharedBy(form);
+  const beginnings = new Set<string>();
+  for (let length = shortest; length < shortest + BEGINNINGS; length += 1) beginnings.add(form.slice(0, length));
+  beginnings.delete(withoutMarks(word));
+  return [...beginnings];
+}
+
+/** Whether two forms may be of the same word. */
+export function isInflection(one: string, other: string): boolean {
+  const shorter = Math.min(one.length, other.length);
+  if (shorter === 2) return isParticleChange(one, other);
+  let shared = 0;
+  while (shared < shorter && one.charCodeAt(shared) === other.charCodeAt(shared)) shared += 1;
+  return shared >= sharedBy(one) && shared >= MIN_SHARE * shorter && !DIGIT.test(one);
+}
+
+/** A Korean noun of one syllable without its particle; null for other words. */
+export function partedNoun(word: string): string | null {
+  return word.length === 2 && isParted(word) ? word.slice(0, 1) : null;
+}
+
+function sharedBy(word: string): number {
+  return DENSE.test(word) ? SHARED_DENSE : SHARED;
+}
+
+function isParticleChange(one: string, other: string): boolean {
+  return one.length === 2 && other.length === 2 && one[0] === other[0] && isParted(one) && isParted(other);
+}
+
+function isParted(word: string): boolean {
+  return PARTICLES.includes(word[1] ?? ' ') && HANGUL.test(word);
+}

@@ -12,6 +12,7 @@ import { measureViewers, viewerRounds } from '../viewers.ts';
 import { createWords } from '../words.ts';
 import { conversationKey, SILENT, type World, withWorld } from '../world.ts';
 
+const SEED = 11;
 const WORDS = 12;
 const ROUNDS = 7;
 const LARGE = conversationKey('large');
@@ -22,7 +23,7 @@ const REDRAW_MS = 200;
 
 /** Each page of the inspector over a large store: time until the whole page is there, and its size. */
 export async function inspector({ quick }: RowOptions): Promise<RowResult> {
-  const words = createWords(11);
+  const words = createWords(SEED);
   const text = () => words.text(WORDS);
   const [count, each, large, talk] = quick ? [500, 20, 5_000, 1_000] : [10_000, 90, 100_000, 10_000];
   const places = Array.from({ length: count }, (_, index) => ({ name: `talk-${index}`, entries: each, text }));
@@ -30,7 +31,7 @@ export async function inspector({ quick }: RowOptions): Promise<RowResult> {
     await fillSqlite(directory, [
       ...places,
       { name: 'large', entries: large, text, isSummarised: true, memories: 500 },
-      { name: 'talk', entries: talk, text },
+      { name: 'talk', entries: talk, text, memories: 100 },
     ]);
     return await withWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) }, measure);
   });
@@ -67,8 +68,11 @@ async function measurePages(url: string): Promise<readonly Figure[]> {
     request: `${at}/context`,
     memories: `/memories?place=${encodeURIComponent(LARGE)}`,
     'memories of all places': '/memories',
+    'a memory': `/c/${encodeURIComponent(TALK)}/m/m-talk-7`,
+    'what forgetting deletes': `/c/${encodeURIComponent(TALK)}/m/m-talk-7/forget`,
+    'what forgetting deletes, longest talk': `${at}/m/m-large-7/forget`,
     graph: `/memories?view=graph&place=${encodeURIComponent(LARGE)}`,
-    search: '/find?q=river',
+    search: `/find?q=${createWords(SEED).word()}`,
     'search without a match': '/find?q=zzyzx',
     costs: '/costs',
     'what-if': `/c/${encodeURIComponent(TALK)}/what-if`,

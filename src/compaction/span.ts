@@ -32,7 +32,8 @@ export function headSpan(entries: readonly Entry[], budgetTokens: number, timeZo
   const lines = linesFor(entries, WHOLE);
   if (tokensOf(lines) <= budgetTokens) return spanOf(entries, lines);
   const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN);
-  const fitting = points.filter((point) => tokensOf(upTo(lines, point.toSeq)) <= budgetTokens);
+  const tokensUpto = runningTokens(lines);
+  const fitting = points.filter((point) => tokensUpto(point.toSeq) <= budgetTokens);
   const cut = fitting.findLast((point) => point.clean) ?? fitting.at(-1);
   if (cut !== undefined) return headOf(entries, lines, cut);
   return shortened(entries.slice(0, points[0]?.entries ?? entries.length), budgetTokens, linesFor);
@@ -90,6 +91,19 @@ function linesOf(entries: readonly Entry[], longest: number, timeZone: string): 
 /** A cut leaves no line of an earlier place behind, so the seq decides. */
 function upTo(lines: readonly TranscriptLine[], toSeq: number): readonly TranscriptLine[] {
   return lines.filter((line) => line.seq <= toSeq);
+}
+
+/** The tokens of the lines up to a seq; asked for in ascending order. */
+function runningTokens(lines: readonly TranscriptLine[]): (toSeq: number) => number {
+  const bySeq = lines.toSorted((a, b) => a.seq - b.seq);
+  let [taken, sum] = [0, 0];
+  return (toSeq) => {
+    for (let line = bySeq[taken]; line !== undefined && line.seq <= toSeq; line = bySeq[taken]) {
+      sum += line.tokens;
+      taken += 1;
+    }
+    return sum;
+  };
 }
 
 export function tokensOf(lines: readonly TranscriptLine[]): number {

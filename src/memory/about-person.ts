@@ -79,9 +79,8 @@ const DETERMINERS = new Set(
   ),
 );
 
-/** Whether the name occurs in the text as an ordinary word: "the release", "our next release". */
-export function isOrdinaryIn(text: string, name: string): boolean {
-  const words = wordsOf(text);
+/** Whether the name occurs among the words as an ordinary one: "the release", "our next release". */
+export function isOrdinaryAmong(words: readonly string[], name: string): boolean {
   const [head, ...rest] = wordsOf(name);
   return words.some(
     (word, at) =>
@@ -91,13 +90,14 @@ export function isOrdinaryIn(text: string, name: string): boolean {
   );
 }
 
-/** Whether the text contains the name, whatever it means there. */
-export function holdsName(text: string, name: string): boolean {
-  return indexOfWords(wordsOf(text), wordsOf(name)) >= 0;
+/** Whether the words contain the name, whatever it means there. */
+export function holdsName(words: readonly string[], name: string): boolean {
+  return indexOfWords(words, wordsOf(name)) >= 0;
 }
 
-function isNamed(words: readonly string[], name: readonly string[]): boolean {
-  return isTellingName(name) && indexOfWords(words, name) >= 0;
+/** Whether the words contain the name, and it can be told from other words. */
+export function isNamed(words: readonly string[], name: readonly string[]): boolean {
+  return indexOfWords(words, name) >= 0 && isTellingName(name);
 }
 
 /** Index at which the words of a name occur together; -1 if they do not. A name before a possessive "s" counts. */
@@ -111,7 +111,8 @@ function isWord(word: string | undefined, name: string): boolean {
   return word === name || word === `${name}s`;
 }
 
-function speaksOfSpeaker(words: readonly string[]): boolean {
+/** Such a sentence is about its speaker too. */
+export function speaksOfSpeaker(words: readonly string[]): boolean {
   return words.some((word, index) => {
     if (!FIRST_PERSON.has(word)) return false;
     return word !== 'i' || !EVIDENTIAL.has(words[index + 1] ?? '');

@@ -1,7 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import type { Services } from '../services.ts';
 import { sharesScript } from './grounding.ts';
-import { textOfEverything } from './statement-match.ts';
+import { textOfEverything } from './vocabulary.ts';
 
 /** Number of entries after a message that can contain its answer. */
 const FOLLOWING = 40;

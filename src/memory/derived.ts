@@ -1,10 +1,10 @@
-import type { Audience, Entry, Part } from '../domain/message.ts';
+import type { Audience, Entry } from '../domain/message.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { MemoryReading } from '../ports/provenance-store.ts';
 import { cachedStem } from '../search/stem.ts';
-import { tokensOf, wordsOf } from '../search/words.ts';
-import { groupedNumbersIn, isSpeltIn, type Spelling, spellingOf } from './spelling.ts';
-import { matchesStatement, type StatementTraits, textOfEverything, traitsOf } from './statement-match.ts';
+import { groupedNumbersIn, spelt } from './spelling.ts';
+import { matchesStatement, type StatementTraits, traitsOf } from './statement-match.ts';
+import { spellingIn, stemsIn, textOfEverything, wordsIn } from './vocabulary.ts';
 
 /** A statement to forget, and the replies that were given it. */
 export interface Statement {
@@ -92,11 +92,11 @@ function isTelling(word: string): boolean {
  * words of it that nobody else used, and no remaining text said it earlier.
  */
 export function isDerived(text: BotText, statement: Statement, around: Surroundings): boolean {
-  const root = rootIn(statement, around.conversationId);
+  const remains = remainsOf(statement, around);
+  const { root } = remains;
   if (root === null ? text.at < statement.since : text.seq <= root) return false;
-  const everything = textOfEverything(text);
-  if (matchesStatement(text, statement.traits) && !isSaidBefore(everything, statement, { around, root })) return true;
-  return root !== null && giveaways(text, statement, { around, root }) >= statement.minStems;
+  if (matchesStatement(text, statement.traits) && !isSaidBefore(text, statement, remains)) return true;
+  return root !== null && giveaways(text, remains) >= statement.minStems;
 }
 
 /** Only entries after this one can repeat it; null if no reply is known to have read it. */
@@ -108,54 +108,76 @@ function rootIn({ sources, readings }: Statement, conversationId: number): numbe
   return seqs.length === 0 ? null : Math.min(...seqs);
 }
 
-interface Known {
-  readonly around: Surroundings;
+/** Somebody whose text stays said the same before, so the bot may have it from them. */
+function isSaidBefore(text: BotText, { traits }: Statement, remains: Remains): boolean {
+  const told = traits.secrets.intersection(wordsIn(text));
+  return remains.saying().some((entry) => told.isSubsetOf(wordsIn(entry)));
+}
+
+/** How many telling words of the statement occur in the text, in any spelling, and nowhere in the remaining texts. */
+function giveaways(text: BotText, remains: Remains): number {
+  return remains.words.filter((word) => word.isGivenAwayBy(text)).length;
+}
+
+/** What the remaining texts say of a statement. The same for each text that is compared with it. */
+interface Remains {
   readonly root: number | null;
+  /** The earlier ones that say it. */
+  saying(): readonly Entry[];
+  readonly words: readonly TellingWord[];
+}
+
+interface TellingWord {
+  /** Whether the text uses it, and no remaining one does. */
+  isGivenAwayBy(text: Pick<Entry, 'parts'>): boolean;
+}
+
+const remaining = new WeakMap<Surroundings, WeakMap<Statement, Remains>>();
+
+function remainsOf(statement: Statement, around: Surroundings): Remains {
+  const ofAll = remaining.get(around) ?? new WeakMap<Statement, Remains>();
+  remaining.set(around, ofAll);
+  const known = ofAll.get(statement);
+  if (known !== undefined) return known;
+  const made = compare(statement, around);
+  ofAll.set(statement, made);
+  return made;
+}
+
+function compare(statement: Statement, { staying, conversationId }: Surroundings): Remains {
+  const { traits, stems } = statement;
+  const root = rootIn(statement, conversationId);
+  const isEarlier = (entry: Entry) => isBefore(entry, statement, root);
+  // Later texts of the bot may be echoes themselves.
+  const known = once(() => staying.filter((entry) => entry.role === 'user' || isEarlier(entry)));
+  return {
+    root,
+    saying: once(() => staying.filter((entry) => isEarlier(entry) && matchesStatement(entry, traits))),
+    words: [...stems].map((stem) => tellingWord(stem, known)),
+  };
+}
+
+function tellingWord(stem: string, known: () => readonly Entry[]): TellingWord {
+  const isSpelt = spelt(stem);
+  const isIn = (text: Pick<Entry, 'parts'>) => stemsIn(text).has(stem) || isSpelt(spellingIn(text));
+  let isKnown: boolean | null = null;
+  return {
+    isGivenAwayBy(text) {
+      if (isKnown === true || !isIn(text)) return false;
+      isKnown ??= known().some(isIn);
+      return !isKnown;
+    },
+  };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function isBefore(entry: Pick<Entry, 'seq' | 'at'>, { since }: Statement, root: number | null): boolean {
   return root === null ? entry.at <= since : entry.seq < root;
-}
-
-/** Somebody whose text stays said the same before, so the bot may have it from them. */
-function isSaidBefore(text: string, statement: Statement, { around, root }: Known): boolean {
-  const { traits } = statement;
-  const told = traits.secrets.intersection(new Set(wordsOf(text)));
-  return around.staying.some(
-    (entry) =>
-      isBefore(entry, statement, root) &&
-      matchesStatement(entry, traits) &&
-      told.isSubsetOf(new Set(wordsOf(textOfEverything(entry)))),
-  );
-}
-
-/** How many telling words of the statement occur in the text, in any spelling, and nowhere in the remaining texts. */
-function giveaways(text: BotText, statement: Statement, { around, root }: Known): number {
-  const used = [...statement.stems].filter((stem) => uses(text, stem));
-  if (used.length === 0) return 0;
-  // Later texts of the bot may be echoes themselves.
-  const known = around.staying.filter((entry) => entry.role === 'user' || isBefore(entry, statement, root));
-  return used.filter((stem) => !known.some((entry) => uses(entry, stem))).length;
-}
-
-interface Vocabulary {
-  readonly stems: ReadonlySet<string>;
-  readonly spelling: Spelling;
-}
-
-/** The same entries are checked for every statement. */
-const vocabularies = new WeakMap<readonly Part[], Vocabulary>();
-
-function uses(text: Pick<Entry, 'parts'>, stem: string): boolean {
-  const { stems, spelling } = vocabularyOf(text);
-  return stems.has(stem) || isSpeltIn(stem, spelling);
-}
-
-function vocabularyOf(text: Pick<Entry, 'parts'>): Vocabulary {
-  const known = vocabularies.get(text.parts);
-  if (known !== undefined) return known;
-  const everything = textOfEverything(text);
-  const made = { stems: new Set(tokensOf(everything).map(cachedStem)), spelling: spellingOf(everything) };
-  vocabularies.set(text.parts, made);
-  return made;
 }

@@ -42,28 +42,58 @@ export async function conversationsOf(
   return [...found.values()].sort((a, b) => a.id - b.id);
 }
 
-/**
- * Reads what may contain the statements: their sources, the entries after them, and entries that share words with them.
- */
-export async function loadArea(
-  services: Reading,
-  conversation: Conversation,
-  statements: readonly Statement[],
-): Promise<Area> {
-  const near = statements.filter((statement) => isNear(statement, conversation));
-  const seqs = new Set<number>();
-  const summaryIds = new Set<SummaryId>();
-  for (const statement of near) {
-    for (const seq of followed(statement, conversation)) seqs.add(seq);
-    const text = statement.traits.words.join(' ');
-    const query = { conversationId: conversation.id, text };
-    for (const { seq } of await services.search.entries({ ...query, limit: MAX_ECHOES })) seqs.add(seq);
-    for (const { id } of await services.search.summaries({ ...query, limit: MAX_SUMMARIES })) summaryIds.add(id);
-  }
-  // Search does not find other spellings of a word.
-  if (near.length > 0) for (const { id } of await services.store.summaries.live(conversation.id)) summaryIds.add(id);
-  const entries = await pickAll(services, conversation, seqs);
-  return { conversation, entries, summaries: await summariesOf(services, summaryIds) };
+/** Reads each text once, however often a request asks for it. */
+export interface AreaReader {
+  /**
+   * What may contain the statements: their sources, the entries after them, and entries that share words with them.
+   */
+  load(conversation: Conversation, statements: readonly Statement[]): Promise<Area>;
+}
+
+/** For one request, while nothing else changes. */
+export function createAreaReader({ store, search }: Reading): AreaReader {
+  const entriesOf = once((_: number) => new Map<number, Entry>());
+  const found = once((id: number) =>
+    once(async (text: string): Promise<Found> => {
+      const query = { conversationId: id, text };
+      const entries = await search.entries({ ...query, limit: MAX_ECHOES });
+      const summaries = await search.summaries({ ...query, limit: MAX_SUMMARIES });
+      return { seqs: entries.map(({ seq }) => seq), summaryIds: summaries.map((hit) => hit.id) };
+    }),
+  );
+  const live = once(async (id: number) => (await store.summaries.live(id)).map((summary) => summary.id));
+  const summary = once((id: SummaryId) => store.summaries.find(id));
+  return {
+    async load(conversation, statements) {
+      const near = statements.filter((statement) => isNear(statement, conversation));
+      const seqs = new Set<number>(near.flatMap((statement) => followed(statement, conversation)));
+      // Search does not find other spellings of a word.
+      const summaryIds = new Set<SummaryId>(near.length > 0 ? await live(conversation.id) : []);
+      for (const statement of near) {
+        const hits = await found(conversation.id)(statement.traits.words.join(' '));
+        for (const seq of hits.seqs) seqs.add(seq);
+        for (const id of hits.summaryIds) summaryIds.add(id);
+      }
+      const entries = await pickAll(store, conversation, { seqs, known: entriesOf(conversation.id) });
+      const read = await Promise.all([...summaryIds].map(summary));
+      const summaries = read.filter((one) => one !== null).filter(({ text }) => text !== '');
+      return { conversation, entries, summaries };
+    },
+  };
+}
+
+interface Found {
+  readonly seqs: readonly number[];
+  readonly summaryIds: readonly SummaryId[];
+}
+
+function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, { readonly value: Value }>();
+  return (key) => {
+    const made = known.get(key) ?? { value: make(key) };
+    known.set(key, made);
+    return made.value;
+  };
 }
 
 function isNear({ memory, sources, readings }: Statement, { id, key }: Conversation): boolean {
@@ -78,26 +108,20 @@ function followed({ sources }: Statement, { id, nextSeq }: Conversation): readon
   );
 }
 
+/** Without deleted entries, in the order of the seqs. */
 async function pickAll(
-  { store }: Reading,
+  store: Reading['store'],
   { id }: Conversation,
-  seqs: ReadonlySet<number>,
+  { seqs, known }: { readonly seqs: ReadonlySet<number>; readonly known: Map<number, Entry> },
 ): Promise<ReadonlyMap<number, Entry>> {
-  const wanted = [...seqs];
-  const found = new Map<number, Entry>();
-  for (let from = 0; from < wanted.length; from += BATCH) {
-    for (const entry of await store.transcript.pick(id, wanted.slice(from, from + BATCH))) {
-      if (entry.redactedAt === null) found.set(entry.seq, entry);
-    }
+  const missing = [...seqs].filter((seq) => !known.has(seq));
+  for (let from = 0; from < missing.length; from += BATCH) {
+    for (const entry of await store.transcript.pick(id, missing.slice(from, from + BATCH))) known.set(entry.seq, entry);
   }
-  return found;
-}
-
-async function summariesOf({ store }: Reading, ids: ReadonlySet<SummaryId>): Promise<readonly Summary[]> {
-  const found: Summary[] = [];
-  for (const id of ids) {
-    const summary = await store.summaries.find(id);
-    if (summary !== null && summary.text !== '') found.push(summary);
+  const found = new Map<number, Entry>();
+  for (const seq of seqs) {
+    const entry = known.get(seq);
+    if (entry !== undefined && entry.redactedAt === null) found.set(seq, entry);
   }
   return found;
 }

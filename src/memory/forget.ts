@@ -4,11 +4,19 @@ import type { ForgetPlan, Memory, MemoryReader, Redaction } from '../ports/memor
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { incomparableAnswers } from './answers.ts';
-import { isDerived, type Statement, statementOfMemory, statementOfMessage } from './derived.ts';
+import {
+  type BotText,
+  isDerived,
+  type Statement,
+  type Surroundings,
+  statementOfMemory,
+  statementOfMessage,
+} from './derived.ts';
 import { derivedBlobs } from './derived-blobs.ts';
 import { fingerprintOf, gistOf } from './fingerprint.ts';
-import { type Area, conversationsOf, loadArea } from './forget-area.ts';
+import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
 import { mayDelete, type Requester } from './permissions.ts';
@@ -54,18 +62,19 @@ const MAX_ROUNDS = 3;
  */
 export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPreview> {
   const { by } = forgetting;
+  const areas = createAreaReader(services);
   let memories = await withKin(services, forgetting.memories, by);
-  let draft = await draftOf(services, { ...forgetting, memories });
+  let draft = await draftOf(services, areas, { ...forgetting, memories });
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const siblings = await newSiblings(services, draft, { memories, by });
     if (siblings.length === 0) break;
     memories = await withKin(services, [...memories, ...siblings], by);
-    draft = await draftOf(services, { ...forgetting, memories });
+    draft = await draftOf(services, areas, { ...forgetting, memories });
   }
   const found: AreaForgetting[] = [];
   for (const people of draft.people) {
     const statements = [...draft.statements, ...quotedElsewhere(services, draft.people, people.area.conversation)];
-    found.push(await withDerived(services, { statements }, people));
+    found.push(await withDerived(services, { statements, areas }, people));
   }
   return previewOf(services, { memories, found, by });
 }
@@ -87,7 +96,11 @@ export interface Draft {
 }
 
 /** The statements, and what happens to people's messages. */
-async function draftOf(services: Forgetters, { memories, messages, by }: Forgetting): Promise<Draft> {
+async function draftOf(
+  services: Forgetters,
+  reader: AreaReader,
+  { memories, messages, by }: Forgetting,
+): Promise<Draft> {
   const readings = await services.provenance.readings(memories.map((memory) => memory.id));
   const ids = [...readings, ...memories.flatMap(({ sources }) => sources)].map(({ conversationId }) => conversationId);
   const named = messages.map(({ conversation }) => conversation);
@@ -97,7 +110,7 @@ async function draftOf(services: Forgetters, { memories, messages, by }: Forgett
     conversations.find(({ key }) => placeOf(key) === memory.place)?.audience ?? memory.audience;
   const statements = memories.map((memory) => statementOfMemory(memory, { audience: audienceOf(memory), readings }));
   const areas: Area[] = [];
-  for (const conversation of conversations) areas.push(await loadArea(services, conversation, statements));
+  for (const conversation of conversations) areas.push(await reader.load(conversation, statements));
   const spoken = areas.flatMap((area) => [...area.entries.values()]);
   const people: PeopleDecision[] = [];
   for (const area of areas) {
@@ -152,25 +165,25 @@ export interface AreaForgetting {
 /** What the bot derived there from the statements and the deleted messages. */
 export async function withDerived(
   services: Pick<Services, 'store' | 'search'>,
-  { statements }: Pick<Draft, 'statements'>,
+  { statements, areas }: Pick<Draft, 'statements'> & { readonly areas: AreaReader },
   { area: first, seqs, sentences }: PeopleDecision,
 ): Promise<AreaForgetting> {
   const { conversation } = first;
   const place = { audience: conversation.audience, conversationId: conversation.id };
   const deleted = [...first.entries.values()].filter((entry) => seqs.has(entry.seq) && entry.role === 'user');
   const texts = deleted.slice(0, MAX_MESSAGE_STATEMENTS).map((entry) => statementOfMessage(entry, place));
-  const more = await loadArea(services, conversation, texts);
+  const more = await areas.load(conversation, texts);
   const entries = new Map([...first.entries, ...more.entries]);
   const summaries = new Map([...first.summaries, ...more.summaries].map((summary) => [summary.id, summary]));
   const losing = new Set(sentences.map(({ entry }) => entry.seq));
   const staying = [...entries.values()].filter(({ seq }) => !seqs.has(seq) && !losing.has(seq));
   const around = { conversationId: conversation.id, staying };
   const all = [...statements, ...texts];
-  const isEcho = (text: Parameters<typeof isDerived>[0]) => all.some((statement) => isDerived(text, statement, around));
   const answers = await incomparableAnswers(services, conversation.id, deleted.slice(0, MAX_MESSAGE_STATEMENTS));
-  const echoes = [...answers, ...staying.filter((entry) => entry.role !== 'user' && isEcho(entry))];
+  const said = staying.filter(({ role }) => role !== 'user');
+  const echoes = [...answers, ...(await echoesAmong(said, (entry) => entry, { statements: all, around }))];
   const gone = [...seqs].flatMap((seq) => entries.get(seq) ?? []);
-  const repeating = [...summaries.values()].filter((summary) => isEcho(asText(summary)));
+  const repeating = await echoesAmong([...summaries.values()], asText, { statements: all, around });
   return {
     conversation,
     entries: bySeq([...gone, ...echoes]),
@@ -180,12 +193,33 @@ export async function withDerived(
   };
 }
 
+/** A few milliseconds of comparisons. */
+const COMPARED_AT_ONCE = 1000;
+
+async function echoesAmong<Item>(
+  items: readonly Item[],
+  textIn: (item: Item) => BotText,
+  { statements, around }: { readonly statements: readonly Statement[]; readonly around: Surroundings },
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  let compared = 0;
+  for (const item of items) {
+    const text = textIn(item);
+    if (statements.some((statement) => isDerived(text, statement, around))) found.push(item);
+    compared += statements.length;
+    if (compared < COMPARED_AT_ONCE) continue;
+    compared = 0;
+    await yieldToEventLoop();
+  }
+  return found;
+}
+
 function bySeq(entries: readonly Entry[]): readonly Entry[] {
   return [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 }
 
 /** A summary may contain anything that was read before it was written. */
-function asText({ text, toSeq, createdAt }: Summary): Parameters<typeof isDerived>[0] {
+function asText({ text, toSeq, createdAt }: Summary): BotText {
   return { seq: toSeq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
 }
 

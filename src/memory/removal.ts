@@ -5,7 +5,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
 import { hasText, redactionOf, withDerived } from './forget.ts';
-import { conversationsOf, loadArea } from './forget-area.ts';
+import { conversationsOf, createAreaReader } from './forget-area.ts';
 import { readerFor } from './policy.ts';
 import { quotedIn, quotesPlaces } from './quoted-elsewhere.ts';
 
@@ -84,17 +84,18 @@ async function derivedFrom(
 ): Promise<readonly Redaction[]> {
   const read = statements.flatMap(({ readings }) => readings.map(({ conversationId }) => conversationId));
   const redactions: Redaction[] = [];
+  const areas = createAreaReader(services);
   const places = quotesPlaces(services, conversation) ? [placeOf(conversation.key)] : [];
   for (const place of await conversationsOf(services, { places, ids: [conversation.id, ...read] })) {
     const all = [...statements, ...quotedIn(services, { here: place, conversation, entries })];
     const gone = place.id === conversation.id ? entries : [];
-    const area = await loadArea(services, place, all);
+    const area = await areas.load(place, all);
     const decision = {
       area: { ...area, entries: new Map([...area.entries, ...gone.map((entry) => [entry.seq, entry] as const)]) },
       seqs: new Set(gone.map(({ seq }) => seq)),
       sentences: [],
     };
-    redactions.push(redactionOf(await withDerived(services, { statements: all }, decision)));
+    redactions.push(redactionOf(await withDerived(services, { statements: all, areas }, decision)));
   }
   return redactions;
 }

@@ -24,15 +24,16 @@ export function spellingOf(text: string): Spelling {
   return { words: ` ${words.join(' ')}`, joined: words.join('') };
 }
 
-/** Whether a folded word occurs in the text in any spelling. */
-export function isSpeltIn(word: string, { words, joined }: Spelling): boolean {
+/** Finds a folded word in texts, in any spelling. */
+export function spelt(word: string): (text: Spelling) => boolean {
   const plain = latin(word);
-  if (/^\d+$/.test(plain)) return plain.length >= MIN_CODE && hasNumber(joined, plain);
-  if (/\d/.test(plain)) return plain.length >= MIN_CODE && joined.includes(plain);
-  if (PREFIXED.test(plain)) return plain.length >= MIN_PREFIXED && words.includes(plain);
-  if (plain.length < MIN_WORD) return false;
-  const root = plain.length < MIN_JOINED ? plain : plain.slice(0, Math.ceil(plain.length * ROOT_SHARE));
-  return words.includes(` ${root}`) || (plain.length >= MIN_JOINED && joined.includes(plain));
+  const { length } = plain;
+  if (/^\d+$/.test(plain)) return ({ joined }) => length >= MIN_CODE && hasNumber(joined, plain);
+  if (/\d/.test(plain)) return ({ joined }) => length >= MIN_CODE && joined.includes(plain);
+  if (PREFIXED.test(plain)) return ({ words }) => length >= MIN_PREFIXED && words.includes(plain);
+  if (length < MIN_WORD) return () => false;
+  const root = ` ${length < MIN_JOINED ? plain : plain.slice(0, Math.ceil(length * ROOT_SHARE))}`;
+  return ({ words, joined }) => words.includes(root) || (length >= MIN_JOINED && joined.includes(plain));
 }
 
 /** Digits that are not part of a longer number. */

@@ -4,12 +4,13 @@ import { cachedStem } from '../search/stem.ts';
 import { tellingWords } from '../search/stop-words.ts';
 import { tokensOf, wordsOf } from '../search/words.ts';
 import { namesOf } from './fingerprint.ts';
+import { stemsIn, wordsIn } from './vocabulary.ts';
 
 /** What identifies a statement in other texts. */
 export interface StatementTraits {
   readonly words: readonly string[];
-  /** The share of the statement's meaning in a text, 0..1. */
-  shareIn(text: string): number;
+  /** The share of the statement's meaning in a text with these stems, 0..1. */
+  shareIn(stems: ReadonlySet<string>): number;
   /** Codes, numbers and addresses that identify the statement by themselves. */
   readonly secrets: ReadonlySet<string>;
   /** Every number in it: the same words with other numbers are another statement. */
@@ -47,8 +48,7 @@ export function traitsOf(
   const meaning = new Set(words.map(cachedStem));
   return {
     words,
-    shareIn: (text) =>
-      meaning.size === 0 ? 0 : meaning.intersection(new Set(tokensOf(text).map(cachedStem))).size / meaning.size,
+    shareIn: (stems) => (meaning.size === 0 ? 0 : sharedBy(meaning, stems) / meaning.size),
     secrets: new Set(wordsOf(memory.text).filter(isSecret)),
     numbers: numbersIn(wordsOf(memory.text)),
     names: namesOf(memory.text).difference(subjectWords),
@@ -59,35 +59,21 @@ export function traitsOf(
   };
 }
 
-/** Whether an entry says the statement, or enough of it to reveal it. */
-export function matchesStatement(entry: Pick<Entry, 'role' | 'author' | 'parts'>, traits: StatementTraits): boolean {
-  const text = textOfEverything(entry);
-  const words = new Set(wordsOf(text));
-  if (traits.secrets.intersection(words).size > 0) return true;
-  if (traits.numbers.size > 0 && tellsOtherNumbers(words, traits.numbers)) return false;
-  const share = traits.shareIn(text);
-  if (!isAbout(entry, words, traits)) return share === 1 && traits.size >= 3;
-  return share >= WHOLE || (share >= PART && traits.names.intersection(words).size > 0);
+/** Counted without a new set: a request to forget compares every text with every statement. */
+function sharedBy(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const one of some) if (others.has(one)) shared += 1;
+  return shared;
 }
 
-/** Text, call inputs and results: everything that can contain a statement. */
-export function textOfEverything(entry: Pick<Entry, 'parts'>): string {
-  return entry.parts
-    .map((part) => {
-      switch (part.kind) {
-        case 'text':
-          return part.text;
-        case 'attachment':
-          return part.name;
-        case 'tool-call':
-          return JSON.stringify(part.input);
-        case 'tool-result':
-          return part.text;
-        default:
-          return part satisfies never;
-      }
-    })
-    .join('\n');
+/** Whether an entry says the statement, or enough of it to reveal it. */
+export function matchesStatement(entry: Pick<Entry, 'role' | 'author' | 'parts'>, traits: StatementTraits): boolean {
+  const words = wordsIn(entry);
+  if (traits.secrets.intersection(words).size > 0) return true;
+  if (traits.numbers.size > 0 && tellsOtherNumbers(words, traits.numbers)) return false;
+  const share = traits.shareIn(stemsIn(entry));
+  if (!isAbout(entry, words, traits)) return share === 1 && traits.size >= 3;
+  return share >= WHOLE || (share >= PART && traits.names.intersection(words).size > 0);
 }
 
 function numbersIn(words: Iterable<string>): ReadonlySet<string> {

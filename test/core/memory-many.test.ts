@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MemoryWrite } from '../../src/adapter-kit.ts';
-import { dm, memoryOf, openWorld } from './memory.world.ts';
+import { type MemoryWrite, placeOf } from '../../src/adapter-kit.ts';
+import { ada, bob, dm, general, memoryOf, openWorld } from './memory.world.ts';
 
 function inserting(text: string, sources: readonly number[] = []): MemoryWrite {
   return { kind: 'insert', memory: memoryOf(text), sources };
@@ -47,4 +47,32 @@ describe('many memories', () => {
     expect(texts).toHaveLength(20 + 8 * 20);
     expect(new Set(texts).size).toBe(texts.length);
   }, 120_000);
+
+  it('that share their words are forgotten in a moment', async () => {
+    await using world = await openWorld();
+    const things = ['boat', 'garden', 'river', 'shelf', 'lantern', 'kettle', 'ladder', 'anchor'];
+    const said = (index: number) =>
+      `Ada keeps the ${things[index % 8]} near the ${things[(index * 3) % 8]} of the harbour.`;
+    for (let index = 0; index < 1500; index += 1) {
+      if (index % 3 === 2) await world.answer(`I heard that ${said(index)}`, { key: general });
+      else await world.say(said(index), { by: index % 2 === 0 ? ada : bob, key: general });
+    }
+    const { id } = await world.conversation(general);
+    const about = { place: placeOf(general), audience: 'public', subjectId: ada.id, subjectName: ada.name } as const;
+    const writes = Array.from({ length: 60 }, (_, index): MemoryWrite => {
+      const text = `Ada keeps the ${things[index % 8]} near the ${things[(index * 5) % 8]} of the harbour.`;
+      return {
+        kind: 'insert',
+        memory: memoryOf(text, { ...about, fingerprint: `f${index}` }),
+        sources: [index * 24 + 1],
+      };
+    });
+    await world.store.memories.save({ conversationId: id, writes, actor: 'model', now: world.time.now });
+    const by = { author: ada, rights: 'operator', reader: world.reader(general) } as const;
+    const before = process.cpuUsage();
+    const preview = await world.memories.previewForget({ kind: 'person', personId: ada.id }, by);
+    const { user, system } = process.cpuUsage(before);
+    expect(preview.memories).toHaveLength(60);
+    expect((user + system) / 1000).toBeLessThan(10_000);
+  }, 240_000);
 });

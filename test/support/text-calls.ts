@@ -43,6 +43,8 @@ const replyView = (text: string) => ({
   ...{ exactness: text, diff: null, text, outputTokens: 1, choices: null },
 });
 const toolResult = (text: string) => ({ callId: 'c1', tool: 'roll_dice', text, isError: false });
+/** Calls the test that a function made of a text. */
+const isFoundBy = (test: unknown, ...values: readonly unknown[]) => typeof test === 'function' && test(...values);
 const noNames = { user: () => null, channel: () => null, role: () => null };
 const discordContext = {
   ...{ conversation: 'discord:g:c', names: noNames, self: { userId: '9', roleIds: [] }, imageBytes: 0, isPast: false },
@@ -171,7 +173,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (sign): readonly [string, Call] => [`src/search/line-features.ts#${sign}`, (run, text) => run(readSaid(text, 10))],
   ),
   ['src/search/words.ts#plainTokensOf', (run, text) => run(text, () => true)],
-  ['src/memory/spelling.ts#isSpeltIn', (run, text) => run(text, { words: ` ${text}`, joined: text })],
+  ['src/memory/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
   ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
   [
     'adapters/inspector/web/find-page.ts#findBody',

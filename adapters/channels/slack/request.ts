@@ -9,9 +9,7 @@ export function createFetch(apiUrl: string): typeof globalThis.fetch {
     // The library takes anything but JSON for the name of an error, which would be Slack's refusal.
     if (status === 200 && String(input).startsWith(apiUrl) && !isSlacks(new TextDecoder().decode(body)))
       return new Response(null, { status: 502, statusText: 'The response does not come from Slack' });
-    const whole = new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
-    // The library reads the address of the response.
-    return Object.defineProperty(whole, 'url', { value: response.url });
+    return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
   };
 }
 

@@ -63,6 +63,7 @@ describe('a post', () => {
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }],
     [{ 'retry-after': '-1' }],
     [{ 'retry-after': '0' }],
+    [{ 'retry-after': '99999999999' }],
   ])('waits for a rate limit without a time: %j', async (headers) => {
     const bot = await start();
     double.rest.instead('POST', /messages$/, { status: 429, page: PAGE, headers }, 1_000_000);
@@ -70,6 +71,19 @@ describe('a post', () => {
     const posting = bot.channel.post(post(), { signal: stop.signal }).catch(() => undefined);
     await delay(1_500);
     expect(sent().length).toBeLessThan(4);
+    stop.abort();
+    await posting;
+  });
+
+  test('waits for the end of an absurdly long limit in peace', async () => {
+    const bot = await start();
+    const limit = { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-bucket': 'a' };
+    const headers = { ...limit, 'x-ratelimit-reset-after': '99999999999' };
+    double.rest.instead('POST', /messages$/, { status: 500, headers });
+    const stop = new AbortController();
+    const posting = bot.channel.post(post(), { signal: stop.signal }).catch(() => undefined);
+    await delay(1_500);
+    expect(bot.log.lines.filter(({ message }) => message.includes('rate limit')).length).toBeLessThan(4);
     stop.abort();
     await posting;
   });
@@ -164,21 +178,28 @@ describe('a channel', () => {
     await until('the message', () => bot.sink.messages.length === 1, 20_000);
   }, 30_000);
 
-  test('is not taken for deleted because of a page', async () => {
-    const sink = recordSink();
-    const state = createState();
-    const table = { purge_on_leave: true };
-    const first = await start({ sink, state, table });
-    double.say(STAFF, ADA, 'keep this');
-    await until('the message', () => sink.messages.length === 1);
-    await first.channel.stop();
-    double.removeChannel(STAFF);
-    double.rest.instead('GET', new RegExp(`/channels/${STAFF}$`), { status: 200, page: PAGE }, 1_000);
-    await start({ sink, state, table });
-    await until('the look', () => double.rest.sent('GET', new RegExp(`/channels/${STAFF}$`)).length > 0);
-    await delay(1_000);
-    expect(sink.gone).toEqual([]);
-  }, 30_000);
+  test.each([
+    ['a page', { status: 200, page: PAGE }],
+    ['a kind that the library does not know', { status: 200, body: { id: STAFF, type: 99, guild_id: GUILD } }],
+  ])(
+    'is not taken for deleted because of %s',
+    async (_, answer) => {
+      const sink = recordSink();
+      const state = createState();
+      const table = { purge_on_leave: true };
+      const first = await start({ sink, state, table });
+      double.say(STAFF, ADA, 'keep this');
+      await until('the message', () => sink.messages.length === 1);
+      await first.channel.stop();
+      double.removeChannel(STAFF);
+      double.rest.instead('GET', new RegExp(`/channels/${STAFF}$`), answer, 1_000);
+      await start({ sink, state, table });
+      await until('the look', () => double.rest.sent('GET', new RegExp(`/channels/${STAFF}$`)).length > 0);
+      await delay(1_000);
+      expect(sink.gone).toEqual([]);
+    },
+    30_000,
+  );
 });
 
 describe('a server', () => {

@@ -100,6 +100,10 @@ describe('a list of replies', () => {
     ['is empty', () => body([])],
     ['lacks the first message', () => body([{ type: 'message', user: ADA, text: 'x', ts: '1.000001' }])],
     ['contains unreadable messages', (ts: string) => body([root(ts), { ts: 7 }])],
+    [
+      'hides a message between two others',
+      (ts: string) => body([root(ts), { ts: 7 }, { ...root(ts), text: 'three', ts: `${Number(ts) + 9}` }]),
+    ],
     ['ends too early', (ts: string) => body([root(ts)], { has_more: true })],
   ])('that %s deletes nothing', async (_, answer) => {
     const sink = recordSink();

@@ -70,11 +70,17 @@ describe('Socket Mode', () => {
 
   test('survives one refusal of the app token', async () => {
     const bot = await start({ table: { sockets: 1 } });
+    await until('its socket is open', () => slack.sockets() === 1);
     slack.fail('apps.connections.open', { error: 'invalid_auth' });
     slack.kill();
     slack.say(GENERAL, ADA, 'after');
     await arrived(bot, 'after');
     expect(bot.refusals).toEqual([]);
+  });
+
+  test('says in words that the app token lacks its scope', async () => {
+    slack.fail('apps.connections.open', ...Array.from({ length: 2 }, () => ({ error: 'missing_scope' })));
+    await expect(start()).rejects.toThrow('connections:write');
   });
 
   test('says in words which token is not valid', async () => {

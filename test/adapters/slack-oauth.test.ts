@@ -7,6 +7,7 @@ import { createDepartures } from '../../adapters/channels/slack/install/departur
 import { createInstallations, type Installation } from '../../adapters/channels/slack/install/installations.ts';
 import { createInstalledRoster } from '../../adapters/channels/slack/install/installed.ts';
 import { createStates } from '../../adapters/channels/slack/install/oauth-state.ts';
+import { createRenewal } from '../../adapters/channels/slack/install/renewal.ts';
 import { openTokenEncryption } from '../../adapters/channels/slack/install/token-encryption.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { makeKey, type StateStore, silentLog } from '../../src/adapter-kit.ts';
@@ -503,6 +504,23 @@ describe('a workspace that removes the app', () => {
     await installations.put({ ...old, token: 'xoxb-new' });
     expect(await installations.renew(old, { ...old, token: 'xoxb-old-renewed' })).toBe(false);
     expect(await installations.find(TEAM)).toMatchObject({ token: 'xoxb-new' });
+  });
+
+  test('and returns while its token is renewed has the new one', async () => {
+    slack.oauth.expiresInSeconds = 60;
+    const state = createState();
+    await removed(state);
+    const { installations } = await gateway(state);
+    const old = await installations.find(TEAM);
+    if (old === null) throw new Error('not installed');
+    const asked = Promise.withResolvers<void>();
+    slack.delays.set('oauth.v2.access', asked.promise);
+    const settings = settingsFor(slack, many(port));
+    const renewed = createRenewal({ settings, installations, clock, log: recordLog() })(old);
+    await until('it asks', () => slack.callsOf('oauth.v2.access').length === 2);
+    await installations.put({ ...old, token: 'xoxb-new' });
+    asked.resolve();
+    expect(await renewed).toMatchObject({ token: 'xoxb-new' });
   });
 
   test('a second time has seven days again', async () => {

@@ -99,6 +99,8 @@ export interface ToolSpec {
 
 export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
+  /** The text so far was reasoning, which nobody should read. The answer begins after this. */
+  | { readonly kind: 'retract' }
   | { readonly kind: 'call'; readonly call: ToolCall }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: ModelUsage };
 

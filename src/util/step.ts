@@ -45,6 +45,9 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
         left -= part.text.length;
         options.onText(text);
         break;
+      case 'retract':
+        text = '';
+        break;
       case 'call':
         left -= part.call.tool.length + JSON.stringify(part.call.input).length;
         if (left >= 0) calls.push(part.call);

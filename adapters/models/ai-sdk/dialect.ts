@@ -1,3 +1,5 @@
+import type { Thoughts } from './thoughts.ts';
+
 /** Provider-specific differences that the SDK leaves to the caller. */
 export interface Dialect {
   /** The provider option for explicit cache breakpoints; null if the provider finds prefixes itself. */
@@ -11,7 +13,15 @@ export interface Dialect {
   readonly mergesRoles: boolean;
   /** Without this, OpenAI makes every optional field of a tool required. */
   readonly laxTools: boolean;
+  /** Of a model that has not answered yet. */
+  readonly thoughts: Thoughts;
 }
 
-export const plain: Dialect = { cache: null, keepsSystem: false, mergesRoles: false, laxTools: false };
-export const compatible: Dialect = { ...plain, mergesRoles: true };
+export const plain: Dialect = {
+  cache: null,
+  keepsSystem: false,
+  mergesRoles: false,
+  laxTools: false,
+  thoughts: 'apart',
+};
+export const compatible: Dialect = { ...plain, mergesRoles: true, thoughts: 'marked' };

@@ -5,6 +5,7 @@ import { compatible, type Dialect, plain } from './dialect.ts';
 import { withReadableLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
+import { thoughtsOf } from './thoughts.ts';
 import { withStreams } from './unstreamed.ts';
 
 /** How to reach a provider. */
@@ -69,7 +70,9 @@ const openai: Provider = {
     if (new URL(baseUrl).hostname !== 'api.openai.com') {
       const readable = withReadableEvents(withStreams(fetch));
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: readable });
-      return { model: chat(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
+      const thinking: Dialect = { ...dialect, thoughts: thoughtsOf(model) };
+      const opened = { dialect: thinking, traits: capable, providerOptions: noOptions, probe: null };
+      return { model: await withoutThoughts(chat(model)), ...opened };
     }
     const retention = keepsForADay.test(model) ? { promptCacheRetention: '24h' } : {};
     const providerOptions = ({ cacheKey }: ModelRequest) => ({
@@ -183,7 +186,7 @@ async function openCompatible(
   });
   return {
     model: await withoutThoughts(provider.chatModel(model)),
-    dialect: compatible,
+    dialect: { ...compatible, thoughts: thoughtsOf(model) },
     traits: { windowTokens: probe.windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
     providerOptions: noOptions,
     probe,

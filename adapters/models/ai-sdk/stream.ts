@@ -17,6 +17,7 @@ import { withImages, withoutImages } from './images.ts';
 import { endOf, toInstructions, toMessages } from './map.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { mergeOptions, settingsOf } from './settings.ts';
+import { createAnswerFilter } from './thoughts.ts';
 import { createWatchdog, type StallLimits } from './watchdog.ts';
 
 export interface SdkModelOptions {
@@ -32,6 +33,7 @@ export interface SdkModelOptions {
 /** A model of the SDK as Strata's port. What the provider's errors reveal about it changes its traits. */
 export function createSdkModel(options: SdkModelOptions): ChatModel {
   let { traits } = options;
+  let { thoughts } = options.dialect;
   const learn = (error: ModelError, request: ModelRequest) => {
     if (error.windowTokens !== null) traits = { ...traits, windowTokens: error.windowTokens };
     if (error.reason === 'unsupported' && request.tools.length > 0) traits = { ...traits, tools: false };
@@ -43,9 +45,12 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
     },
     async *stream(request, { signal }) {
       const watchdog = createWatchdog(options.limits, signal);
+      const maxCharacters = request.maxOutputTokens * MAX_HELD_PER_TOKEN;
+      const filter = createAnswerFilter({ known: thoughts, maxCharacters });
       try {
         const sdk = await loadSdk(options.log);
-        yield* streamStep(sdk, { ...options, traits }, { request, watchdog });
+        yield* streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
+        thoughts = filter.thoughts;
       } catch (error) {
         const failure = toModelError(options.id, watchdog.reason() ?? error);
         learn(failure, request);
@@ -60,14 +65,17 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
 /** Limit for parts other than the answer's text, per requested token. The caller limits the text itself. */
 const MAX_CHARACTERS_PER_TOKEN = 64;
 const MIN_CHARACTERS = 200_000;
+/** Of text held back, per requested token. Below the limit for the answer's text. */
+const MAX_HELD_PER_TOKEN = 8;
 
 interface Call {
   readonly request: ModelRequest;
   readonly watchdog: ReturnType<typeof createWatchdog>;
+  readonly filter: ReturnType<typeof createAnswerFilter>;
 }
 
 async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
-  const { watchdog } = call;
+  const { watchdog, filter } = call;
   const limit = Math.max(MIN_CHARACTERS, call.request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   let left = limit;
   let calls = 0;
@@ -75,13 +83,18 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
   for await (const part of watchdog.guard(await start(sdk, options, call), isBracket)) {
     switch (part.type) {
       case 'text-delta':
-        yield { kind: 'text', text: part.text };
+        left -= part.text.length;
+        for (const passed of filter.text(part.text)) {
+          left += passed.kind === 'text' ? passed.text.length : 0;
+          yield passed;
+        }
         break;
       case 'tool-input-delta':
         left -= part.delta.length;
         break;
       case 'reasoning-delta':
         left -= part.text.length;
+        yield* filter.reasoned();
         break;
       case 'tool-call':
         calls += 1;
@@ -96,6 +109,8 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         const end = endOf({ ...part, usage, calls, windowTokens: options.traits.windowTokens });
         if (end.kind !== 'finished') throw unfinished(options.id, end.kind);
         ended = true;
+        yield* filter.end(end.reason);
+        watchdog.signal.throwIfAborted();
         yield { kind: 'finish', reason: end.reason, usage };
         break;
       }

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { MAX_SEND_BYTES, type OutgoingFile, type SendOptions } from '../conversation/send.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
@@ -23,7 +23,9 @@ export function addSend(program: Command, cli: Cli): void {
     .description('Post a message in a conversation. It is stored now, and the running bot posts it once.')
     .argument('[text...]', 'text of the message');
   addConversation(command, true)
-    .option('--file <path>', 'also send this file or image; repeatable', collect, [])
+    .addOption(
+      new Option('--file <path>', 'also send this file or image; repeatable').argParser(collect).default([], 'none'),
+    )
     .option('--id <id>', 'your own id of the message; sending the same id again does nothing')
     .option(
       '--audience <who>',

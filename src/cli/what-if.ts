@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Forecast } from '../forecast/forecast.ts';
@@ -24,11 +24,10 @@ export function addWhatIf(program: Command, cli: Cli): void {
       'Forecast a stored conversation under other settings, without a model call: compactions, tokens, cost and the size of the view.',
     );
   addConversation(command, true)
-    .option(
-      '--try <settings>',
-      'KEY=VALUE,KEY=VALUE: one column beside the current settings; repeatable',
-      collected,
-      [],
+    .addOption(
+      new Option('--try <settings>', 'KEY=VALUE,KEY=VALUE: one column beside the current settings; repeatable')
+        .argParser(collected)
+        .default([], 'none'),
     )
     .option('--json', 'one JSON object per column')
     .addHelpText('after', HELP)
@@ -88,7 +87,7 @@ function chartOf({ view, windowTokens }: Forecast): string {
 }
 
 const HELP = `
-The forecast starts at the last reset. Summaries are as long as the stored ones; memories of silent times are left out.
+The forecast starts at the last reset. Summaries are as long as the stored ones. Memories extracted while nobody writes are left out.
 Settings: ${FORECAST_SETTINGS.join(', ')}.
 
 Examples:

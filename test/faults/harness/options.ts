@@ -3,20 +3,20 @@ import { z } from 'zod';
 import { describe } from '../../../src/adapter-kit.ts';
 import { DEPLOYMENTS } from './deployments.ts';
 
-export const HELP = `Kills the processes and servers of a running bot, then checks that nothing was lost, doubled or forgotten.
+export const HELP = `Kills the processes and servers of a running bot, then checks that nothing was lost, duplicated or forgotten.
 
   npm run faults                      5,000 messages and 50 kills for each of the four deployments
   npm run faults -- --short           about a minute for all four
   npm run faults -- --short --break compare-and-set
-                                      results that come too late are written all the same: must report damage
+                                      late results are stored anyway; must report damage
 
-  --deployments 1,3   which of docs/scaling.md; default: all
-  --messages N        for each deployment
-  --kills N           for each deployment
-  --seed N            plays the same plan again; printed with every run
-  --short             240 messages and 6 kills, unless they are given
-  --break NAME        compare-and-set
-  --help
+  --deployments 1,3   their numbers in docs/scaling.md; default: all
+  --messages N        messages for each deployment
+  --kills N           kills for each deployment
+  --seed N            repeats the plan of an earlier run; every run prints its seed
+  --short             240 messages and 6 kills, unless set otherwise
+  --break NAME        turns a guard off: compare-and-set
+  --help              prints this text
 
 The table goes to standard output, progress to standard error. Exit code: 0 all invariants hold, 1 damage, 2 wrong usage.
 `;

@@ -40,9 +40,8 @@ export async function readRecording(
   for (let toSeq = nextSeq - 1; toSeq >= first && tokensLeft > 0; toSeq -= PAGE) {
     const fromSeq = Math.max(first, toSeq - PAGE + 1);
     const page = await services.store.transcript.read(id, { fromSeq, toSeq, limit: PAGE });
-    const newest = newestWithin(page, tokensLeft);
-    pages.push(newest);
-    tokensLeft = newest.length < page.length ? 0 : tokensLeft - tokensOf(page);
+    pages.push(newestWithin(page, tokensLeft));
+    tokensLeft -= tokensOf(page);
   }
   const entries = pages.toReversed().flat();
   const questions = await readQuestions(services, conversation, { entries, timeZone: settings.timezone });

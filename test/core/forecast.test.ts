@@ -63,16 +63,17 @@ describe('a forecast', () => {
     const agent = world.bot.commandParts.agents.agentFor(world.key);
     const conversation = { ...(await world.conversation()), calibration: null };
     const parts = await partsFor(async (entries) => recordingOf(conversation, entries, agent));
-    const narrow = { ...parts, profile: { ...parts.profile, windowTokens: 4000 } };
     const tiers = new Set<string>();
-    for (const [start, end] of [
-      [0, 4],
-      [0, 23],
-      [4, 40],
-      [0, 80],
-      [40, 78],
-      [72, 80],
+    for (const [start, end, windowTokens] of [
+      [0, 4, 4000],
+      [0, 23, 4000],
+      [4, 40, 4000],
+      [0, 80, 4000],
+      [40, 78, 4000],
+      [72, 80, 4000],
+      [76, 80, 1250],
     ] as const) {
+      const narrow = { ...parts, profile: { ...parts.profile, windowTokens } };
       const moment = { start, end, stack: [] };
       const snapshot = snapshotAt(narrow, moment);
       const readUpto = snapshot.conversation.nextSeq - 1;

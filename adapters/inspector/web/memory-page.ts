@@ -54,7 +54,7 @@ function sourceItems(sources: readonly OriginMessage[]): Markup {
     { bytes: TEXT_BYTES },
   );
   const more = sources.length - shown.length;
-  return html`${shown.map((source, index) => sourceMarkup(source, texts[index]))}${more === 0 ? '' : html`<li class="dim">and ${counted(more, 'message', 'messages')} more</li>`}`;
+  return html`${shown.map((source, index) => sourceMarkup(source, texts[index]))}${more === 0 ? '' : html`<li class="dim">and ${counted(more, 'more message', 'more messages')}</li>`}`;
 }
 
 function sourceMarkup({ conversation, seq, author, at, text }: OriginMessage, shown: ShownText | undefined): Markup {

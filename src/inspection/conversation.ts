@@ -1,6 +1,6 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
-import { payerOf, type Spent, spentOn } from '../compaction/spend.ts';
+import { type Spent, spentOn } from '../compaction/spend.ts';
 import { parsePrint } from '../context/request-print.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { StrataError } from '../domain/errors.ts';
@@ -47,7 +47,7 @@ export interface ConversationView {
   /** Messages until a summary is due at the recent rate; null if the view does not grow. */
   readonly messagesLeft: number | null;
   readonly lastFailure: { readonly at: number; readonly message: string } | null;
-  /** Calls for summaries in this hour; for a child, those of the conversation that people see. */
+  /** Calls for summaries in this hour. */
   readonly summaryCalls: Spent;
 }
 
@@ -111,7 +111,7 @@ export async function conversationView(
     parts.store.journal.runs(id, MAX_RUNS),
     lastFailureOf(parts.state, conversation),
     parts.store.journal.cache.lastRequest(id).then(parsePrint),
-    payerOf(parts, conversation).then((payer) => spentOn(parts, payer)),
+    spentOn(parts, conversation),
   ]);
   const mayReadText = mayRead(query.viewer, conversation.audience);
   const lines = linesAround(entries, atSeq);

@@ -31,8 +31,8 @@ export interface WhatIfView {
   readonly key: string;
   readonly agentId: string;
   readonly messages: number;
-  /** Only so many of the newest messages were played, because there are too many to play all. */
-  readonly limit: number | null;
+  /** Only the newest messages were played, because there are too many to play all. */
+  readonly isPartial: boolean;
   readonly settings: readonly TriedSetting[];
   /** Null if the engine of the agent has no forecast. */
   readonly present: Forecast | null;
@@ -87,7 +87,7 @@ export async function whatIfView(
   return {
     ...{ key: conversation.key, agentId: session.agent.id, present, tried, problem },
     messages: session.recording.entries.length,
-    limit: session.isPartial ? session.recording.entries.length : null,
+    isPartial: session.isPartial,
     settings: settingsOf(session.agent, values),
     thresholds: { background, aggressive, emergency: (agent ?? session.agent).compaction.emergency_threshold },
     rows: rowsOf(present, tried),

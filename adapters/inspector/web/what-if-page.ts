@@ -64,8 +64,7 @@ export function whatIfBody(view: WhatIfView): Markup {
   const head = html`<p class="crumbs"><a href="${path}">${view.key}</a> ›</p><h1>What if</h1>`;
   if (view.messages === 0)
     return html`${head}${emptyState('There is nothing to play yet', html`The forecast plays the messages since the last reset. There are none.`)}`;
-  const limit =
-    view.limit === null ? '' : `, the newest ${formatNumber(view.limit)}, because there are too many to play all`;
+  const limit = view.isPartial ? ', the newest ones, because there are too many to play all' : '';
   return html`${head}<p class="dim">${counted(view.messages, 'stored message', 'stored messages')} of agent ${view.agentId}, played under other settings without a model call${limit}. Nothing changes. The same as <code>strata what-if --conversation ${view.key}</code>.</p>
     <div class="trial-page">${controls(view)}<div id="outcome">${outcome(view)}</div></div>`;
 }

@@ -104,6 +104,13 @@ describe('a request that nobody expects', () => {
     expect((await fetch(`${inspected.base}${path}`)).status).toBe(404);
   });
 
+  it('changes nothing without a session', async () => {
+    const headers = { origin: inspected.base };
+    const response = await fetch(`${inspected.base}/audit`, { method: 'POST', headers, redirect: 'manual' });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toContain('nothing was changed');
+  });
+
   it('with an unreadable form is refused', async () => {
     const headers = { origin: inspected.base, 'content-type': 'multipart/form-data' };
     expect((await inspected.fetch('/audit', { method: 'POST', body: 'x', headers })).status).toBe(400);

@@ -188,6 +188,25 @@ describe('a memory', () => {
     expect(await busy.page(path)).toContain('value="unpin"');
   });
 
+  it('stays as it is while another program locks the store', async () => {
+    const locked = new StrataError('STORE_UNUSABLE', { path: 'here', reason: 'another program has locked it' });
+    await using busy = await createInspectorWorld({
+      models: [scriptedModel(() => ({ text: 'I see.' }))],
+      storage: (storage) => ({
+        ...storage,
+        store: { ...storage.store, memories: { ...storage.store.memories, change: () => Promise.reject(locked) } },
+      }),
+    });
+    await busy.world.say('Hello.');
+    await busy.world.settled();
+    await busy.world.command('memory remember', { text: LANTERN });
+    const path = /href="(\/c\/[^"]+\/m\/[^"]+)"/u.exec(await busy.page('/memories'))?.[1] ?? '';
+    const response = await busy.send(path, { action: 'pin' });
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('another program has locked it');
+    expect(await busy.page('/audit')).toContain('refused');
+  });
+
   it('cannot be changed by a viewer', async () => {
     const [, key = '', id = ''] = /\/c\/(.+)\/m\/(.+)/u.exec(await pathOf()) ?? [];
     const query = { key: decodeURIComponent(key), id, action: 'pin', text: '' };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAgentDirectory } from '../../src/config/directory.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { promptNames } from '../../src/prompts/variables.ts';
 import { faithful, scriptedModel } from '../core/compaction.world.ts';
@@ -76,6 +77,27 @@ describe('a prompt', () => {
     for (const path of [...wrong, `${pathOf('clock')}?conversation=test:here:nobody`]) {
       expect({ path, status: (await inspected.fetch(path)).status }).toEqual({ path, status: 404 });
     }
+  });
+
+  it('is not previewed with a conversation of another agent', async () => {
+    const { commandParts } = inspected.world.bot;
+    const main = commandParts.agents.agentFor(inspected.world.key);
+    const agents = createAgentDirectory(() => ({ agents: [main, { ...main, id: 'other', default: false }] }));
+    const inspection = createInspection({ parts: { ...commandParts, agents }, configRows: () => [] });
+    const query = { viewer: { name: 'x', role: 'operator' } as const, name: 'clock', key: inspected.world.key };
+    expect((await inspection.prompt({ ...query, agentId: 'main' })).conversation).toBe(query.key);
+    await expect(inspection.prompt({ ...query, agentId: 'other' })).rejects.toThrow('conversation of this agent');
+  });
+
+  it('shows samples while its model cannot be opened', async () => {
+    await using away = await createInspectorWorld({
+      models: [scriptedModel(() => ({ text: 'I see.' }))],
+      agent: { compaction: { model: 'test:away' } },
+    });
+    await away.world.say('Hello.');
+    await away.world.settled();
+    expect(await away.page(pathOf('compactor'))).toContain('No turn in this conversation has needed');
+    expect(await away.page(pathOf('persona'))).toContain('With the variables of the newest turn in');
   });
 
   it('is for operators', async () => {

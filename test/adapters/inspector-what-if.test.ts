@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StrataError } from '../../src/adapter-kit.ts';
+import type { CommandServices } from '../../src/commands/services.ts';
+import { createAgentDirectory } from '../../src/config/directory.ts';
 import { settingLines } from '../../src/config/setting-lines.ts';
 import { FORECAST_SETTINGS } from '../../src/forecast/settings.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
@@ -99,6 +102,30 @@ describe('a model that cannot be opened', () => {
     const response = await away.fetch(`/c/${encodeURIComponent(away.world.key)}/what-if`);
     expect(response.status).toBe(503);
     expect(await response.text()).toContain('test:away');
+  });
+});
+
+describe('a model that cannot be opened once', () => {
+  it('is tried again by the next visit', async () => {
+    const { world } = inspected;
+    const parts = world.bot.commandParts;
+    const agent = parts.agents.agentFor(world.key);
+    const config = { agents: [{ ...agent, compaction: { ...agent.compaction, model: 'test:other' } }] };
+    const agents = createAgentDirectory(() => config);
+    let opened = 0;
+    const models: CommandServices['models'] = {
+      ...parts.models,
+      open: (id) => {
+        if (id !== 'test:other') return parts.models.open(id);
+        opened += 1;
+        if (opened === 1) throw new StrataError('MODEL_UNKNOWN', { model: id, reason: 'its server is away' });
+        return parts.models.open('test:summariser');
+      },
+    };
+    const { conversations } = createInspection({ parts: { ...parts, agents, models }, configRows: () => [] });
+    const query = { viewer: { name: 'x', role: 'operator' } as const, key: world.key, values: {} };
+    await expect(conversations.whatIf(query)).rejects.toThrow('its server is away');
+    expect((await conversations.whatIf(query)).present).not.toBeNull();
   });
 });
 

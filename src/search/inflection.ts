@@ -37,13 +37,16 @@ export function formOf(word: string): string {
 
 /** The beginnings that a word shares with its other forms, shortest first; none for short words. */
 export function sharedBeginnings(word: string): readonly string[] {
-  if (DIGIT.test(word)) return [];
+  if (word.length <= SHARED_DENSE || DIGIT.test(word)) return [];
   const form = formOf(word);
   const shortest = sharedBy(form);
-  const beginnings = new Set<string>();
-  for (let length = shortest; length < shortest + BEGINNINGS; length += 1) beginnings.add(form.slice(0, length));
-  beginnings.delete(withoutMarks(word));
-  return [...beginnings];
+  const longest = Math.min(shortest + BEGINNINGS - 1, form.length);
+  const beginnings: string[] = [];
+  for (let length = shortest; length <= longest; length += 1) {
+    // A whole word is found as it is.
+    if (length < word.length) beginnings.push(form.slice(0, length));
+  }
+  return beginnings;
 }
 
 /** Whether two forms may be of the same word. */
@@ -61,7 +64,7 @@ export function partedNoun(word: string): string | null {
 }
 
 function sharedBy(word: string): number {
-  return DENSE.test(word) ? SHARED_DENSE : SHARED;
+  return !ASCII.test(word) && DENSE.test(word) ? SHARED_DENSE : SHARED;
 }
 
 function isParticleChange(one: string, other: string): boolean {

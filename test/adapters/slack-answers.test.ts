@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
 import { postTo } from '../contracts/channel-kit.ts';
-import { ADA, BOT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { ADA, BOT, GENERAL, ORGANIZATION, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { install, many } from '../fixtures/slack/installing.ts';
 import { createState, type Opened, recordSink, until } from '../fixtures/slack/kit.ts';
@@ -151,10 +151,13 @@ test('a page instead of a file is shown by name', async () => {
 });
 
 describe('an event', () => {
-  test('of an organization reaches the workspace it is for', async () => {
+  test.each([
+    { team_id: ORGANIZATION, context_team_id: ORGANIZATION },
+    { team_id: null, context_team_id: null, enterprise_id: ORGANIZATION },
+  ])('of an organization reaches the workspace it is for: %j', async (envelope) => {
     const bot = await start();
     const message = slack.store(GENERAL, ADA, 'hello');
-    slack.emit({ ...message, channel_type: 'channel' }, { team_id: 'E0ORG0001', context_team_id: 'E0ORG0001' });
+    slack.emit({ ...message, channel_type: 'channel' }, envelope);
     await until('the message', () => bot.sink.messages.length === 1);
   });
 

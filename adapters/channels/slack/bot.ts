@@ -260,11 +260,12 @@ function showsOn(surface: Surface, sink: ChannelSink, { type, event }: { type: s
 
 /**
  * In a shared channel an event may name the other workspace; its context names the app's. In an organization both may
- * name the organization.
+ * name the organization, or none.
  */
 export function teamOf({ context_team_id: context, team_id: team, authorizations }: WireBody): string {
   const named = context ?? team ?? '';
-  return named.startsWith(ORGANIZATION) ? (authorizations?.[0]?.team_id ?? named) : named;
+  const isWorkspace = named !== '' && !named.startsWith(ORGANIZATION);
+  return isWorkspace ? named : (authorizations?.[0]?.team_id ?? named);
 }
 
 const ORGANIZATION = 'E';

@@ -67,6 +67,7 @@ describe('the conversation of a message', () => {
     const { ts } = slack.say(DIRECT, ADA, 'about cats');
     const { conversation } = await arrived(bot, 'about cats');
     await stop(bot);
+    expect(await state.list('slack.threads')).toEqual([{ key: conversation, value: { threadTs: ts } }]);
     const again = await start({ state, table: { direct_conversation: 'person', catch_up: { messages: 0 } } });
     const body = { kind: 'text', text: 'purr' } as const;
     const { signal } = new AbortController();

@@ -5,8 +5,12 @@ import { isDirect, placeOfKey } from './place.ts';
 const NAMESPACE = 'slack.threads';
 const POSTS = 'slack.posts';
 
-const newestSchema = z.object({ threadTs: z.string().nullable(), userId: z.string() });
-export type Newest = z.infer<typeof newestSchema>;
+const keptSchema = z.object({ threadTs: z.string().nullable() });
+
+export interface Newest {
+  readonly threadTs: string | null;
+  readonly userId: string;
+}
 
 /** The thread and author of the newest message of a conversation: where and to whom the bot answers. */
 export interface Threads {
@@ -34,7 +38,7 @@ export function createThreads(state: StateStore): Threads {
   };
   const of = async (conversation: ConversationKey): Promise<string | null> => {
     if (!spansThreads(conversation)) return placeOfKey(conversation).threadTs;
-    const newest = known.get(conversation) ?? newestSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
+    const newest = known.get(conversation) ?? keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
     return newest?.threadTs ?? null;
   };
   return {
@@ -42,7 +46,7 @@ export function createThreads(state: StateStore): Threads {
       const before = known.get(conversation);
       remember(conversation, newest);
       if (!spansThreads(conversation) || before?.threadTs === newest.threadTs) return;
-      await state.set(NAMESPACE, conversation, newest);
+      await state.set(NAMESPACE, conversation, { threadTs: newest.threadTs });
     },
     of,
     async forPost(conversation, nonce, first) {

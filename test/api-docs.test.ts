@@ -1,8 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { apiOf, entryPoints, renderApi } from '../tools/api-docs.ts';
 
 describe('the API reference', () => {
   const page = renderApi();
+
+  it('is the page in docs', () => {
+    const written = readFileSync(join(import.meta.dirname, '../docs/api.md'), 'utf8');
+    expect(written === page, 'docs/api.md is older than the sources. Run: npm run docs').toBe(true);
+  });
 
   it('has a section for each entry of the package', () => {
     for (const { name } of entryPoints()) expect(page).toContain(`\n## ${name}\n`);

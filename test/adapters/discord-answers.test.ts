@@ -75,7 +75,7 @@ describe('a post', () => {
     await posting;
   });
 
-  test('waits for the end of an absurdly long limit in peace', async () => {
+  test('waits until an absurdly long limit ends', async () => {
     const bot = await start();
     const limit = { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-bucket': 'a' };
     const headers = { ...limit, 'x-ratelimit-reset-after': '99999999999' };

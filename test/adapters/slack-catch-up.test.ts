@@ -166,7 +166,7 @@ describe('edits and deletions', () => {
     expect(removed()).toEqual(new Set(replies.map(([, gone]) => gone?.ts)));
   });
 
-  test('takes replies from before the time to catch up for kept', async () => {
+  test('keeps replies from before the time to catch up', async () => {
     const first = await start();
     const ago = (days: number) => `${Math.floor(Date.now() / 1000) - days * 86_400}.000001`;
     const say = (text: string, ts: string) => {

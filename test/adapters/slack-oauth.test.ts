@@ -506,7 +506,7 @@ describe('a workspace that removes the app', () => {
     expect(await installations.find(TEAM)).toMatchObject({ token: 'xoxb-new' });
   });
 
-  test('and returns while its token is renewed has the new one', async () => {
+  test('and returns during a renewal has the new token', async () => {
     slack.oauth.expiresInSeconds = 60;
     const state = createState();
     await removed(state);

@@ -150,7 +150,7 @@ describe('a turn that is overtaken', () => {
     expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['The new one.']);
   });
 
-  it('by an edit elsewhere runs no tool for the old text', async () => {
+  it('by an edit elsewhere runs no tool for old text', async () => {
     await using world = await botWith(async (_request, { count }) => {
       if (count > 1) return { text: 'Hello.' };
       const edit = { externalId: 'price', parts: [{ kind: 'text' as const, text: 'The new price.' }], tokens: 4 };

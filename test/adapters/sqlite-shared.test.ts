@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Storage } from '../../src/adapter-kit.ts';
 import { createKit, HERE, NOW, post, THERE } from '../contracts/store-kit.ts';
+import { until } from '../core/compaction.world.ts';
+import { filesWith } from '../support/on-disk.ts';
 
 let directory: string;
 let opened: Storage[];
@@ -109,4 +111,30 @@ describe('a file that processes share', () => {
     const next = await open(true);
     expect((await next.store.conversations.get(conversation.id))?.replyUntil).toBe(NOW + 60_000);
   });
+
+  it('is wiped by the next process that is alone', async () => {
+    const shared = await open(true);
+    const { conversation } = await createKit(shared).say('secret', {}, { externalId: 'x1' });
+    await shared.store.transcript.redact(conversation.id, { externalIds: ['x1'], now: NOW });
+    await shared.store.close();
+    await leaveBehind('kingfisher');
+    expect(filesWith(directory, 'kingfisher')).toBe('strata.db');
+    await open(false);
+    await until(() => filesWith(directory, 'kingfisher') === '');
+  });
 });
+
+/** What page splits leave in the unused space of a page, where no statement reaches it. */
+async function leaveBehind(text: string): Promise<void> {
+  const path = join(directory, 'strata.db');
+  const file = await readFile(path);
+  const pageBytes = file.readUInt16BE(16);
+  for (let page = pageBytes; page < file.length; page += pageBytes) {
+    const from = page + 8 + 2 * file.readUInt16BE(page + 3);
+    const to = page + file.readUInt16BE(page + 5);
+    if (file[page] !== 0x0d || to - from < 2 * text.length) continue;
+    file.write(text, from + 4);
+    return await writeFile(path, file);
+  }
+  throw new Error('no page has room');
+}

@@ -190,6 +190,7 @@ async function showTrial(form) {
   const fresh = page.getElementById('outcome');
   if (fresh === null) return;
   document.getElementById('outcome').replaceChildren(...fresh.childNodes);
+  document.getElementById('outcome').dispatchEvent(new CustomEvent('redrawn', { bubbles: true }));
   const notes = page.querySelectorAll('[data-trial] .present');
   for (const [index, note] of form.querySelectorAll('.present').entries())
     note.replaceChildren(...notes[index].childNodes);

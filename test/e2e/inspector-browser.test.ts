@@ -112,6 +112,33 @@ describe.skipIf(executable === null)(
       });
     });
 
+    it('charts tell the figures of a bar', async () => {
+      await open({}, async (page) => {
+        const { conversation = '/', costs = '/', 'what-if': whatIf = '/' } = story.paths;
+        for (const path of [conversation, costs, whatIf]) {
+          await visit(page, path);
+          const chart = page.locator('figure.chart').first();
+          const figures = chart.locator('figcaption');
+          const about = await figures.textContent();
+          const box = await chart.locator('.hot').first().boundingBox();
+          await page.mouse.move((box?.x ?? 0) + 1, (box?.y ?? 0) + 5);
+          expect(await figures.textContent()).toMatch(/\d.*: .*(?:used|tokens)/u);
+          await page.mouse.move(0, 0);
+          expect(await figures.textContent()).toBe(about);
+          await chart.locator('svg').focus();
+          const newest = await figures.textContent();
+          await page.keyboard.press('Home');
+          expect(await chart.locator('.hot.lit').count()).toBe(1);
+          if (path !== costs) expect(await figures.textContent()).not.toBe(newest);
+        }
+        await visit(page, conversation);
+        await page.locator('figure.chart svg').first().focus();
+        await page.keyboard.press('Home');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/at=1$/u);
+      });
+    }, 60_000);
+
     it('sliders redraw the forecast', async () => {
       await open({}, async (page) => {
         await visit(page, `${story.paths['conversation']}/what-if`);

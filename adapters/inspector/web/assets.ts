@@ -10,10 +10,10 @@ interface Asset {
 
 const ASSETS: Readonly<Record<string, Asset>> = {
   'style.css': {
-    files: ['base.css', 'parts.css', 'pages.css', 'summary.css', 'trial.css'],
+    files: ['base.css', 'parts.css', 'pages.css', 'charts.css', 'summary.css', 'trial.css'],
     type: 'text/css; charset=utf-8',
   },
-  'script.js': { files: ['script.js'], type: 'text/javascript; charset=utf-8' },
+  'script.js': { files: ['script.js', 'charts.js'], type: 'text/javascript; charset=utf-8' },
 };
 
 /** Style sheet and script. Each is read once. */

@@ -7,6 +7,8 @@ import {
   formatNumber,
   formatPercent,
 } from '../../../src/adapter-kit.ts';
+import { caption } from './axes.ts';
+import { round } from './gauge.ts';
 import { conversationPath, html, type Markup, nothing, withParameters } from './html.ts';
 import { emptyState } from './layout.ts';
 import { cardMarkup } from './overview-page.ts';
@@ -45,22 +47,36 @@ export function costsBody(view: CostsView, days: number | null): Markup {
 }
 
 const WIDTH = 1200;
-const HEIGHT = 120;
+const HEIGHT = 140;
+const LEFT = 84;
+const MAX_DAY = 40;
 
 function dayChart({ days }: CostsView): Markup {
   const usesMoney = days.some(({ costUsd }) => costUsd > 0);
   const amountOf = (day: CostsView['days'][number]): number =>
     usesMoney ? day.costUsd : day.inputTokens + day.outputTokens;
+  const textOf = (amount: number) => (usesMoney ? formatDollars(amount) : formatNumber(Math.round(amount)));
   const highest = Math.max(1e-9, ...days.map(amountOf));
-  const step = Math.min(40, WIDTH / Math.max(1, days.length));
-  const text = (day: CostsView['days'][number]) =>
-    `${day.key}: ${formatCost(day)}, ${formatNumber(day.inputTokens)} tokens in, ${formatNumber(day.outputTokens)} out`;
+  const y = (amount: number) => round(8 + (1 - amount / highest) * (HEIGHT - 16));
+  const step = Math.min(MAX_DAY, (WIDTH - LEFT) / Math.max(1, days.length));
+  const width = round(Math.max(1, step - 2));
   const bars = days.map((day, index) => {
-    const height = Math.max(1, (amountOf(day) / highest) * HEIGHT);
-    return html`<rect class="l-accent" x="${Math.round(index * step)}" y="${Math.round(HEIGHT - height)}" width="${Math.max(1, Math.round(step - 2))}" height="${Math.round(height)}"><title>${text(day)}</title></rect>`;
+    const top = Math.min(y(amountOf(day)), y(0) - 1);
+    const x = round(LEFT + index * step);
+    const text = `${day.key}: ${formatCost(day)}, ${counted(day.calls, 'call', 'calls')}, ${formatNumber(day.inputTokens)} tokens in, ${formatNumber(day.outputTokens)} out`;
+    return html`<rect class="l-accent" x="${x}" y="${top}" width="${width}" height="${round(y(0) - top)}"/><rect class="hot" x="${x}" y="0" width="${round(step)}" height="${HEIGHT}"><title>${text}</title></rect>`;
   });
-  const top = usesMoney ? formatDollars(highest) : `${formatNumber(highest)} tokens`;
-  return html`<section class="panel"><h2>By day</h2><p class="dim">The highest day: ${top}.</p><div class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${usesMoney ? 'Cost' : 'Tokens'} of each of ${days.length} days, ${days[0]?.key ?? ''} to ${days.at(-1)?.key ?? ''}">${bars}</svg></div></section>`;
+  const lines = [0, highest / 2, highest].map(
+    (amount) =>
+      html`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y(amount)}" y2="${y(amount)}"/><text x="${LEFT - 6}" y="${y(amount) + 4}" class="end">${textOf(amount)}</text>`,
+  );
+  const [first, last] = [days[0]?.key ?? '', days.at(-1)?.key ?? ''];
+  const unit = usesMoney ? 'Cost' : 'Tokens';
+  const end =
+    days.length < 5
+      ? ''
+      : html`<text x="${round(LEFT + days.length * step)}" y="${HEIGHT + 14}" class="end">${last}</text>`;
+  return html`<section class="panel"><h2>By day</h2><figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT + 20}" role="img" aria-label="${unit} of each of ${days.length} days, ${first} to ${last}. The highest: ${textOf(highest)}.">${lines}${bars}<text x="${LEFT}" y="${HEIGHT + 14}">${first}</text>${end}</svg>${caption(`${unit} of each day.`)}</figure></section>`;
 }
 
 const NAMES = {

@@ -1,12 +1,12 @@
 import {
   type ConversationView,
   formatNumber,
-  formatPercent,
   type Gauge,
   type LayerSpan,
   type MaintenanceRun,
   type Moment,
 } from '../../../src/adapter-kit.ts';
+import { caption, seqAxis, shareAxis, thresholdLines } from './axes.ts';
 import { percent, round, SHORT_NAMES } from './gauge.ts';
 import { conversationPath, html, type Markup, withParameters } from './html.ts';
 
@@ -17,7 +17,6 @@ const RIGHT = 84;
 const ROW = 26;
 const MARKS = 22;
 const PLOT = WIDTH - LEFT - RIGHT;
-const TIERS = ['background', 'aggressive', 'emergency'] as const;
 const DRAWN = ['fixed', 'stack', 'tail', 'reserve'] as const;
 
 interface Scale {
@@ -33,37 +32,19 @@ export function historyChart(view: ConversationView, gauge: Gauge): Markup {
     x: (seq) => LEFT + ((seq - shown.fromSeq) / count) * PLOT,
     y: (share) => 8 + (1 - Math.min(1, share)) * (HEIGHT - 16),
   };
+  const frame = { left: LEFT, right: WIDTH - RIGHT, y: scale.y };
   const { window } = gauge.measurement;
   const bars = barsOf(moments, scale);
   const levels = [...new Set(view.layers.map(({ level }) => level))].toSorted((a, b) => b - a);
   const height = HEIGHT + MARKS + (levels.length + 1) * ROW + 20;
   return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="Used share of the window after each of the messages #${shown.fromSeq} to #${shown.toSeq}, and the layers over them">
-    ${axis(scale)}${thresholds(scale, gauge)}${areas(bars, { scale, window })}
+    ${shareAxis(frame)}${thresholdLines(gauge.thresholds, frame)}${areas(bars, { scale, window })}
     ${moment === null ? '' : cursor(moment, { scale, height })}
     ${runMarks(view, scale)}${levels.map((level, index) => layerRow(view, { scale, level, top: HEIGHT + MARKS + index * ROW }))}
     ${tailRow(view, { scale, top: HEIGHT + MARKS + levels.length * ROW })}
     ${bars.map((bar) => hotspot(bar, { window }))}
-    <text x="${LEFT}" y="${height - 4}">#${shown.fromSeq}</text><text x="${WIDTH - RIGHT}" y="${height - 4}" class="end">#${shown.toSeq}</text>
-  </svg></figure>`;
-}
-
-function axis({ y }: Scale): Markup {
-  const lines = [0, 0.5, 1].map(
-    (share) =>
-      html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 6}" y="${y(share) + 4}" class="end">${formatPercent(share)}</text>`,
-  );
-  return html`${lines}`;
-}
-
-/** Labels move apart where thresholds lie close together. */
-function thresholds({ y }: Scale, gauge: Gauge): Markup {
-  let below = Number.POSITIVE_INFINITY;
-  const lines = TIERS.map((tier) => {
-    const at = round(y(gauge.thresholds[tier]));
-    below = Math.min(at + 4, below - 13);
-    return html`<line class="tick t-${tier}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}"/><text x="${WIDTH - RIGHT + 6}" y="${below}">${tier}</text>`;
-  });
-  return html`${lines}`;
+    ${seqAxis({ ...frame, at: height - 4, seqAt: (share) => shown.fromSeq + share * (count - 1) })}
+  </svg>${caption('The share of the window that is used after each message, and the layers that cover the messages.')}</figure>`;
 }
 
 /** A bar covers the messages since the previous one. */

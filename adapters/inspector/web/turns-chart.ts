@@ -6,6 +6,7 @@ import {
   formatPercent,
   type Turn,
 } from '../../../src/adapter-kit.ts';
+import { caption, seqAxis, shareAxis } from './axes.ts';
 import { percent, REGION_NAMES, type Region, round, SHORT_NAMES } from './gauge.ts';
 import { conversationPath, html, type Markup, nothing, when } from './html.ts';
 
@@ -38,12 +39,10 @@ function chart({ turns, moment }: ConversationView): Markup {
   const step = Math.min(MAX_BAR + 4, (WIDTH - LEFT - RIGHT) / turns.length);
   const width = round(Math.max(2, step - Math.min(4, step / 4)));
   const bars = turns.map((turn, index) => ({ turn, width, x: round(LEFT + index * step) }));
-  const lines = [0, 0.5, 1].map(
-    (share) =>
-      html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 6}" y="${y(share) + 4}" class="end">${formatPercent(share)}</text>`,
-  );
+  const frame = { left: LEFT, right: WIDTH - RIGHT, y };
   const height = HEIGHT + MARKS + 18;
-  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="The regions of each of ${turns.length} requests, as a share of the window. The table below has the figures.">${lines}${areas(bars)}${marks(bars)}${bars.map(({ turn, x }) => (moment?.seq === turn.seq ? html`<rect class="chosen" x="${x - 1}" y="4" width="${width + 2}" height="${HEIGHT - 3}"/>` : ''))}${bars.map(hotspot)}<text x="${LEFT}" y="${height - 2}">#${turns[0]?.seq ?? ''}</text>${turns.length < 2 ? '' : html`<text x="${round(LEFT + turns.length * step)}" y="${height - 2}" class="end">#${turns.at(-1)?.seq ?? ''}</text>`}</svg></figure>`;
+  const seqAt = (share: number) => turns[Math.round(share * (turns.length - 1))]?.seq ?? 0;
+  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="The regions of each of ${turns.length} requests, as a share of the window. The table below has the figures.">${shareAxis(frame)}${areas(bars)}${marks(bars)}${bars.map(({ turn, x }) => (moment?.seq === turn.seq ? html`<rect class="chosen" x="${x - 1}" y="4" width="${width + 2}" height="${HEIGHT - 3}"/>` : ''))}${bars.map(hotspot)}${seqAxis({ left: LEFT, right: round(LEFT + turns.length * step), at: height - 2, seqAt })}</svg>${caption('The parts of each request, as a share of the window.')}</figure>`;
 }
 
 interface Bar {

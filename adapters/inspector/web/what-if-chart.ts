@@ -1,4 +1,5 @@
 import { counted, formatNumber, formatPercent, type WhatIfView } from '../../../src/adapter-kit.ts';
+import { caption, seqAxis, shareAxis, thresholdLines } from './axes.ts';
 import { percent, round } from './gauge.ts';
 import { html, type Markup, nothing } from './html.ts';
 
@@ -9,7 +10,11 @@ const HEIGHT = 260;
 const LEFT = 64;
 const RIGHT = 84;
 const ROW = 24;
-const TIERS = ['background', 'aggressive', 'emergency'] as const;
+
+interface NamedForecast {
+  readonly name: string;
+  readonly forecast: Forecast;
+}
 
 interface Scale {
   readonly x: (seq: number) => number;
@@ -32,11 +37,12 @@ export function whatIfChart({ present, tried, thresholds }: WhatIfView): Markup 
     { name: 'tried', forecast: tried },
   ].flatMap(({ name, forecast }) => (forecast === null ? [] : [{ name, forecast }]));
   const height = HEIGHT + rows.length * ROW + 22;
+  const frame = { left: LEFT, right: WIDTH - RIGHT, y: scale.y };
   return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${labelOf(present, tried)}">
-    ${grid(scale)}${present === null ? nothing : area(present, scale)}${limits(scale, thresholds)}${tried === null ? nothing : html`<path class="tried" d="${lineOf(tried, scale)}"/>`}
+    ${shareAxis(frame)}${present === null ? nothing : area(present, scale)}${thresholdLines(thresholds, frame)}${tried === null ? nothing : html`<path class="tried" d="${lineOf(tried, scale)}"/>`}
     ${rows.map(({ name, forecast }, index) => marks(forecast, { scale, name, top: HEIGHT + index * ROW }))}
-    <text x="${LEFT}" y="${height - 4}">#${fromSeq}</text><text x="${WIDTH - RIGHT}" y="${height - 4}" class="end">#${toSeq}</text>
-  </svg></figure><ul class="legend">${present === null ? '' : html`<li><span class="swatch key-present"></span>present settings</li>`}${tried === null ? '' : html`<li><span class="swatch key-tried"></span>tried</li>`}<li><span class="swatch l-stack"></span>summaries written, taller for several</li><li><span class="swatch key-urgent"></span>messages removed at once</li></ul>`;
+    ${hotspots(rows, { scale, toSeq })}${seqAxis({ ...frame, at: height - 4, seqAt: (share) => fromSeq + share * (toSeq - fromSeq) })}
+  </svg>${caption('The share of the window that is used after each message.')}</figure><ul class="legend">${present === null ? '' : html`<li><span class="swatch key-present"></span>present settings</li>`}${tried === null ? '' : html`<li><span class="swatch key-tried"></span>tried</li>`}<li><span class="swatch l-stack"></span>summaries written, taller for several</li><li><span class="swatch key-urgent"></span>messages removed at once</li></ul>`;
 }
 
 function labelOf(present: Forecast | null, tried: Forecast | null): string {
@@ -49,23 +55,28 @@ function labelOf(present: Forecast | null, tried: Forecast | null): string {
   return `Used share of the window over the messages. ${[...text('Present settings', present), ...text('Tried', tried)].join('. ')}.`;
 }
 
-function grid({ y }: Scale): Markup {
-  const lines = [0, 0.5, 1].map(
-    (share) =>
-      html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 6}" y="${y(share) + 4}" class="end">${formatPercent(share)}</text>`,
-  );
-  return html`${lines}`;
+interface Hover {
+  readonly scale: Scale;
+  readonly toSeq: number;
 }
 
-/** Labels move apart where thresholds lie close together. */
-function limits({ y }: Scale, thresholds: WhatIfView['thresholds']): Markup {
-  let below = Number.POSITIVE_INFINITY;
-  const lines = TIERS.map((tier) => {
-    const at = round(y(thresholds[tier]));
-    below = Math.min(at + 4, below - 13);
-    return html`<line class="tick t-${tier}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at}" y2="${at}"/><text x="${WIDTH - RIGHT + 6}" y="${below}">${tier}</text>`;
+/** Invisible bars with the figures of both forecasts from each of their points on. */
+function hotspots(rows: readonly NamedForecast[], { scale, toSeq }: Hover): Markup {
+  const seqs = [...new Set(rows.flatMap(({ forecast }) => forecast.view.map(({ seq }) => seq)))].toSorted(
+    (a, b) => a - b,
+  );
+  const bars = seqs.map((seq, index) => {
+    const x = round(scale.x(seq));
+    const width = round(Math.max(2, scale.x(seqs[index + 1] ?? toSeq) - scale.x(seq)));
+    return html`<rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>#${seq}: ${rows.map((row) => usedAt(row, seq)).join(', ')}</title></rect>`;
   });
-  return html`${lines}`;
+  return html`${bars}`;
+}
+
+function usedAt({ name, forecast: { view, windowTokens } }: NamedForecast, seq: number): string {
+  const point = view.findLast((each) => each.seq <= seq) ?? view[0];
+  const used = point?.usedTokens ?? 0;
+  return `${name} ${percent(used / windowTokens)} (~${formatNumber(used)} of ${formatNumber(windowTokens)} tokens)`;
 }
 
 function lineOf({ view, windowTokens }: Forecast, { x, y }: Scale): string {

@@ -134,6 +134,15 @@ describe('a draft', () => {
   }, 60_000);
 });
 
+test('a draft that Discord refuses is not asked for again', async () => {
+  const bot = await start({ table: { streaming: true, streaming_seconds: 1 } });
+  double.rest.fail('POST', /messages$/, { status: 403, code: 50013 });
+  bot.channel.show(conversation, { kind: 'draft', text: 'Once upon' });
+  await until('the refusal', () => bot.log.lines.some(({ message }) => message.includes('was not shown')));
+  expect(await finality(bot)).toBe('posted');
+  expect([sent().length, double.rest.sent('PATCH', /messages/).length]).toEqual([2, 0]);
+});
+
 describe('a draft whose connection ended', () => {
   const begun = async (): Promise<Opened> => {
     const bot = await start({ table: { streaming: true, streaming_seconds: 1 } });

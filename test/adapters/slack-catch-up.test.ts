@@ -111,6 +111,16 @@ describe('a minute whose events Slack withheld', () => {
     await arrived('withheld', 10_000);
   });
 
+  test('is read when it is over', async () => {
+    await known();
+    await start();
+    const id = report(now() - 57);
+    await until('it is noted', () => slack.acks.includes(id));
+    await delay(1_000);
+    slack.store(GENERAL, ADA, 'at its end');
+    await arrived('at its end', 10_000);
+  });
+
   test('is read once, however many were reported', async () => {
     await known();
     await start();

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { isServed, servesPlace } from '../../adapters/channels/slack/access.ts';
 import { type MapContext, toInbound, toParts } from '../../adapters/channels/slack/map.ts';
 import { conversationsOf, keyOf, placeOfKey, threadOf } from '../../adapters/channels/slack/place.ts';
-import { messageSchema } from '../../adapters/channels/slack/wire.ts';
+import { isForeign } from '../../adapters/channels/slack/places.ts';
+import { messageSchema, userSchema } from '../../adapters/channels/slack/wire.ts';
 import { transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
 import { user } from '../fixtures/context.ts';
-import { ADA, BOB, BOT, BOT_ID, GENERAL, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { ADA, BOB, BOT, BOT_ID, GENERAL, OTHER_TEAM, STAFF, TEAM } from '../fixtures/slack/double.ts';
 
 const place = { teamId: TEAM, channelId: GENERAL, threadTs: null, audience: 'public' as const };
 const names = {
@@ -170,6 +171,17 @@ describe('places', () => {
     expect(threadOf({ ...said, threadTs: '1' }, rules)).toBe('1');
     expect(threadOf(said, { ...rules, channel_replies: 'channel' })).toBeNull();
     expect(threadOf({ ...said, isDirect: true }, { ...rules, direct_conversation: 'person' })).toBeNull();
+  });
+
+  test.each([
+    ['of the workspace', {}, TEAM, false],
+    ['of another workspace', {}, OTHER_TEAM, true],
+    ['whom Slack calls a stranger', { is_stranger: true }, TEAM, true],
+    ['with an unreadable mark', { is_stranger: 'maybe' }, TEAM, true],
+    ['whose workspaces are unreadable', { enterprise_user: { teams: [7] } }, OTHER_TEAM, true],
+    ['without a home', {}, null, false],
+  ])('knows whether somebody is foreign: %s', (_, fields, home, expected) => {
+    expect(isForeign(userSchema.parse({ id: ADA, ...fields }), { home, own: TEAM })).toBe(expected);
   });
 
   test('access lists decide who and what is served', () => {

@@ -152,8 +152,8 @@ function toHit(entry: Entry, { score, isMatch }: Pick<TranscriptHit, 'score' | '
 
 function withNeighbours(seqs: readonly number[]): ReadonlySet<number> {
   const all = new Set<number>();
-  for (const [rank, seq] of seqs.entries()) {
-    if (all.size >= READ_ENTRIES) break;
+  for (let rank = 0; rank < seqs.length && all.size < READ_ENTRIES; rank += 1) {
+    const seq = seqs[rank] ?? 0;
     const around = rank < SURROUNDED ? SURROUNDING : 0;
     for (let offset = -around; offset <= around; offset++) if (seq + offset > 0) all.add(seq + offset);
   }

@@ -1,15 +1,25 @@
-import type { Updateable } from 'kysely';
+import type { SelectQueryBuilder, Updateable } from 'kysely';
 import type { Part } from '../../../src/adapter-kit.ts';
-import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
+import {
+  first,
+  type Parameter,
+  prepare,
+  type SqlEngine,
+  type Statement,
+  type Transaction,
+  together,
+} from './engine.ts';
 import { readParts, writeJson } from './json.ts';
 import { searchableText } from './rows.ts';
-import type { EntryRow, Tables } from './tables.ts';
+import type { EntryRow, ReadEntryRow, Tables } from './tables.ts';
 
 /** Transcript rows as units read and write them, with their search index. */
 export interface EntryRows {
   insert(transaction: Transaction, entry: NewEntry): Promise<void>;
   /** Existing ones, ascending. */
   pick(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly EntryRow[]>;
+  /** The same, as they are read. */
+  read(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly ReadEntryRow[]>;
   /** A person's message, or the entry behind a post of the bot. */
   byExternalId(transaction: Transaction, conversationId: number, externalId: string): Promise<EntryRow | null>;
   /** The first of the range, ascending. */
@@ -51,16 +61,8 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
         engine.index.added(transaction, { conversationId, seq, text }),
       ]);
     },
-    async pick(transaction, conversationId, seqs) {
-      const ascending = [...new Set(seqs)].sort((a, b) => a - b);
-      const pages = Array.from({ length: Math.ceil(ascending.length / PICKED) }, (_, page) => {
-        const seqsOfPage = ascending.slice(page * PICKED, (page + 1) * PICKED);
-        const [only = 0] = seqsOfPage;
-        if (seqsOfPage.length === 1) return transaction.rows(statements.at({ conversationId, seq: only }));
-        return transaction.rows(statements.among([conversationId, ...filled(seqsOfPage)]));
-      });
-      return (await together(pages)).flat();
-    },
+    pick: createPick(statements.at, statements.among),
+    read: createPick(statements.at, statements.readAmong),
     async byExternalId(transaction, conversationId, externalId) {
       const own = await first(transaction, statements.byExternalId({ conversationId, externalId }));
       return own ?? first(transaction, statements.posted({ conversationId, externalId }));
@@ -87,17 +89,50 @@ export function indexed(row: Pick<EntryRow, 'role' | 'parts'>): string {
 /** Entries of one statement. A list of changing length would be another statement each time. */
 const PICKED = 64;
 
-/** As many seqs as the statement has; the last one fills the rest. */
-function filled(seqs: readonly number[]): readonly number[] {
-  const last = seqs.at(-1) ?? 0;
-  return seqs.length === PICKED ? seqs : [...seqs, ...new Array<number>(PICKED - seqs.length).fill(last)];
+/** One row has a statement of its own. */
+function createPick<One extends Row, Row>(
+  at: (entry: { readonly conversationId: number; readonly seq: number }) => Statement<One>,
+  among: (values: readonly number[]) => Statement<Row>,
+) {
+  return async (transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly Row[]> => {
+    const [seq, ...others] = new Set(seqs);
+    if (seq === undefined) return [];
+    if (others.length === 0) return await transaction.rows(at({ conversationId, seq }));
+    const pages = pagesOf([seq, ...others]).map((page) => transaction.rows(among([conversationId, ...page])));
+    return (await together(pages)).flat();
+  };
 }
 
+/** Ascending, with as many seqs as the statement has; the last one fills the rest. */
+function pagesOf(seqs: readonly number[]): readonly (readonly number[])[] {
+  const ascending = seqs.toSorted((a, b) => a - b);
+  const last = ascending.at(-1) ?? 0;
+  return Array.from({ length: Math.ceil(ascending.length / PICKED) }, (_, page) => {
+    const own = ascending.slice(page * PICKED, (page + 1) * PICKED);
+    return own.length === PICKED ? own : [...own, ...new Array<number>(PICKED - own.length).fill(last)];
+  });
+}
+
+const READ_COLUMNS = [
+  ...(['seq', 'external_id', 'role', 'turn', 'author_id', 'author_name', 'author_kind', 'parts'] as const),
+  ...(['reply_to', 'mentions', 'tokens', 'at', 'edited_at', 'redacted_at'] as const),
+] satisfies (keyof ReadEntryRow)[];
 /** Places of the seqs among the values. The conversation comes first. */
 const SEQ_PLACES = Array.from({ length: PICKED }, (_, index) => index + 1);
 
 function prepareStatements({ query }: SqlEngine) {
   const all = query.selectFrom('entry').selectAll('entry');
+  const among = <Row>(select: SelectQueryBuilder<Tables, 'entry', Row>) =>
+    prepare((p: Parameter<readonly number[]>) =>
+      select
+        .where('conversation_id', '=', p(0))
+        .where(
+          'seq',
+          'in',
+          SEQ_PLACES.map((place) => p(place)),
+        )
+        .orderBy('seq'),
+    );
   const within = (p: Parameter<SeqWindow>) =>
     all
       .where('conversation_id', '=', p('conversationId'))
@@ -109,16 +144,8 @@ function prepareStatements({ query }: SqlEngine) {
     at: prepare((p: Parameter<{ conversationId: number; seq: number }>) =>
       all.where('conversation_id', '=', p('conversationId')).where('seq', '=', p('seq')),
     ),
-    among: prepare((p: Parameter<readonly number[]>) =>
-      all
-        .where('conversation_id', '=', p(0))
-        .where(
-          'seq',
-          'in',
-          SEQ_PLACES.map((place) => p(place)),
-        )
-        .orderBy('seq'),
-    ),
+    among: among(all),
+    readAmong: among(query.selectFrom('entry').select(READ_COLUMNS)),
     byExternalId: prepare((p: Parameter<ExternalId>) =>
       all.where('conversation_id', '=', p('conversationId')).where('external_id', '=', p('externalId')),
     ),

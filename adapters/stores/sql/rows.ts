@@ -9,7 +9,7 @@ import {
   textOf,
 } from '../../../src/adapter-kit.ts';
 import { readAuthors, readCalibration, readExtractedBy, readLost, readParts, readPostBody } from './json.ts';
-import type { ConversationRow, EntryRow, MemoryRow, OutboxRow, SummaryRow } from './tables.ts';
+import type { ConversationRow, MemoryRow, OutboxRow, ReadEntryRow, SummaryRow } from './tables.ts';
 
 /** Converts rows to domain objects. Pure. */
 
@@ -43,7 +43,7 @@ export function toConversation(row: ConversationRow): Conversation {
   };
 }
 
-export function toEntry(row: EntryRow): Entry {
+export function toEntry(row: ReadEntryRow): Entry {
   return {
     seq: row.seq,
     externalId: row.external_id,

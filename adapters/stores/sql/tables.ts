@@ -101,6 +101,8 @@ interface EntryTable {
   request: string | null;
 }
 export type EntryRow = Selectable<EntryTable>;
+/** An entry as it is read, without what only changes need, such as the note of a request. */
+export type ReadEntryRow = Omit<EntryRow, 'conversation_id' | 'changed_revision' | 'request'>;
 
 interface SummaryTable {
   id: SummaryId;

@@ -32,7 +32,7 @@ export function createTranscript(shared: Shared): TranscriptStore {
     read: (conversationId, range) =>
       engine.read(async (tx) => (await entries.oldest(tx, { conversationId, ...range })).map(toEntry)),
     pick: (conversationId, seqs) =>
-      engine.read(async (tx) => (await entries.pick(tx, conversationId, seqs)).map(toEntry)),
+      engine.read(async (tx) => (await entries.read(tx, conversationId, seqs)).map(toEntry)),
     byExternalId: (conversationId, externalId) =>
       engine.read(async (tx) => {
         const row = await entries.byExternalId(tx, conversationId, externalId);

@@ -52,6 +52,8 @@ interface Self {
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
   running: Running | null;
+  /** Settles when the newest message is durable. */
+  stored: Promise<unknown>;
 }
 
 interface Running extends Standing {
@@ -70,7 +72,15 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   };
   const onIdle = () => options.outbox.settled(key).then(rest, onError);
   const turns = createMailbox({ onError, onIdle });
-  const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false, running: null };
+  const self: Self = {
+    key,
+    copy: createViewCache(store, key),
+    turns,
+    onError,
+    isBegun: false,
+    running: null,
+    stored: DURABLE,
+  };
   let lastUsedAt = clock.now();
   let receiving = 0;
   return {
@@ -102,20 +112,38 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   };
 }
 
+const DURABLE = Promise.resolve();
+
 async function take(options: ActorOptions, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
-  const { copy, turns, onError } = self;
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.open() ? REPLY_LEASE_MS : null;
-  const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
-  if (result.kind === 'duplicate') return result;
+  let isAccepted = false;
+  const onStored = (result: AppendResult) => {
+    isAccepted = true;
+    if (result.kind === 'stored') accept(options, self, { append, result });
+  };
+  const appending = options.services.store.transcript.append({ ...append, claimLeaseMs, onStored });
+  self.stored = appending.catch(() => undefined);
+  const result = await appending;
+  if (!isAccepted) onStored(result);
+  if (result.kind === 'stored' && !append.wantsReply)
+    watchStored(options, self, toEntry(append.message, result.seq)).catch(self.onError);
+  return result;
+}
+
+interface Accepted {
+  readonly append: Omit<Append, 'claimLeaseMs'>;
+  readonly result: Extract<AppendResult, { kind: 'stored' }>;
+}
+
+/** A turn begins while the disk is written. */
+function accept(options: ActorOptions, self: Self, { append, result }: Accepted): void {
   const entry = toEntry(append.message, result.seq);
   const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
-  copy.extend(result.conversation, [entry, ...answer]);
+  self.copy.extend(result.conversation, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.
-  if (append.wantsReply) turns.put(() => work(options, self, result.claim));
-  else watchStored(options, self, entry).catch(onError);
-  return result;
+  if (append.wantsReply) self.turns.put(() => work(options, self, result.claim));
 }
 
 async function watchStored(options: ActorOptions, self: Self, entry: Entry): Promise<void> {
@@ -140,7 +168,8 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
   if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
   let claim = first ?? (await claimOwed(options, copy, snapshot));
   while (claim !== null && snapshot !== null) {
-    const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
+    const current = (await copy.current()) ?? snapshot;
+    const opening = { claim, snapshot: current, latest: copy.current, stored: () => self.stored };
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);

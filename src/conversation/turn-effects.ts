@@ -183,9 +183,11 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
  */
 async function claimed(
   { services }: ReplyOptions,
-  { claim, snapshot }: Opening,
+  { claim, snapshot, stored }: Opening,
   given: readonly MemoryId[],
 ): Promise<Conversation> {
+  // What a tool does must not outlive the message that it was done for.
+  await stored();
   const conversation = await standingOf(services, { claim, snapshot, given });
   if (conversation !== null) return conversation;
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });

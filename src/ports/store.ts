@@ -170,6 +170,8 @@ export interface Append {
     /** Until this time they belong to this process; afterwards any process may take them. */
     readonly heldUntil: number;
   };
+  /** Called once it is readable: a turn may begin, but no tool, post or receipt before it is durable. Optional. */
+  readonly onStored?: (result: AppendResult) => void;
   readonly now: number;
 }
 
@@ -248,10 +250,7 @@ export interface TranscriptStore {
   pick(conversationId: number, seqs: readonly number[]): Promise<readonly Entry[]>;
   /** The entry of a platform message: by a person, or posted by the bot (found through the outbox). */
   byExternalId(conversationId: number, externalId: string): Promise<Entry | null>;
-  /**
-   * Returns false if there is no such message. Marks covering summaries as stale and deletes memories based on it
-   * alone.
-   */
+  /** False if there is no such message. Marks covering summaries as stale and deletes memories based on it alone. */
   edit(conversationId: number, edit: EntryEdit): Promise<boolean>;
   /**
    * Deletes the text, and what was `derived` from it, in one transaction. Covering summaries become gaps, and memories

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/adapter-kit.ts';
+import {
+  type Append,
+  type ContextSnapshot,
+  defineTool,
+  ModelError,
+  type ModelRequest,
+  type Storage,
+  textOf,
+} from '../../src/adapter-kit.ts';
 import { createViewCache } from '../../src/conversation/view-cache.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {
@@ -58,6 +66,50 @@ function textsIn(request: ModelRequest | undefined): string {
 async function lastReply(world: BotWorld): Promise<string> {
   return textOf((await world.entries()).findLast((entry) => entry.role === 'assistant')?.parts ?? []);
 }
+
+describe('a turn whose message is still being written', () => {
+  it('asks the model, but acknowledges and runs no tool', async () => {
+    const door = gate();
+    const steps: string[] = [];
+    const chat = scriptedModel(
+      async (_request, { count }) => {
+        steps.push('model');
+        return count === 1 ? { calls: [{ tool: 'look', input: { what: 'x' } }] } : { text: 'Hello.' };
+      },
+      { id: 'test:chat' },
+    );
+    const run = async () => {
+      steps.push('tool');
+      return 'Found.';
+    };
+    const storage = (inner: Storage): Storage => {
+      const transcript = {
+        ...inner.store.transcript,
+        async append(append: Append) {
+          const result = await inner.store.transcript.append(append);
+          await door.pass();
+          return result;
+        },
+      };
+      return { ...inner, store: { ...inner.store, transcript } };
+    };
+    await using world = await createBotWorld({
+      models: [chat],
+      tools: [{ ...look, run }],
+      agent: { tools: ['look'] },
+      storage,
+    });
+    const receipt = world.say('Look it up.').then(() => steps.push('acknowledged'));
+    await until(() => door.count > 0 && steps.length > 0);
+    await settle();
+    expect(steps).toEqual(['model']);
+    door.open();
+    await receipt;
+    await world.settled();
+    expect(steps.toSorted()).toEqual(['acknowledged', 'model', 'model', 'tool']);
+    expect(await lastReply(world)).toBe('Hello.');
+  });
+});
 
 describe('a turn that is overtaken', () => {
   it('by a deletion drops the text and runs again', async () => {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
 
-const author = z.looseObject({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
-const schema = z.looseObject({
+const author = z.object({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
+const schema = z.object({
   conversation: z.string(),
   externalId: z.string(),
   author,

@@ -97,9 +97,13 @@ export function boostOf(
   focus: Focus,
   memory: { readonly text: string; readonly kind: MemoryKind; readonly subjectId: string | null },
 ): number {
-  const text = memory.text.toLocaleLowerCase();
-  const named = focus.names.filter((name) => text.includes(name)).length;
+  const named = focus.names.length === 0 ? 0 : namedIn(focus.names, memory.text);
   return Math.min(MAX_BOOST, aboutBoost(focus, memory.subjectId) + named * 4 + intentBoost(focus.intents, memory.kind));
+}
+
+function namedIn(names: readonly string[], text: string): number {
+  const lower = text.toLocaleLowerCase();
+  return names.filter((name) => lower.includes(name)).length;
 }
 
 /** People ask about those they mention more than about themselves. */

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
@@ -88,6 +89,7 @@ const prompts = createPromptLibrary();
 /** More than the pauses of an outbox and of a busy model, far less than any time limit of a summary. */
 const PATIENCE_MS = 8000;
 const STEP_MS = 250;
+const DISK_MS = 5;
 
 export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld> {
   const directory = await createStoreFolder('bot');
@@ -176,6 +178,8 @@ async function withinPatience(clock: TestClock, work: Promise<void>): Promise<vo
   });
   for (let waitedMs = 0; waitedMs <= PATIENCE_MS; waitedMs += STEP_MS) {
     for (let turn = 0; turn < 12 && !isDone; turn += 1) await settle();
+    // The disk and modules that are loaded take real time.
+    if (!isDone) await sleep(DISK_MS);
     if (isDone) return await ended;
     await clock.advance(STEP_MS);
   }

@@ -497,6 +497,22 @@ describe('sqlite', () => {
       expect(isOnDisk()).toBe(false);
     });
 
+    it('stays noted while another deletion is being scrubbed', async () => {
+      const storage = await open();
+      const kit = createKit(storage);
+      const { id } = (await kit.say('first', {}, { externalId: 'x1' })).conversation;
+      await kit.say('second', {}, { externalId: 'x2' });
+      const { transcript, conversations } = storage.store;
+      const first = transcript.redact(id, { externalIds: ['x1'], now: NOW });
+      // The redaction is stored with this read, and its scrub begins.
+      await conversations.get(id);
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      const second = transcript.edit(id, { externalId: 'x2', parts: textParts('other'), tokens: 1, now: NOW });
+      await Promise.all([first, second]);
+      expect(await storage.state.get('store', 'scrub')).toBeDefined();
+      await vi.waitFor(async () => expect(await storage.state.get('store', 'scrub')).toBeUndefined());
+    });
+
     it('is nowhere in the files after it has expired', async () => {
       const { storage, id } = await busy();
       await storage.store.conversations.change(id, { kind: 'expire', before: NOW + 1, now: NOW });

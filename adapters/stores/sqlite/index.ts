@@ -1,4 +1,4 @@
-import { Kysely, SqliteDialect } from 'kysely';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import type { Storage } from '../../../src/adapter-kit.ts';
 import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
 import { createActiveMemories } from './active-memories.ts';
@@ -65,23 +65,26 @@ function freeClaims(database: OpenedFile['database']): void {
  * it.
  */
 async function finishScrub(engine: SqlEngine): Promise<void> {
-  const { isOwed } = prepareDeletion(engine.query);
-  const owed = await engine.read((transaction) => transaction.rows(isOwed.compile()));
-  if (owed.length > 0) engine.scrub().catch(() => undefined);
+  const { owed } = prepareDeletion(engine.query);
+  const rows = await engine.read((transaction) => transaction.rows(owed.compile()));
+  if (rows.length > 0) engine.scrub().catch(() => undefined);
 }
 
-/** Records that text was deleted whose traces may still be in the files. */
+/** Counts the deletions of text whose traces may still be in the files. */
 function prepareDeletion(query: Kysely<Tables>) {
-  const note = { namespace: 'store', key: 'scrub', value: 'true' };
+  const note = { namespace: 'store', key: 'scrub', value: '1' };
   const own = query.deleteFrom('state').where('namespace', '=', note.namespace).where('key', '=', note.key);
   return {
     note: query
       .insertInto('state')
       .values(note)
-      .onConflict((conflict) => conflict.doNothing())
+      .onConflict((conflict) =>
+        conflict.columns(['namespace', 'key']).doUpdateSet({ value: sql<string>`cast(state.value + 1 as text)` }),
+      )
       .compile(),
-    settle: own.compile(),
-    isOwed: query.selectFrom('state').select('key').where('namespace', '=', note.namespace).where('key', '=', note.key),
+    owed: query.selectFrom('state').select('value').where('namespace', '=', note.namespace).where('key', '=', note.key),
+    /** Those up to this count. */
+    settle: (owed: string) => own.where('value', '=', owed).compile(),
   };
 }
 
@@ -96,10 +99,11 @@ interface EngineOptions {
 function createEngine({ lock, query, connection, watch, shared }: EngineOptions) {
   const group = createGroupCommit(connection);
   const deletion = prepareDeletion(query);
-  const settle = () => group.write((transaction) => transaction.run(deletion.settle)).then(() => undefined);
+  const owed = async () => (await group.read((transaction) => transaction.rows(deletion.owed.compile())))[0]?.value;
+  const settle = async (upto: string) => void (await group.write((tx) => tx.run(deletion.settle(upto))));
   const textIndex = createTextIndex(query);
   const lateIndex = createLateIndex({ query, connection, group, index: textIndex });
-  const scrub = createScrub({ group, connection, shared, settle });
+  const scrub = createScrub({ group, connection, shared, owed, settle });
   let closing: Promise<void> | null = null;
   const close = async () => {
     scrub.close();

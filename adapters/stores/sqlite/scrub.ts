@@ -8,8 +8,10 @@ export interface ScrubOptions {
   readonly connection: Pick<Connection, 'writeBack' | 'wipe'>;
   /** Other processes have the file's pages in memory, so only the log is emptied. */
   readonly shared: boolean;
-  /** Nothing is left, so the record of `noteDeletion` is removed. */
-  readonly settle: () => Promise<void>;
+  /** The record of `noteDeletion`, if there is one. */
+  readonly owed: () => Promise<string | undefined>;
+  /** Nothing is left, so the record is removed, unless more was deleted since. */
+  readonly settle: (owed: string) => Promise<void>;
   /** How long a caller waits for a program that reads the file. Default: a second. */
   readonly patienceMs?: number;
 }
@@ -58,7 +60,8 @@ export function createScrub(options: ScrubOptions): Scrub {
 }
 
 /** False if another program reads or writes the file. */
-async function scrubOnce({ group, connection, shared, settle }: ScrubOptions): Promise<boolean> {
+async function scrubOnce({ group, connection, shared, owed, settle }: ScrubOptions): Promise<boolean> {
+  const noted = await owed();
   // The file's pages may be changed only while no other process has them in memory.
   const step = (offset: number) => group.alone(() => (shared ? connection.writeBack() : connection.wipe(offset)));
   for (let offset: number | null = 0; offset !== null; ) {
@@ -67,6 +70,6 @@ async function scrubOnce({ group, connection, shared, settle }: ScrubOptions): P
     offset = next === true ? null : next;
   }
   // Pages keep copies of moved rows. The next process that is alone wipes those.
-  if (!shared) await settle();
+  if (!shared && noted !== undefined) await settle(noted);
   return true;
 }

@@ -39,9 +39,9 @@ export function createTranscript(shared: Shared): TranscriptStore {
         return row === null ? null : toEntry(row);
       }),
     async edit(conversationId, edit) {
-      const isKnown = await engine.write((tx) => editEntry(shared, tx, { conversationId, edit }));
-      if (isKnown) void shared.soon.run();
-      return isKnown;
+      const found = await engine.write((tx) => editEntry(shared, tx, { conversationId, edit }));
+      if (found === 'changed') void shared.soon.run();
+      return found !== 'unknown';
     },
     async redact(conversationId, redaction) {
       const redacted = await engine.write((tx) => redactMessages(shared, tx, { conversationId, ...redaction }));
@@ -144,12 +144,12 @@ async function editEntry(
   shared: Shared,
   transaction: Transaction,
   { conversationId, edit }: { conversationId: number; edit: EntryEdit },
-): Promise<boolean> {
+): Promise<'unknown' | 'same' | 'changed'> {
   const row = await shared.conversations.lock(transaction, conversationId);
   const entry = await shared.entries.byExternalId(transaction, conversationId, edit.externalId);
-  if (row === null || entry === null || entry.redacted_at !== null) return false;
+  if (row === null || entry === null || entry.redacted_at !== null) return 'unknown';
   const parts = writeJson(await withoutHeld(shared, transaction, { entry, parts: edit.parts }));
-  if (parts === entry.parts) return true;
+  if (parts === entry.parts) return 'same';
   await shared.engine.noteDeletion(transaction);
   const revision = row.revision + 1;
   const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision };
@@ -161,5 +161,5 @@ async function editEntry(
   const isSummarised = entry.seq <= row.compacted_upto;
   const due = isSummarised ? dueAt(row, edit.now) : {};
   await shared.conversations.change(transaction, row.id, { ...changedIn(revision), ...due });
-  return true;
+  return 'changed';
 }

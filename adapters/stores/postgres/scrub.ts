@@ -4,10 +4,15 @@ import { explain } from './failures.ts';
 
 /** Tables with text of people, or words of it. */
 const TABLES = [
+  'conversation',
+  'conversation_state',
+  'maintenance_run',
+  'last_request',
   'entry',
   'summary',
   'ready_summary',
   'memory',
+  'memory_event',
   'held',
   'outbox',
   'blob',

@@ -99,29 +99,30 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   return id;
 }
 
+let pglite: Pglite;
+beforeAll(async () => {
+  pglite = await openPglite();
+});
+afterAll(() => pglite.close());
+
 describe('an archive', () => {
-  let pglite: Pglite;
   const directories: string[] = [];
-  const opened: Storage[] = [];
-  beforeAll(async () => {
-    pglite = await openPglite();
-  });
+  const disposals: (() => Promise<void>)[] = [];
   afterEach(async () => {
-    for (const { store } of opened.splice(0)) await store.close();
+    for (const dispose of disposals.splice(0)) await dispose();
     for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
   });
-  afterAll(() => pglite.close());
 
   const sqlite = async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-archive-'));
     directories.push(directory);
     const storage = await createSqliteStorage({ directory });
-    opened.push(storage);
+    disposals.push(() => storage.store.close());
     return storage;
   };
   const postgres = async () => {
-    const { storage } = await pglite.create();
-    opened.push(storage);
+    const { storage, dispose } = await pglite.create();
+    disposals.push(dispose);
     return storage;
   };
 
@@ -235,14 +236,13 @@ describe('an archive', () => {
 
 describe('the check of a store', () => {
   it('finds nothing wrong with a new one', async () => {
-    const pglite = await openPglite();
-    const { storage } = await pglite.create();
+    const { storage, dispose } = await pglite.create();
     const findings = await storage.upkeep.check();
     expect(findings.map(({ checkId }) => checkId)).toEqual([
       ...['version', 'rights', 'clock', 'durability', 'connections', 'migrations'],
     ]);
     expect(findings.filter(({ severity }) => severity === 'fail')).toEqual([]);
-    await pglite.close();
+    await dispose();
   });
 
   const sound: ServerFacts = {

@@ -11,8 +11,9 @@ import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
-import { ask, createSchema, createSchemaPool, type TestSchema } from '../support/postgres-schema.ts';
+import { ask, createSchema, EMPTY, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { createStoragePool } from '../support/storage-pool.ts';
 
 const DATABASE_URL = process.env['DATABASE_URL'];
 const programs = await findPostgres();
@@ -24,21 +25,17 @@ describe('on a Postgres server', () => {
     if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
   }, 120_000);
   afterAll(async () => {
-    await schemas[Symbol.asyncDispose]();
+    await storages[Symbol.asyncDispose]();
     await server?.[Symbol.asyncDispose]();
   });
 
   const database = () => DATABASE_URL ?? server?.url ?? '';
-  const schemas = createSchemaPool(database);
-  const create = async () => {
-    const schema = await schemas.lend();
+  const storages = createStoragePool(async () => {
+    const schema = await createSchema(database());
     const storage = await createPostgresStorage({ url: schema.url });
-    const dispose = async () => {
-      await storage.store.close();
-      await schema.dispose();
-    };
-    return { storage, dispose };
-  };
+    return { storage, enter: async () => undefined, empty: () => schema.ask(EMPTY), drop: schema.dispose };
+  });
+  const create = () => storages.lend();
   storeContract('postgres', { create });
   searchContract('postgres', { create });
   provenanceContract('postgres', { create });

@@ -6,6 +6,7 @@ import { createPostgresStorageOn } from '../../adapters/stores/postgres/storage.
 import type { Tables } from '../../adapters/stores/sql/index.ts';
 import type { Storage } from '../../src/adapter-kit.ts';
 import { EMPTY } from './postgres-schema.ts';
+import { createStoragePool } from './storage-pool.ts';
 
 /** Postgres in this process, in memory. Each storage has an empty schema; use one at a time. */
 export interface Pglite {
@@ -20,28 +21,23 @@ export async function openPglite(): Promise<Pglite> {
   const pglite = await PGlite.create('memory://', { parsers: { [INT8]: Number, [NUMERIC]: Number } });
   // There is one connection.
   const gate = createGate(1);
-  const free: string[] = [];
   let made = 0;
-  return {
-    async create() {
-      const schema = free.pop() ?? `test${++made}`;
-      await pglite.exec(`create schema if not exists ${schema}; set search_path to ${schema}`);
-      const upkeep = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: lent(pglite, gate) }) });
-      const storage = await createPostgresStorageOn({
-        links: linksTo(pglite, gate),
-        upkeep,
-        place: 'memory',
-        create: true,
-      });
-      const dispose = async () => {
-        await storage.store.close();
-        await pglite.exec(`set search_path to ${schema}; ${EMPTY}`);
-        free.push(schema);
-      };
-      return { storage, dispose };
-    },
-    close: () => pglite.close(),
+  const open = async () => {
+    const schema = `test${++made}`;
+    const enter = () => pglite.exec(`set search_path to ${schema}`);
+    await pglite.exec(`create schema ${schema}`);
+    await enter();
+    const upkeep = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: lent(pglite, gate) }) });
+    const links = linksTo(pglite, gate);
+    const storage = await createPostgresStorageOn({ links, upkeep, place: 'memory', create: true });
+    const empty = async () => {
+      await enter();
+      await pglite.exec(EMPTY);
+    };
+    return { storage, enter, empty, drop: async () => undefined };
   };
+  const storages = createStoragePool(open);
+  return { create: () => storages.lend(), close: () => pglite.close() };
 }
 
 function linksTo(pglite: PGlite, gate: Gate): Links {

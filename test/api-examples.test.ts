@@ -1,52 +1,30 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { examples } from '../tools/api-docs.ts';
+import { entryPoints, examples } from '../tools/api-docs.ts';
+import { pack } from './support/packed.ts';
 
-/** The examples in docstrings compile against the sources, each in its own file. */
+/** The examples in docstrings compile in a project that has installed the package, each in its own file. */
 
-const run = promisify(execFile);
-const root = join(import.meta.dirname, '..');
-const TYPES = join(root, 'src/prompts/handlebars.d.ts');
-
-async function complaintsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const folder = mkdtempSync(join(root, 'node_modules/.examples-'));
-  try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const options = { noEmit: true, types: ['node'], noUnusedLocals: false, verbatimModuleSyntax: false };
-    const config = {
-      extends: join(root, 'tsconfig.json'),
-      compilerOptions: options,
-      include: ['*.ts', TYPES],
-      exclude: [],
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(process.execPath, [compiler, '-p', folder, '--pretty', 'false', '--singleThreaded'], {
-      cwd: folder,
-    }).catch((error: { readonly stdout: string }) => error);
-    return stdout.split('\n').filter((line) => line.includes('error TS'));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+const packageOf = new Map(entryPoints().map(({ name, file }) => [file, name]));
 
 it('examples in docstrings compile', async () => {
+  using project = (await pack()).openProject(['@types/node', 'vitest']);
   const found = examples();
   expect(found.length).toBeGreaterThan(15);
-  const files = found.map(({ name, code, imports }, index) => {
-    const lines = imports.map(({ names, file }) => `import { ${names.join(', ')} } from '${pathTo(file)}';`);
+  for (const [index, { name, code, imports }] of found.entries()) {
+    const lines = imports.map(({ names, file }) => `import { ${names.join(', ')} } from '${packageOf.get(file)}';`);
     const given = "import { z } from 'zod';\nimport { readFile } from 'node:fs/promises';\n";
-    const bot = name === 'createBot' ? '' : "declare const bot: import('../../src/index.ts').Bot;\n";
-    return [`${name.replaceAll(/\W/g, '-')}-${index}.ts`, `${lines.join('\n')}\n${given}${bot}${code}\nexport {};\n`];
-  });
-  const wrong = ['wrong.ts', "import { makeKey } from '../../src/index.ts';\nmakeKey({ platform: 1 });\n"];
-  const complaints = await complaintsOf(Object.fromEntries([...files, wrong]));
+    const bot = name === 'createBot' ? '' : "declare const bot: import('stratabot').Bot;\n";
+    const file = `${name.replaceAll(/\W/g, '-')}-${index}.ts`;
+    project.write(file, `${lines.join('\n')}\n${given}${bot}${code}\nexport {};\n`);
+  }
+  project.write('wrong.ts', "import { makeKey } from 'stratabot';\nmakeKey({ platform: 1 });\n");
+  const complaints = (await project.typeCheck(OPTIONS)).split('\n').filter((line) => line.includes('error TS'));
   expect(complaints).toEqual([expect.stringMatching(/^wrong\.ts\(2,/)]);
 }, 360_000);
 
-function pathTo(file: string): string {
-  return `../../${relative(root, file)}`;
-}
+const OPTIONS = {
+  module: 'nodenext',
+  skipLibCheck: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+};

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { SIZED, sized } from '../support/size.ts';
 import { DEPLOYMENTS } from './harness/deployments.ts';
 import { readOptions } from './harness/options.ts';
 import { planFaults } from './harness/plan.ts';
@@ -12,7 +13,7 @@ import { formatCount, formatDamage, formatTable } from './harness/table.ts';
 
 /** A short run of the fault harness: `strata start` as real processes, killed and frozen. `npm run faults` is the long one. */
 vi.setConfig({ testTimeout: 240_000 });
-const MESSAGES = 240;
+const MESSAGES = sized({ small: 150, full: 240 });
 
 async function run(number: number, options: Partial<RunOptions> = {}): Promise<RunResult> {
   return await runDeployment({
@@ -20,7 +21,7 @@ async function run(number: number, options: Partial<RunOptions> = {}): Promise<R
       deployment: deploymentOf(number),
       seed: 1,
       messages: MESSAGES,
-      conversations: 4,
+      conversations: sized({ small: 3, full: 4 }),
       kills: 3,
       everyMs: [1000, 1500],
     },
@@ -47,7 +48,7 @@ function expectWhole(result: RunResult): void {
 
 const postgres = await whyNot(deploymentOf(3));
 
-describe.concurrent('a bot under faults', () => {
+describe.concurrent('a bot under faults', SIZED, () => {
   it('keeps everything in one process on SQLite', async () => {
     const result = await run(1);
     expectWhole(result);

@@ -22,6 +22,8 @@ export default defineConfig(({ mode }) => ({
     pool: 'forks',
     // A worker imports a module once for all of its files.
     isolate: false,
+    // A larger young generation: a twentieth less processor time.
+    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.
     maxWorkers: 5,

@@ -173,6 +173,21 @@ describe('answers from the view', () => {
   test('the bot does not take its own words for knowledge', async () => {
     const earlier = [{ by: 'bot', text: 'You live in Atlantis.' }];
     expect(await answer({ earlier, ask: 'Where do I live?' })).not.toContain('Atlantis');
+    const quoted = [{ by: '<you>', text: 'You live in Atlantis.' }];
+    expect(await answer({ earlier: quoted, ask: 'Where do I live?' })).not.toContain('Atlantis');
+  });
+
+  test('quotes no record of an earlier search', async () => {
+    const call = { callId: 'c1', tool: 'transcript_search', input: { query: 'home' } };
+    const text = '{"found":1,"messages":[{"message":1,"by":"Ada","text":"I live in Lisbon. It is warm there."}]}';
+    const request = requestOf({ ask: 'Where do I live?' });
+    const searched: ModelMessage[] = [
+      { role: 'assistant', text: '', calls: [call] },
+      { role: 'tool', results: [{ callId: 'c1', tool: 'transcript_search', text, isError: false }] },
+    ];
+    const said = textIn(await partsOf({ ...request, messages: [...searched, ...request.messages] }));
+    expect(said).not.toContain('{');
+    expect(said).not.toContain('"');
   });
 
   test('it knows the name that somebody gave themself', async () => {

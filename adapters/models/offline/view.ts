@@ -107,7 +107,9 @@ function readLine(raw: string, at: number): SpokenLine {
   const fields = (labelled[1] ?? '').split(' | ').slice(1);
   const author = fields.find((field) => !time.test(field) && !/^(?:reply to #|edited$)/.test(field)) ?? '';
   const when = withoutWeekday(fields.find((field) => time.test(field)) ?? '');
-  return { at, kind: 'message', author, when, text: raw.slice(labelled[0].length) };
+  const text = raw.slice(labelled[0].length);
+  // An earlier answer that is quoted beside the question.
+  return { at, kind: author === '<you>' ? 'own' : 'message', author, when, text };
 }
 
 /** The weekday of a label is English, and answers may not be. */
@@ -121,6 +123,8 @@ function dateIn(text: string): string {
 
 function toStatements({ kind, author, when, text }: SpokenLine): readonly Unplaced[] {
   if (kind === 'clock' || kind === 'other') return [];
+  // The records of an earlier search: what they quote is found again where it was said.
+  if (kind === 'tool' && /^\s*[[{]/u.test(text)) return [];
   if (kind === 'memory') return [{ text, source: 'memory', author, when }];
   return sentencesOf(text).map((sentence) => ({ text: sentence, source: kind, author, when }));
 }

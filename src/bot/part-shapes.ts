@@ -4,11 +4,19 @@ import type { BotParts } from './parts.ts';
 
 const other = z.unknown().optional();
 
-function withFields(kind: 'function' | 'object', names: readonly string[]) {
-  const has = (value: unknown) =>
-    typeof value === 'object' && value !== null && names.every((name) => typeof Reflect.get(value, name) === kind);
-  return z.custom(has, `expected an object with ${names.join(', ')}`);
+function hasFields(value: unknown, kind: 'function' | 'object', names: readonly string[]): boolean {
+  return typeof value === 'object' && value !== null && names.every((name) => typeof Reflect.get(value, name) === kind);
 }
+
+function withFields(kind: 'function' | 'object', names: readonly string[]) {
+  return z.custom((value) => hasFields(value, kind, names), `expected an object with ${names.join(', ')}`);
+}
+
+const DIRECTORY = ['agentFor', 'agent', 'list'];
+const agents = z.custom(
+  (value) => Array.isArray(value) || hasFields(value, 'function', DIRECTORY),
+  `expected a list of agents, or an object with ${DIRECTORY.join(', ')}`,
+);
 
 const shapes = {
   storage: withFields('object', ['store', 'search', 'state', 'provenance', 'upkeep']),
@@ -18,8 +26,14 @@ const shapes = {
   tools: z.array(withFields('function', ['run'])).optional(),
   commands: z.array(withFields('function', ['run'])).optional(),
   engines: z.record(z.string(), withFields('function', ['assemble', 'maintain'])).optional(),
-  ...{ prices: other, reranker: other, agents: other, hooks: other, prompts: other, log: other, clock: other },
-  ...{ random: other, role: other, workers: other, retentionDays: other, logText: other, dataLocation: other },
+  agents: agents.optional(),
+  hooks: z.array(z.unknown(), 'expected a list').optional(),
+  reranker: withFields('function', ['rerank', 'embed']).optional(),
+  prompts: withFields('function', ['render', 'keep', 'renderKept']).optional(),
+  log: withFields('function', ['debug', 'info', 'warn', 'error']).optional(),
+  clock: withFields('function', ['now', 'sleep']).optional(),
+  random: withFields('function', ['id', 'next']).optional(),
+  ...{ prices: other, role: other, workers: other, retentionDays: other, logText: other, dataLocation: other },
   ...{ inspectorLink: other, configTrouble: other },
 } satisfies Readonly<Record<keyof BotParts, z.ZodType>>;
 const schema = z.strictObject(shapes);

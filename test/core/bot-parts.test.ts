@@ -111,6 +111,10 @@ it.each([
   [{ models: { open: async () => model } }, 'createBot: models: expected an object with open, choose'],
   [{ storage: {} }, 'createBot: storage: expected an object with store, search, state, provenance, upkeep'],
   [{ tools: [weather, { name: 'x' }] }, 'createBot: tools.1: expected an object with run'],
+  [{ agents: 'main' }, 'createBot: agents: expected a list of agents, or an object with agentFor, agent, list'],
+  [{ hooks: {} }, 'createBot: hooks: expected a list'],
+  [{ log: { info: () => undefined } }, 'createBot: log: expected an object with debug, info, warn, error'],
+  [{ clock: {} }, 'createBot: clock: expected an object with now, sleep'],
   [{ chanels: [] }, 'createBot: chanels: unknown option; did you mean channels?'],
 ])('a program in JavaScript reads what is wrong with %j', (parts, problem) => {
   const given: object = parts;

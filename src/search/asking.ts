@@ -4,6 +4,7 @@ import {
   ASKING_PHRASES,
   ASKING_UNSPACED,
   CONJUNCTIONS,
+  ENGLISH_TOO,
   EXCLAMATION,
   FORGOTTEN,
   GREETINGS,
@@ -98,7 +99,8 @@ function asksByWords(sentence: string, words: readonly string[]): boolean {
   if (EXCLAMATION.test(said)) return false;
   if (REQUESTS.test(said) || FORGOTTEN.test(sentence)) return true;
   if (UNSPACED_SCRIPT.test(sentence)) return ASKING_UNSPACED.test(sentence.replace(INDEFINITE, ''));
-  if (words.length > 1 && QUESTION_WORDS.has(first)) return !(CONJUNCTIONS.has(first) && /[,،]/u.test(sentence));
+  if (words.length > 1 && QUESTION_WORDS.has(first) && !ENGLISH_TOO.has(first))
+    return !(CONJUNCTIONS.has(first) && /[,،]/u.test(sentence));
   if (ASKING_PHRASES.test(said) || (VERBS.has(first) && (SUBJECTS.has(second) || SUBJECTS.has(third)))) return true;
   if (PREPOSITIONS.has(first) && QUESTION_WORDS.has(second)) return true;
   return words.slice(0, MAX_OPENING_WORDS).some((word) => INVERTED.test(word)) || asksInside(said, words);

@@ -34,6 +34,9 @@ export const CONJUNCTIONS = wordSet(
   'when where wie wo quand que cuando donde como come che quanto quando onde när wanneer jak kiedy когда где как что коли як що כמה كيف متى',
 );
 
+/** Those that are also English words or names, so they need a mark or one of `ASKING_PHRASES`. */
+export const ENGLISH_TOO = wordSet('come dove hoe kim');
+
 /** Words that ask wherever they stand in a sentence. */
 export const ASKING_ANYWHERE = wordSet(
   [
@@ -58,7 +61,7 @@ export const PREPOSITIONS = wordSet(
 
 /** Beginnings of questions whose first word alone may begin something else. */
 export const ASKING_PHRASES =
-  /^(?:do (?:i|you|we|they|my|our)|may (?:i|we)|did|does|was (?:hat|habe|haben|hatte|ist|sind|war|waren|kostet|für|sagte|wollte|soll|steht|macht|gab|gibt|wurde|wird|kann|mag|isst|trinkt)|o kt[oó]r\p{L}+|o (?:kogo|co)|o que|a que|que horas|ما (?:هو|هي|هذا|هذه|اسم|رقم|لون|عنوان|موعد|تاريخ|سعر|نوع|ال\p{L}+)|من (?:هو|هي|هم|معه|معها|كان|كانت|قال|قالت|الذي|أين|اين|متى)|באיזה|khi nào)(?![\p{L}\p{N}])|(?:^| )(?:ne (?:zaman|kadar|dedi|oldu)|ở đâu|bao nhiêu|bao giờ|khi nào|thế nào|là gì|là ai|mấy giờ|di mana)(?![\p{L}\p{N}])/u;
+  /^(?:come (?:si|è|era|erano|ho|ha|abbiamo|hanno|faccio|fa|facciamo|va|mai)|dove (?:si|è|era|erano|ho|hai|ha|abbiamo|sono|siamo|sta|va|posso)|hoe (?:laat|lang|veel|heet|heette|was|is|ging|gaat)|kim(?: \p{L}+){1,5}(?<=[dt][ıiuü]|yor|[ae]c[ae]k)|do (?:i|you|we|they|my|our)|may (?:i|we)|did|does|was (?:hat|habe|haben|hatte|ist|sind|war|waren|kostet|für|sagte|wollte|soll|steht|macht|gab|gibt|wurde|wird|kann|mag|isst|trinkt)|o kt[oó]r\p{L}+|o (?:kogo|co)|o que|a que|que horas|ما (?:هو|هي|هذا|هذه|اسم|رقم|لون|عنوان|موعد|تاريخ|سعر|نوع|ال\p{L}+)|من (?:هو|هي|هم|معه|معها|كان|كانت|قال|قالت|الذي|أين|اين|متى)|באיזה|khi nào)(?![\p{L}\p{N}])|(?:^| )(?:ne (?:zaman|kadar|dedi|oldu)|ở đâu|bao nhiêu|bao giờ|khi nào|thế nào|là gì|là ai|mấy giờ|di mana)(?![\p{L}\p{N}])/u;
 
 /** Requests to look something up, with what must follow; without it they order something else, or are a heading. */
 export const REQUESTS =

@@ -127,6 +127,13 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/context/note-codec.ts#decodeNote', (run, text) => run(`=${text} n${text} s${text} l${text}`, { at: 0 }, null)],
   ['src/context/note-fields.ts#readLayers', (run, text) => run(text, [])],
   ['src/context/note-fields.ts#readSections', (run, text) => run(text, { base: { sections: [] }, names: [] })],
+  [
+    'src/conversation/incomplete.ts#withCutNote',
+    (run, text) => {
+      const services = { agents: { agentFor: () => ({}) }, prompts: { render: () => ({ text: 'It is cut.' }) } };
+      return run(services, { key: 'test:here:talk' }, { text, cut: 'length' });
+    },
+  ],
   ['src/memory/focus.ts#quoteSection', (run, text) => run(entry(text), 'UTC')],
   ['src/memory/recall.ts#memoryItem', (run, text) => run({ id: text, text, subjectName: text, validFrom: 0 }, 'UTC')],
   [
@@ -299,6 +306,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...[
     'src/util/private-file.ts#makePrivateFile',
     'src/util/private-file.ts#restrictToOwner',
+    'src/util/text-file.ts#checkFile',
     'src/util/text-file.ts#readText',
   ],
   'adapters/channels/discord/drops.ts#dropMalformed',

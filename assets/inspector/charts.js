@@ -23,6 +23,7 @@ function setUpCharts(root) {
       readout.textContent = bars[chosen]?.text ?? about;
     };
     show(-1);
+    scrollToNewest(figure, drawing, bars.at(-1).x);
     readout.setAttribute('aria-live', 'polite');
     drawing.setAttribute('tabindex', '0');
     drawing.addEventListener('keydown', (event) => moveIn(event, { bars, chosen, show }));
@@ -40,6 +41,13 @@ function setUpCharts(root) {
   }
 }
 
+/** Where the chart is wider than the screen, the chosen moment or the newest comes first. */
+function scrollToNewest(figure, drawing, newest) {
+  const scale = drawing.clientWidth / drawing.viewBox.baseVal.width;
+  const cursor = drawing.querySelector('.cursor')?.x1.baseVal.value ?? newest;
+  figure.scrollLeft = Math.max(cursor * scale - figure.clientWidth / 2, 0);
+}
+
 /** Otherwise the browser shows it a second time. */
 function takeTitle(bar) {
   const title = bar.querySelector('title');
@@ -54,5 +62,7 @@ function moveIn(event, { bars, chosen, show }) {
     location.assign(link.href.baseVal);
   if (to === undefined) return;
   event.preventDefault();
-  show(Math.min(bars.length - 1, Math.max(0, to)));
+  const next = Math.min(bars.length - 1, Math.max(0, to));
+  show(next);
+  bars[next].bar.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }

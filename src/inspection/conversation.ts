@@ -104,11 +104,11 @@ export async function conversationView(
   const newest = nextSeq - 1;
   const atSeq = Math.max(Math.min(1, newest), Math.min(query.atSeq ?? newest, newest));
   const shown = rangeAround(atSeq, newest);
-  const [row, entries, layers, runs, lastFailure, print, summaryCalls] = await Promise.all([
+  const runs = await parts.store.journal.runs(id, MAX_RUNS);
+  const [row, entries, layers, lastFailure, print, summaryCalls] = await Promise.all([
     rowOf(services, conversation),
     parts.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
-    layersOf(parts.store.summaries, { conversationId: id, ...shown }),
-    parts.store.journal.runs(id, MAX_RUNS),
+    layersOf(parts.store.summaries, { conversationId: id, ...shown, runs }),
     lastFailureOf(parts.state, conversation),
     parts.store.journal.cache.lastRequest(id).then(parsePrint),
     spentOn(parts, conversation),
@@ -227,6 +227,6 @@ function whereaboutsOf(
   const covering = layers.filter((layer) => layer.fromSeq <= seq && seq <= layer.toSeq);
   const live = covering.find(({ leftAt }) => leftAt === null);
   if (live === undefined) return { kind: 'view' };
-  const since = covering.reduce((first, { createdAt }) => Math.min(first, createdAt), live.createdAt);
+  const since = covering.reduce((first, layer) => Math.min(first, layer.since), live.since);
   return { kind: live.kind, layer: live, since };
 }

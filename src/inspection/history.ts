@@ -29,7 +29,7 @@ export interface HistoryInput {
 const NO_LAYERS: readonly string[] = [];
 
 /**
- * The view after each entry, from what is stored: layers count from their creation until a higher one replaced them.
+ * The view after each entry, from what is stored: layers count from their first text until a higher one replaced them.
  * Today's instructions stand for those of that time, and gaps that were filled since are unknown, so it is an estimate.
  */
 export function momentsOf({ entries, layers, measurement, correction, contextFrom }: HistoryInput): readonly Moment[] {
@@ -37,7 +37,7 @@ export function momentsOf({ entries, layers, measurement, correction, contextFro
   const before = tokensBefore(entries);
   const [first] = entries;
   return entries.map(({ seq, at }, index) => {
-    const live = layers.filter((layer) => layer.createdAt <= at && (layer.leftAt === null || layer.leftAt > at));
+    const live = layers.filter((layer) => layer.since <= at && (layer.leftAt === null || layer.leftAt > at));
     const covered = live.reduce((upto, layer) => Math.max(upto, layer.toSeq), contextFrom - 1);
     const tailFrom = Math.max(covered + 1, first?.seq ?? 1);
     const start = Math.min(index + 1, Math.max(0, tailFrom - (first?.seq ?? 1)));

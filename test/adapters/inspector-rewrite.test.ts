@@ -70,6 +70,24 @@ describe('rewriting a summary from its page', () => {
     expect(await inspected.page('/audit')).toContain(`href="${path}"`);
   });
 
+  it('leaves the past of the window as it was', async () => {
+    const { world } = inspected;
+    for (let index = 0; index < 4; index += 1) await world.say(`It is day ${index}.`);
+    await world.settled();
+    const past = async () => {
+      const viewer = { name: 'x', role: 'operator' } as const;
+      const { moments } = await inspectionOf().conversations.one({ viewer, key: world.key, atSeq: null });
+      return moments.map(({ seq, layerIds, tailFrom }) => [seq, layerIds.length, tailFrom]);
+    };
+    const before = await past();
+    expect(before.at(-1)?.[1]).toBe(1);
+    model.script = () => ({ calls: [{ tool: 'summary_save', input: { summary: 'The doors, in other words.' } }] });
+    await inspected.send(path, { wish: '' });
+    await worked();
+    expect(await inspected.page(path)).toContain('Another text replaced this one');
+    expect(await past()).toEqual(before);
+  });
+
   it('shows why it failed', async () => {
     model.script = () => ({ text: '' });
     await inspected.send(path, { wish: '' });

@@ -12,7 +12,7 @@ const entries = Array.from({ length: 10 }, (_, index) => ({
 }));
 const layer = (given: Partial<LayerSpan>): LayerSpan => ({
   ...{ id: 's1' as SummaryId, kind: 'summary', level: 0, fromSeq: 1, toSeq: 4, tokens: 50, stale: false },
-  ...{ createdAt: 5500, leftAt: null },
+  ...{ createdAt: 5500, leftAt: null, since: given.createdAt ?? 5500 },
   ...given,
 });
 const measurement = { fixed: 200, reserve: 100, window: 2000 };
@@ -23,6 +23,12 @@ describe('the view of a past moment', () => {
     const moments = momentsOf({ ...input, layers: [layer({})] });
     expect(moments[4]).toMatchObject({ stack: 0, tail: 500, tailFrom: 1, used: 800 });
     expect(moments[5]).toMatchObject({ stack: 50, tail: 200, tailFrom: 5, used: 550 });
+  });
+
+  it('counts a rewritten layer from its first text on', () => {
+    const moments = momentsOf({ ...input, layers: [layer({ createdAt: 9500, since: 5500 })] });
+    expect(moments[4]).toMatchObject({ stack: 0, tail: 500 });
+    expect(moments[5]).toMatchObject({ stack: 50, tail: 200 });
   });
 
   it('counts no layer that a higher one replaced', () => {

@@ -38,6 +38,7 @@ function gapNote(): Markup {
 
 /** What was kept and what was left out, in one line and as a list. */
 function ledger({ lost, lostByKind, keptShare, conversation }: SummaryView): Markup {
+  const total = lostByKind.reduce((sum, { count }) => sum + count, 0);
   const left = lostByKind.map(({ kind, count }) => `${formatNumber(count)} ${kindName(kind, count)}`).join(', ');
   const items = lost.map(
     ({ kind, text, seqs }) =>
@@ -46,7 +47,7 @@ function ledger({ lost, lostByKind, keptShare, conversation }: SummaryView): Mar
   return html`<section class="panel ledger" aria-labelledby="ledger"><h2 id="ledger">${lost.length === 0 ? 'Nothing was left out' : `Left out: ${left}`}</h2>
     <svg class="kept" viewBox="0 0 400 8" role="img" aria-label="${formatPercent(keptShare)} of the details are kept" preserveAspectRatio="none"><rect class="l-free" width="400" height="8"/><rect class="l-kept" width="${Math.round(keptShare * 400)}" height="8"/></svg>
     <p class="dim">${formatPercent(keptShare)} of the names, numbers, links, dates, codes, promises and prohibitions of these messages are in the summary. What is not can still be found: search and recall read the messages.</p>
-    ${lost.length === 0 ? '' : html`<details><summary>The ${formatNumber(lost.length)} details that it leaves out</summary><ul class="lost-list">${items}</ul></details>`}</section>`;
+    ${lost.length === 0 ? '' : html`<details><summary>${lost.length < total ? `The first ${formatNumber(lost.length)} of ${formatNumber(total)}` : `The ${formatNumber(total)}`} details that it leaves out</summary><ul class="lost-list">${items}</ul></details>`}</section>`;
 }
 
 const MAX_SEQS = 5;

@@ -171,6 +171,27 @@ describe('an archive', () => {
     }
   });
 
+  it('of an older version keeps the values of its conversations', async () => {
+    const from = await sqlite();
+    const id = await fill(from);
+    const { header, rows } = await dump(from);
+    const kept = rows.filter(({ table }) => table !== 'conversation_state');
+    const values = [String(id), '99'].map((key) => ({
+      table: 'state',
+      row: { namespace: 'last-failure', key, value: '"no"' },
+    }));
+    const counts = { ...header.counts, conversation_state: 0, state: (header.counts['state'] ?? 0) + values.length };
+    const migrations = header.migrations.filter((name) => name < '0016');
+    for (const open of [postgres, sqlite]) {
+      const { state, store, upkeep } = await open();
+      await upkeep.load(archiveOf({ ...header, migrations, counts }, [...kept, ...values]));
+      expect(await state.of(id).get('last-failure')).toBe('no');
+      expect(await state.list('last-failure')).toEqual([]);
+      await store.transcript.redact(id, { externalIds: ['m00000001'], now: NOW });
+      expect(await state.of(id).get('last-failure')).toBeUndefined();
+    }
+  });
+
   it('fills only an empty store', async () => {
     const from = await sqlite();
     await fill(from);

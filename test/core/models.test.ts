@@ -43,6 +43,18 @@ describe('settings of an agent', () => {
 });
 
 describe('a list of models', () => {
+  it('keeps no message that an outage quotes', async () => {
+    const detail = 'rejected: My code is kingfisher.';
+    const quoting: Script = () => Promise.reject(new ModelError({ model: 'test:one', reason: 'transient', detail }));
+    await using here = await createBotWorld({ models: [one(quoting), two(saying('Second.'))], agent: LIST });
+    await here.say('My code is kingfisher.');
+    await here.settled();
+    expect(posted(here)).toEqual(['Second.']);
+    const kept = JSON.stringify(await here.bot.services.state.list('breaker'));
+    expect(kept).toContain('failed (transient)');
+    expect(kept).not.toContain('kingfisher');
+  });
+
   it.each<ModelFailure>(['transient', 'rate-limit', 'timeout'])('goes on to the next on %s', async (reason) => {
     const [first, second] = [one(failing(reason)), two(saying('Second.'))];
     await using here = await createBotWorld({ models: [first, second], agent: LIST });

@@ -386,6 +386,8 @@ describe('an engine that ends no child', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     vi.useRealTimers();
     await until(async () => (await rows(here)).length === 1);
+    // What follows the deletion of the child has been done.
+    for (let turn = 0; turn < 50; turn += 1) await settle();
     expect(await notes(here)).toHaveLength(kept);
     const other = createChildren({ services: here.bot.services, engineFor: () => notingEngine(place, ends) } as never);
     await other.sweep();

@@ -100,7 +100,7 @@ describe('the log of the SQLite file', () => {
     const done: number[] = [];
     const first = insert(1, () => undefined).then((n) => done.push(n));
     while (disk.waiting.length === 0) await tick();
-    const second = insert(2).then((n) => done.push(n));
+    const second = insert(2, () => undefined).then((n) => done.push(n));
     while (rows().length < 2) await tick();
     disk.waiting.shift()?.();
     await first;
@@ -112,7 +112,7 @@ describe('the log of the SQLite file', () => {
   });
 
   it('blocks the event loop only with a quick disk', async () => {
-    disk.takesMs = 5;
+    disk.takesMs = 10;
     for (const n of [1, 2, 3]) await insert(n);
     const slow = insert(4);
     while (disk.waiting.length === 0) await tick();

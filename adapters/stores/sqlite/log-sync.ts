@@ -3,9 +3,11 @@ import type Database from 'better-sqlite3';
 import { coalesce } from './coalesce.ts';
 
 /** A disk that is quicker than this is waited for. A slower one would block the event loop. */
-const MAX_BLOCKED_MS = 2;
-/** One slow sync may be due to other load on the machine. */
+const MAX_BLOCKED_MS = 5;
+/** A few slow syncs may be due to other load on the machine. */
 const MAX_SLOW = 3;
+/** After these, the disk is tried again. */
+const SYNCS_ASIDE = 100;
 
 /** Commits only write to the log. This waits until the disk has it. */
 export interface LogSync {
@@ -47,28 +49,23 @@ export function createLogSync(
     file ??= openSync(`${database.name}-wal`, 'r+');
     return file;
   };
-  let [running, slow] = [0, 0];
+  let [slow, aside] = [0, 0];
   const later = coalesce(() => disk.syncLater(opened()));
-  const wait = async (): Promise<void> => {
-    running += 1;
-    await later().finally(() => {
-      running -= 1;
-    });
-  };
   let failure: { readonly error: unknown } | null = null;
   return {
     async sync({ inBackground }) {
       const startedAt = performance.now();
-      const blocks = !inBackground && running === 0 && slow < MAX_SLOW;
+      const blocks = !inBackground && aside === 0;
+      if (!blocks && aside > 0) aside -= 1;
       try {
         if (blocks) disk.sync(opened());
-        else await wait();
+        else await later();
       } catch (error) {
         failure ??= { error };
       }
-      if (performance.now() - startedAt <= MAX_BLOCKED_MS) slow = 0;
-      // In the background, other work of the process is counted too.
-      else if (blocks) slow += 1;
+      // In the background, other work of the process would be counted too.
+      if (blocks) slow = performance.now() - startedAt <= MAX_BLOCKED_MS ? 0 : Math.min(slow + 1, MAX_SLOW);
+      if (blocks && slow === MAX_SLOW) aside = SYNCS_ASIDE;
       // The system reports a failure once; a later sync says nothing about what was lost.
       if (failure !== null) throw failure.error;
     },

@@ -46,7 +46,11 @@ export function quoted(heading: string, text: string): string {
   return `[${heading}]\n> ${visibleText(text).replaceAll('\n', '\n> ')}`;
 }
 
+/** White space that is not a single space. */
+const GAP = /[^\S ]| {2}/u;
+
 /** Visible text on one line. */
 export function oneLine(text: string): string {
-  return visibleText(text).replace(/\s+/gu, ' ').trim();
+  const visible = visibleText(text);
+  return (GAP.test(visible) ? visible.replace(/\s+/gu, ' ') : visible).trim();
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shownTexts } from '../../adapters/inspector/web/shown-text.ts';
+import { saidText, shownTexts } from '../../adapters/inspector/web/shown-text.ts';
 import { conversationPath, makeKey } from '../../src/adapter-kit.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
@@ -51,6 +51,17 @@ describe('a page over very long messages', () => {
 });
 
 describe('texts that share a page', () => {
+  it('fold the end of a long one, and only that', () => {
+    const show = (text: string) => String(saidText({ text, more: 0 }));
+    expect(show('a\nb')).toBe('<p class="said">a\nb</p>');
+    for (const long of ['x'.repeat(5000), 'line\n'.repeat(200)]) {
+      const [head = '', rest = ''] = show(long).split('<details>');
+      expect(head.length).toBeLessThan(2100);
+      expect(rest).toContain('more characters of this message');
+      expect(show(long).replaceAll(/<summary.*?<\/summary>|<[^>]*>/gu, '')).toBe(long);
+    }
+  });
+
   it('are whole where there is room', () => {
     expect(shownTexts(['one', 'two'], { bytes: 6 })).toEqual([
       { text: 'one', more: 0 },

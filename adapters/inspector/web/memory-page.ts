@@ -1,7 +1,7 @@
 import { counted, formatPercent, type MemoryView, type OriginMessage } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, nothing, when } from './html.ts';
 import { stateBadge } from './memories-page.ts';
-import { moreNote, type ShownText, shownTexts } from './shown-text.ts';
+import { type ShownText, saidText, shownTexts } from './shown-text.ts';
 
 /** One memory with its sources, its history, and what can be done with it. */
 export function memoryBody(view: MemoryView, formToken: string): Markup {
@@ -58,7 +58,7 @@ function sourceItems(sources: readonly OriginMessage[]): Markup {
 }
 
 function sourceMarkup({ conversation, seq, author, at, text }: OriginMessage, shown: ShownText | undefined): Markup {
-  return html`<li data-row><div class="meta"><a href="${`${conversationPath(conversation)}?at=${seq}#m${seq}`}">${conversation}#${seq}</a> <b>${author?.name ?? 'the bot'}</b> ${at === null ? '' : when(at)}</div><p class="said">${text === null ? html`<span class="dim">deleted</span>` : html`${shown?.text ?? ''}${moreNote({ more: shown?.more ?? 0 })}`}</p></li>`;
+  return html`<li data-row><div class="meta"><a href="${`${conversationPath(conversation)}?at=${seq}#m${seq}`}">${conversation}#${seq}</a> <b>${author?.name ?? 'the bot'}</b> ${at === null ? '' : when(at)}</div>${text === null ? html`<p class="dim">deleted</p>` : saidText(shown ?? { text: '', more: 0 })}</li>`;
 }
 
 function history({ events }: MemoryView): Markup {
@@ -92,5 +92,5 @@ function actions({ memory, conversation }: MemoryView, formToken: string): Marku
   return html`<section class="panel" aria-labelledby="change"><h2 id="change">Change it</h2>
     <form method="post" action="${path}" class="stacked"><input type="hidden" name="token" value="${formToken}"><input type="hidden" name="action" value="edit"><label for="text">Wording</label><textarea id="text" name="text" maxlength="2000" required>${memory.text}</textarea><div><button class="primary">Save the wording</button></div></form>
     <form method="post" action="${path}" class="actions"><input type="hidden" name="token" value="${formToken}">${buttons}<a class="button" href="${path}/forget">Forget …</a></form>
-    <p class="dim small">In chat: <code>/memory edit ${memory.id}</code>, <code>/memory ${pin.action} ${memory.id}</code>, <code>/memory forget ${memory.id}</code>. A quarantined memory is not recalled until it is confirmed again.</p></section>`;
+    <p class="dim small">In chat: <code>/memory edit ${memory.id}</code>, <code>/memory ${pin.action} ${memory.id}</code>, <code>/memory forget ${memory.id}</code>. A quarantined memory is not recalled until it is confirmed again. Marking one as wrong cannot be undone: the bot does not learn it again.</p></section>`;
 }

@@ -46,3 +46,27 @@ function escapedBytes(text: string): number {
 export function moreNote({ more }: Pick<ShownText, 'more'>, where: Markup | string = ''): Markup {
   return more === 0 ? html`` : html` <span class="dim">… ${formatNumber(more)} more characters${where}</span>`;
 }
+
+/** Of a longer message these are shown at first. */
+const MAX_LINES = 20;
+const MAX_LENGTH = 2000;
+/** Less than this is not worth a click. */
+const MIN_FOLDED = 400;
+
+/** What somebody said. The end of a long message opens on request, so that it does not fill the page. */
+export function saidText(shown: ShownText): Markup {
+  const { text } = shown;
+  const head = cutAt(text, Math.min(MAX_LENGTH, endOfLine(text, MAX_LINES)));
+  const rest = text.slice(head.length);
+  if (rest.length < MIN_FOLDED) return html`<p class="said">${text}${moreNote(shown)}</p>`;
+  return html`<p class="said">${head}</p><details><summary class="dim">${formatNumber(rest.length)} more characters of this message</summary><p class="said">${rest}${moreNote(shown)}</p></details>`;
+}
+
+function endOfLine(text: string, line: number): number {
+  let at = -1;
+  for (let count = 0; count < line; count += 1) {
+    at = text.indexOf('\n', at + 1);
+    if (at < 0) return text.length;
+  }
+  return at;
+}

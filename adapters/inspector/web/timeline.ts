@@ -11,7 +11,7 @@ import {
   type Whereabouts,
 } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, when } from './html.ts';
-import { moreNote, type ShownText, shownTexts } from './shown-text.ts';
+import { type ShownText, saidText, shownTexts } from './shown-text.ts';
 
 /** What the timeline can show; the address names those that are left out. */
 export const EVENT_KINDS = [
@@ -85,10 +85,7 @@ function kindOf({ outcome, work }: MaintenanceRun): EventKind {
 
 function messageItem(line: MessageLine, { key, shown }: { readonly key: string; readonly shown: ShownText }): Markup {
   const { seq, who, at, role, text, tokens, edited, whereabouts } = line;
-  const said =
-    text === null
-      ? html`<p class="dim">Your role does not read messages here.</p>`
-      : html`<p class="said">${shown.text}${moreNote(shown)}</p>`;
+  const said = text === null ? html`<p class="dim">Your role does not read messages here.</p>` : saidText(shown);
   return html`<li class="message ${role} w-${whereabouts.kind}" id="m${seq}" data-row><div class="meta"><a href="${`${conversationPath(key)}?at=${seq}#m${seq}`}">#${seq}</a> <b>${who}</b> ${when(at)} <span class="dim">~${formatNumber(tokens)} tokens${edited ? ', edited' : ''}</span>${whereaboutsBadge(whereabouts, key)}${role === 'assistant' && text !== null ? html` <a class="badge" href="${conversationPath(key, `/r/${seq}`)}">why?</a>` : ''}</div>${said}</li>`;
 }
 

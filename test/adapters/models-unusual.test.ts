@@ -75,6 +75,12 @@ describe('a response that is no stream', () => {
     await expect(failure).rejects.toMatchObject({ reason: 'auth' });
   });
 
+  test('an error without a number is worth another try', async () => {
+    await expect(answered(json(200, { error: { message: 'Out of slots' } }))).rejects.toMatchObject({
+      reason: 'transient',
+    });
+  });
+
   test('a whole answer is an answer', async () => {
     const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
     const message = { role: 'assistant', content: 'Hello' };
@@ -85,10 +91,11 @@ describe('a response that is no stream', () => {
     expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: 'stop', usage: { inputTokens: 7, outputTokens: 2 } });
   });
 
-  test('calls in a whole answer are calls', async () => {
+  test.each(['local:m', 'openai:m'])('calls in a whole answer of %s are calls', async (id) => {
     const call = { id: 'x', type: 'function', function: { name: 'roll_dice', arguments: '{"sides":6}' } };
     const message = { role: 'assistant', content: null, tool_calls: [call, { ...call, id: 'y' }] };
-    const parts = await answered(json(200, { id: 'c', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
+    const whole = { id: 'c', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+    const parts = await answered(json(200, whole), id);
     const input = { sides: 6 };
     expect(parts.filter(({ kind }) => kind === 'call')).toEqual([
       { kind: 'call', call: { callId: 'x', tool: 'roll_dice', input } },
@@ -133,6 +140,7 @@ describe('lines of Ollama', () => {
     [{ arguments: { sides: 6 } }, { sides: 6 }],
     [{ arguments: '{"sides":6}' }, { sides: 6 }],
     [{ arguments: 'six' }, { input: 'six' }],
+    [{ arguments: '' }, {}],
     [{}, {}],
   ])('a call with %j is a call', async (call, input) => {
     const parts = await told(roll(call), end);

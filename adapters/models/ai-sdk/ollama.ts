@@ -5,7 +5,9 @@ import { withLines } from './response.ts';
 const written = z
   .unknown()
   .optional()
-  .transform((given) => (typeof given === 'string' ? (objectIn(given) ?? { input: given }) : (given ?? {})));
+  .transform((given) =>
+    typeof given === 'string' && given !== '' ? (objectIn(given) ?? { input: given }) : given || {},
+  );
 const call = z.looseObject({ function: z.looseObject({ arguments: written }) });
 const calls = z
   .array(call)

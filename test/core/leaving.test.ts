@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeKey } from '../../src/adapter-kit.ts';
+import { makeChildKey, makeKey } from '../../src/adapter-kit.ts';
 import { ADA, type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 
 const THREAD = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't' });
 const SILENT = makeKey({ platform: 'test', workspace: 'here', channel: 'silent' });
+const ORPHAN = makeChildKey(makeKey({ platform: 'test', workspace: 'here', channel: 'gone' }), 'a');
 const ELSEWHERE = makeKey({ platform: 'test', workspace: 'here2', channel: 'talk' });
 
 let world: BotWorld;
@@ -17,14 +18,21 @@ const run = (conversation: typeof HERE, path: readonly string[], options: Record
 const memoriesIn = async (conversation: typeof HERE) => (await run(conversation, ['memory', 'list'])).rows?.cells ?? [];
 
 test('a workspace that the bot left keeps nothing, others everything', async () => {
-  const all = [HERE, THREAD, SILENT, ELSEWHERE];
-  for (const key of [HERE, THREAD, ELSEWHERE]) await world.say('hello', { key, asks: false });
+  const all = [HERE, THREAD, SILENT, ORPHAN, ELSEWHERE];
+  for (const key of [HERE, THREAD, ORPHAN, ELSEWHERE]) await world.say('hello', { key, asks: false });
   for (const key of [HERE, SILENT, ELSEWHERE]) await run(key, ['memory', 'remember'], { text: 'Ada drinks tea.' });
   for (const key of [HERE, ELSEWHERE]) await run(key, ['privacy', 'pause']);
-  await world.bot.sink.left({ workspace: 'test:here' });
   const { store, state } = world.bot.services;
+  expect(await store.conversations.find(ORPHAN)).not.toBeNull();
+  await world.bot.sink.left({ workspace: 'test:here' });
   const left = await Promise.all(all.map((key) => store.conversations.find(key)));
-  expect(left.map((conversation) => conversation?.key)).toEqual([undefined, undefined, undefined, ELSEWHERE]);
-  expect(await Promise.all(all.map(async (key) => (await memoriesIn(key)).length))).toEqual([0, 0, 0, 1]);
+  expect(left.map((conversation) => conversation?.key)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    ELSEWHERE,
+  ]);
+  expect(await Promise.all(all.map(async (key) => (await memoriesIn(key)).length))).toEqual([0, 0, 0, 0, 1]);
   expect((await state.list('privacy.paused')).map(({ key }) => key)).toEqual([`test:here2:${ADA.id}`]);
 });

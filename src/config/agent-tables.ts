@@ -28,7 +28,7 @@ export const compaction = z.strictObject({
     .min(0)
     .describe('Number of messages after the last summary at which the oldest 30 % are summarised; 0 disables it'),
   fixed_share: shareOrAuto.describe(
-    'Share of the window for tools and system sections, which are shortened to it; "auto" is 0.3 below 16000 tokens and 0.4 from there on, or less where the other shares need it',
+    'Share of the window for tools and system sections, which are shortened to fit; "auto" is 0.3 in windows below 16000 tokens and 0.4 in larger ones, or less if the other shares need the space',
   ),
   stack_share: share.describe('Share of the window that summaries can fill before the oldest are condensed'),
   tail_share: shareOrAuto.describe(
@@ -81,7 +81,7 @@ export const recall = z.strictObject({
     .int()
     .min(10)
     .max(30_000)
-    .describe('Milliseconds after which a reply goes on without that model'),
+    .describe('Milliseconds after which a reply continues without that model'),
 });
 
 export const toolResults = z.strictObject({

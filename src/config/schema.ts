@@ -148,10 +148,10 @@ const general = {
       .regex(/^$|^[A-Za-z0-9-]+$/, 'expected the name of a header, or nothing')
       .describe('Header in which a proxy names the person, for example x-forwarded-user'),
     proxies: z.array(z.string().min(1)).describe('IP addresses of the proxies that may set this header'),
-    operators: z.array(z.string().min(1)).describe('Names in this header that read everything and change settings'),
+    operators: z.array(z.string().min(1)).describe('Names in this header that can read everything and change settings'),
     moderators: z
       .array(z.string().min(1))
-      .describe('Names in this header that read channels; all others see figures only'),
+      .describe('Names in this header that can read channels; all others see only figures'),
   }),
   privacy: z.strictObject({
     retention_days: z

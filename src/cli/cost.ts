@@ -32,9 +32,9 @@ export function addCost(program: Command, cli: Cli): void {
     .command('cost')
     .description('Show what the model calls cost: replies, summaries and memories.');
   addConversation(command, false)
-    .addOption(new Option('--by <key>', 'what to sum by').choices(SPENDING_KEYS).default('day'))
-    .option('--days <n>', 'only the last n days (UTC), today included', readCount)
-    .option('--limit <n>', 'most rows to print; the total counts all of them', readCount, 50)
+    .addOption(new Option('--by <key>', 'what to group by').choices(SPENDING_KEYS).default('day'))
+    .option('--days <n>', 'only the last n days (UTC), including today', readCount)
+    .option('--limit <n>', 'maximum number of rows to print; the total counts all of them', readCount, 50)
     .option('--json', 'one JSON object with "rows", "total" and "cache"')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
@@ -86,7 +86,7 @@ async function idOf({ conversations }: Storage['store'], key: ConversationKey | 
 
 function print(cli: Cli, { by, rows, total, unpricedModels, cache }: CostReport): void {
   if (total.calls === 0) {
-    cli.stderr.write('No model was called yet.\n');
+    cli.stderr.write('No model has been called yet.\n');
     return;
   }
   const columns = [by.toUpperCase(), 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'COST'];

@@ -30,7 +30,7 @@ export function addPrompts(program: Command, cli: Cli): void {
   group
     .command('eval [files...]')
     .description(
-      'Summarise recorded conversations with the configured model, and count which of their facts are kept, beside the last run.',
+      'Summarise recorded conversations with the configured model, and count which of their facts are kept, compared with the last run.',
     )
     .option('--json', 'print one JSON object: model, prompts, scores, before')
     .action(async (files: readonly string[], { json = false }: ListOptions, own: Command) => {

@@ -60,7 +60,7 @@ async function send(cli: Cli, own: Command, options: Options & { readonly text: 
     app.bot.send(conversation, { text, files }, sendOptions(options)),
   );
   if (json === true) return writeJson(cli, { conversation, seq, isNew });
-  const what = isNew ? 'is stored and will be posted' : 'was sent before; nothing was sent now';
+  const what = isNew ? 'is stored and will be posted' : 'was already sent; nothing was sent again';
   cli.stdout.write(`#${seq} ${what}.\n`);
 }
 

@@ -41,7 +41,7 @@ export function addSummaries(program: Command, cli: Cli): void {
   });
   const rewrite = group
     .command('rewrite <id> [wish...]')
-    .description('Write a summary again from what it was made from, with an emphasis. A running bot does it.');
+    .description('Rewrite a summary from its sources, with an optional emphasis. A running bot does the work.');
   addConversation(rewrite, true).action((id: string, wish: readonly string[], { conversation }: Options) =>
     runCommand(cli, rewrite, { conversation, path: ['summaries', 'rewrite'], options: { id, wish: wish.join(' ') } }),
   );

@@ -23,7 +23,7 @@ export function addWhy(program: Command, cli: Cli): void {
   const command = program
     .command('why')
     .description(
-      'Show what the model saw before it wrote a reply, part by part. Parts that are gone since are marked.',
+      'Show what the model saw before it wrote a reply, part by part. Parts that were deleted or changed since are marked.',
     );
   addConversation(command, true)
     .option('--reply <seq>', 'number of the reply or of the message it answers (default: the newest reply)', readCount)

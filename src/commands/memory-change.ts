@@ -22,7 +22,7 @@ export async function unpin(call: Call): Promise<CommandReply> {
 }
 
 export function approve(call: Call): Promise<CommandReply> {
-  return move(call, 'promote', 'Taken up');
+  return move(call, 'promote', 'Approved');
 }
 
 export function demote(call: Call): Promise<CommandReply> {
@@ -48,7 +48,7 @@ export async function remember(call: Call): Promise<CommandReply> {
     case 'added':
       return changed('Remembered', result.memory);
     case 'known':
-      return changed('Known already', result.memory);
+      return changed('Already known', result.memory);
     case 'forgotten':
       return makeReply('Not remembered', { text: 'This was forgotten here before, so it is not stored again.' });
     default:

@@ -15,7 +15,7 @@ export async function held(call: Call): Promise<CommandReply> {
     return [id, author?.name ?? '', about.name, formatTime(at), excerpt(text, 200)];
   });
   return makeReply('Held back', {
-    text: `${all.length} ${all.length === 1 ? 'sentence waits' : 'sentences wait'} for a decision: the people whom they are about asked to have them forgotten. Until then nobody sees them.`,
+    text: `${all.length} ${all.length === 1 ? 'sentence waits' : 'sentences wait'} for a decision, because the people they are about asked for them to be forgotten. Until then they stay hidden.`,
     rows: { columns: ['ID', 'WRITTEN BY', 'ABOUT', 'HELD SINCE', 'SENTENCE'], cells },
     page,
     actions: [

@@ -50,7 +50,7 @@ export const memory: Command = {
       changing('approve', 'Approve a candidate, so that it is recalled', [id]),
       changing('reject', 'Mark a memory as wrong; it is never recalled again', [id]),
       // The command asks for confirmation itself, after it has determined what would be deleted.
-      changing('forget', 'Delete a memory and its sources; shows first what would be deleted, and asks', [
+      changing('forget', 'Delete a memory and its sources; first shows what would be deleted, and asks', [
         textOption('id', 'Id of the memory; #12 for a message; words it contains; or "me" for everything about you', {
           required: true,
           rest: true,

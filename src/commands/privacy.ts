@@ -60,7 +60,7 @@ async function show(call: Call): Promise<CommandReply> {
   return makeReply('Privacy', {
     fields: [
       {
-        name: 'Kept here',
+        name: 'Stored here',
         value: `${formatNumber((conversation?.nextSeq ?? 1) - 1)} messages in full, with their summaries`,
       },
       { name: 'Memories about you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
@@ -68,8 +68,8 @@ async function show(call: Call): Promise<CommandReply> {
         ? []
         : [{ name: 'Memories about you elsewhere', value: `${formatNumber(elsewhere)}, not readable from here` }]),
       { name: 'Learning about you', value: paused ? 'paused' : 'on' },
-      { name: 'Lies in', value: parts.dataLocation },
-      { name: 'Read by', value: READERS[reader.audience] },
+      { name: 'Stored in', value: parts.dataLocation },
+      { name: 'Readable by', value: READERS[reader.audience] },
       {
         name: 'Sent to',
         value: `the model ${modelsOf(agent)

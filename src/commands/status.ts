@@ -121,7 +121,7 @@ async function replyFields({ parts }: Call, conversation: Conversation): Promise
     ...(refused === undefined
       ? []
       : [
-          `${pending.length} not posted yet, tried ${times(refused.attempts)}: ${refused.reason ?? 'the time is not known'}`,
+          `${pending.length} not posted yet, tried ${times(refused.attempts)}: ${refused.reason ?? 'the reason is not known'}`,
         ]),
   ];
   return lines.length === 0 ? [] : [{ name: 'Reply', value: lines.join('\n') }];
@@ -167,7 +167,7 @@ function jobLine({ parts }: Call, conversation: Conversation): string {
     return `failed ${times(failures)}, ${next}: ${lastError ?? 'for an unknown reason'}`;
   }
   if (maintainAt === null) return 'nothing to do';
-  return `next look ${inTime(maintainAt - now)}`;
+  return `next check ${inTime(maintainAt - now)}`;
 }
 
 function inTime(ms: number): string {

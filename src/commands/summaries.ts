@@ -53,7 +53,7 @@ export const summaries: Command = {
       },
       {
         name: 'rewrite',
-        description: 'Write a summary again from what it was made from',
+        description: 'Rewrite a summary from its sources',
         options: [id, textOption('wish', 'What it should emphasise', { rest: true })],
         access: 'moderator',
         irreversible: false,
@@ -150,7 +150,7 @@ async function rewrite(call: Call): Promise<CommandReply> {
   if (conversation === null) return nothingYet('Summaries');
   await parts.rewrite(conversation, summary, optionOf(call, 'wish') ?? '');
   return makeReply('Summaries', {
-    text: `The summary of ${rangeOf(summary)} will be written again in the background. Until then it stays as it is.`,
+    text: `The summary of ${rangeOf(summary)} will be rewritten in the background. Until then it stays as it is.`,
     tone: 'success',
     actions: [{ label: 'Read the summaries', command: commandTo('summaries list'), style: 'plain' }],
   });

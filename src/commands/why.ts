@@ -71,7 +71,7 @@ async function show(call: Call): Promise<CommandReply> {
     rows: { columns: ['PART', 'TOKENS', 'SOURCE', 'REASON'], cells: items.map(blockRow) },
     page,
     actions: [
-      { label: 'What changed since the reply before', command: commandTo('why changes', of), style: 'plain' },
+      { label: 'What changed since the previous reply', command: commandTo('why changes', of), style: 'plain' },
       {
         label: 'Text of the newest part',
         command: commandTo('why detail', { part: lastKey(explained), ...of }),

@@ -22,7 +22,7 @@ const sentences = {
   SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
     `This conversation has used ${d.calls} of ${d.limit} model calls per hour for summaries. They continue at ${new Date(d.untilAt).toISOString()}. Replies are not affected.`,
   SUMMARY_REJECTED: (d: { model: string; fault: string }) =>
-    `The answer of ${d.model} is not a usable summary: ${d.fault}.`,
+    `The answer from ${d.model} is not a usable summary: ${d.fault}.`,
   WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
     `The newest message and the fixed part of the context need ${d.usedTokens} tokens, but the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
   STORE_UNUSABLE: (d: { path: string; reason: string; remedy?: string }) =>
@@ -32,7 +32,7 @@ const sentences = {
   STORE_LOCKED: (d: { path: string }) =>
     `Another Strata process is using the data at ${d.path}. Stop it first, or set --data to another directory.`,
   STORE_UNREACHABLE: (d: { path: string; reason: string; remedy?: string }) =>
-    `The data at ${d.path} cannot be reached: ${d.reason}. ${d.remedy ?? 'Strata reconnects automatically. Send again what was not acknowledged'}.`,
+    `The data at ${d.path} cannot be reached: ${d.reason}. ${d.remedy ?? 'Strata reconnects automatically. Resend whatever was not acknowledged'}.`,
   STORE_NEWER: (d: { path: string; found: string }) =>
     `The data at ${d.path} was written by a newer Strata (migration ${d.found} is unknown to this version). Update Strata. Nothing was changed.`,
   STORE_NOT_EMPTY: (d: { path: string }) =>
@@ -72,7 +72,7 @@ const sentences = {
     `The ${d.hook} hook of ${d.owner} failed: ${d.cause.replace(/\.$/, '')}.`,
   HOOK_REFUSED: (d: { what: string; reason: string }) => `A hook refused ${d.what}: ${d.reason.replace(/\.$/, '')}.`,
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
-    `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here and not installed. Run: ${d.command}`,
+    `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here but not installed. Run: ${d.command}`,
   /**
    * `final`: the platform will never accept the post. Otherwise it may be retried, no sooner than after `retryAfterMs`.
    */

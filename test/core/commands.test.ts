@@ -72,7 +72,7 @@ describe('before anything was said', () => {
       expect(reply.tone, line).toBe('info');
     }
     expect((await world.type('/memory')).text).toContain('There are no memories here yet');
-    expect(field(await world.type('/privacy'), 'Kept here')).toContain('0 messages');
+    expect(field(await world.type('/privacy'), 'Stored here')).toContain('0 messages');
   });
 });
 
@@ -90,7 +90,7 @@ describe('/status', () => {
     expect(field(status, 'Stack')).toContain('0 summaries');
     expect(field(status, 'Messages')).toBe('2 stored, the last 2 seen in full');
     expect(field(status, 'Last compaction')).toBe('none yet');
-    expect(field(status, 'Job')).toMatch(/^(next look in|nothing to do)/);
+    expect(field(status, 'Job')).toMatch(/^(next check in|nothing to do)/);
     expect(field(status, 'Cost')).toMatch(
       /^reply: 1 call of offline:demo, \d+ in \+ \d+ out, \$0\.00\n0 of at most 60 calls for summaries in this hour$/,
     );
@@ -466,7 +466,7 @@ describe('/memory', () => {
     await using world = await told();
     const first = await world.type('/memory remember The key lies under the mat.');
     expect(first).toMatchObject({ title: 'Remembered', tone: 'success' });
-    expect((await world.type('/memory remember the key lies under the mat')).title).toBe('Known already');
+    expect((await world.type('/memory remember the key lies under the mat')).title).toBe('Already known');
   });
 
   test('of others is changed by moderators, not by members', async () => {
@@ -535,8 +535,8 @@ describe('/privacy', () => {
     expect(cells(await world.type('/memory list'))).toEqual([]);
     const shown = await world.type('/privacy');
     expect(field(shown, 'Learning about you')).toBe('paused');
-    expect(field(shown, 'Kept here')).toContain('2 messages');
-    expect(field(shown, 'Lies in')).toContain('strata-commands-');
+    expect(field(shown, 'Stored here')).toContain('2 messages');
+    expect(field(shown, 'Stored in')).toContain('strata-commands-');
     await world.type('/privacy resume');
     await world.say('I live in Riga.');
     expect(

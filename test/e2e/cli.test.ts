@@ -454,7 +454,7 @@ describe('strata send', () => {
     const sent = await folder.run([...send, '--audience', 'dm', '--json']);
     expect(sent).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(sent.stdout)).toEqual({ conversation: 'terminal:local:main', seq: 1, isNew: true });
-    expect((await folder.run(send)).stdout).toBe('#1 was sent before; nothing was sent now.\n');
+    expect((await folder.run(send)).stdout).toBe('#1 was already sent; nothing was sent again.\n');
     const first = await folder.run(['chat'], '/status\n');
     expect(first.stdout.match(/The tea is ready\./g)).toHaveLength(1);
     expect((await folder.run(['chat'], '/status\n')).stdout).not.toContain('The tea is ready.');

@@ -176,7 +176,7 @@ describe('a conversation in a channel', () => {
     const explained = await interact({ type: 2, data });
     expect(explained.data).toMatchObject({ flags: 64, embeds: [{ title: 'Why #2' }] });
     expect(shown(explained)).toContain('This is exactly what the model saw.');
-    const changes = await press(explained, 'What changed since the reply before');
+    const changes = await press(explained, 'What changed since the previous reply');
     expect(changes.data.embeds[0]?.title).toBe('Why #2: changes');
   }, 120_000);
 

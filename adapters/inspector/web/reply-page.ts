@@ -8,7 +8,7 @@ type Explained = ReplyView['explained'];
 type Block = Explained['blocks'][number];
 type Diff = NonNullable<ReplyView['diff']>;
 
-/** Why the bot said it: the request as blocks, and what changed since the reply before. */
+/** Why the bot said it: the request as blocks, and what changed since the previous reply. */
 export function replyBody(view: ReplyView, formToken: string): Markup {
   const { explained, exactness, diff } = view;
   const { conversation, seq, turn, at, modelId, agentId, tokens, windowTokens, previousSeq } = explained;

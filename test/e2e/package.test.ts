@@ -171,7 +171,8 @@ storeContract('${name}', {
       folder.write(`${name}.test.js`, suite(name));
     }
     // A sample of the suite: `sqlite.test.ts` runs all of it.
-    const options = ['--reporter=json', '--outputFile=result.json', '-t', 'append|claims|compaction'];
+    const alone = ['--maxWorkers=1', '--no-isolate'];
+    const options = [...alone, '--reporter=json', '--outputFile=result.json', '-t', 'append|claims|compaction'];
     const { stderr } = await folder.node(['node_modules/vitest/vitest.mjs', 'run', ...options]);
     expect(stderr).toBe('');
     const { testResults } = resultSchema.parse(JSON.parse(readFileSync(join(folder.path, 'result.json'), 'utf8')));

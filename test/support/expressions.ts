@@ -6,11 +6,12 @@ import { check } from 'recheck';
 import { z } from 'zod';
 
 /** A regular expression of the sources, with every place where it is written. */
-export interface Expression {
-  readonly source: string;
-  readonly flags: string;
-  readonly places: readonly string[];
-}
+export const expressionSchema = z.object({
+  source: z.string(),
+  flags: z.string(),
+  places: z.array(z.string()).readonly(),
+});
+export type Expression = Readonly<z.infer<typeof expressionSchema>>;
 
 export interface Found {
   readonly expressions: readonly Expression[];

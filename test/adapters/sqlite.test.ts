@@ -167,7 +167,12 @@ describe('sqlite', () => {
       expect(new Set(ids).size).toBe(ids.length);
       const mine = [...acknowledged].filter(([, key]) => key === name).map(([key]) => key);
       expect(mine.filter((key) => !ids.includes(key))).toEqual([]);
-      expect(await search.entries({ conversationId: id, text: 'durable', limit: 1e6 })).toHaveLength(entries.length);
+      // One search reads at most 500 entries.
+      for (let fromSeq = 1; fromSeq < nextSeq; fromSeq += 500) {
+        const range = { fromSeq, toSeq: Math.min(fromSeq + 500, nextSeq) - 1 };
+        const hits = await search.entries({ conversationId: id, text: 'durable', limit: 500, ...range });
+        expect(hits).toHaveLength(range.toSeq - fromSeq + 1);
+      }
     }
     await store.close();
   }, 120_000);

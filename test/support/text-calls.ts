@@ -261,6 +261,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/inspector/web/blocks.ts#leftItem', 'adapters/inspector/web/shown-text.ts#moreNote'],
   ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
   ...['src/inspection/viewer.ts#assertMayRead', 'src/inspection/viewer.ts#assertOperator'],
+  'adapters/channels/slack/places.ts#isForeign',
   ...[
     `${DISCORD}/access.ts#passes`,
     `${DISCORD}/commands/menus.ts#rememberCommand`,

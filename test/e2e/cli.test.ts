@@ -302,7 +302,7 @@ describe('wrong input', () => {
       {
         args: ['--model', 'nope:model'],
         code: 2,
-        says: /^strata: The model "nope:model" cannot be used: .*offline.*\n$/,
+        says: /^strata: The configuration has 1 error:\n {2}--model: there is no provider "nope"; known: .*offline\n$/,
       },
     ],
     [
@@ -465,7 +465,7 @@ describe('strata send', () => {
     const send = ['send', '--conversation', 'terminal:local:main', '--file', 'no.png', '--audience', 'dm'];
     const { code, stderr } = await folder.runProcess(send);
     expect(code).toBe(2);
-    expect(stderr).toContain('--file no.png: ENOENT');
+    expect(stderr).toContain('--file no.png: it does not exist');
   }, 120_000);
 });
 

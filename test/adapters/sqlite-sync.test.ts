@@ -1,6 +1,6 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -75,6 +75,17 @@ describe('the log of the SQLite file', () => {
   it('is on the disk before a write is confirmed', async () => {
     await insert(1);
     expect(disk.log).toEqual(['blocking']);
+  });
+
+  it('is found beside a file that a link names', async () => {
+    const link = join(directory, 'elsewhere', 'link.db');
+    await mkdir(dirname(link));
+    await symlink(join(directory, 'own.db'), link);
+    const linked = new Database(link);
+    const writer = createGroupCommit(createConnection(linked));
+    await writer.write((transaction) => transaction.run(query.insertInto('kept').values({ n: 1 }).compile()));
+    linked.close();
+    expect(rows()).toEqual([1]);
   });
 
   it('is written while work with the result begins', async () => {

@@ -43,10 +43,12 @@ export function createLogSync(
   const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
   if (!isLogged) return { sync: async () => undefined, recover: () => undefined, close: () => undefined };
   database.pragma('synchronous = normal');
+  // Its name as SQLite knows it: absolute, and without links.
+  const path = database.prepare<[], string>("select file from pragma_database_list where name = 'main'").pluck().get();
   let file: number | null = null;
   // SQLite keeps the log until the last connection closes.
   const opened = () => {
-    file ??= openSync(`${database.name}-wal`, 'r+');
+    file ??= openSync(`${path}-wal`, 'r+');
     return file;
   };
   let [slow, aside] = [0, 0];

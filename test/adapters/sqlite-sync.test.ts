@@ -99,6 +99,19 @@ describe('the log of the SQLite file', () => {
     expect(seen).toEqual([1, [1], 'confirmed']);
   });
 
+  it('is on the disk although work with a result failed', async () => {
+    const failing = insert(1, () => {
+      throw new Error('no turn begins');
+    });
+    const others = [insert(2), insert(3, () => undefined)];
+    const failed = expect(failing).rejects.toThrow('no turn begins');
+    while (disk.waiting.length === 0) await tick();
+    disk.waiting.shift()?.();
+    await failed;
+    expect(await Promise.all(others)).toEqual([2, 3]);
+    expect(disk.log).toEqual(['in background']);
+  });
+
   it('is not waited for by reads and repeatable work', async () => {
     await group.read(async () => undefined);
     await group.writeLazily(async () => undefined);

@@ -61,7 +61,14 @@ export function createGroupCommit(connection: Connection): GroupCommit {
       async run(open) {
         result = { value: await unit(open) };
       },
-      committed: () => result !== null && onCommitted?.(result.value),
+      committed() {
+        try {
+          if (result !== null) onCommitted?.(result.value);
+        } catch (error) {
+          // The others of the group are committed, too, and wait for the disk.
+          reject(error);
+        }
+      },
       resolve: () => result !== null && resolve(result.value),
       reject,
     });

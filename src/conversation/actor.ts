@@ -19,6 +19,8 @@ import { createViewCache, type ViewCache } from './view-cache.ts';
 export interface Actor {
   /** Stores a message, and starts a turn if a reply is owed. Durable when it resolves. */
   receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
+  /** Resolves when every received message is durable; rejects if the newest one could not be stored. */
+  stored(): Promise<unknown>;
   /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
   /**
@@ -52,7 +54,7 @@ interface Self {
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
   running: Running | null;
-  /** Settles when the newest message is durable. */
+  /** Resolves when the newest message is durable, and with it all earlier ones. Rejects if it could not be stored. */
   stored: Promise<unknown>;
 }
 
@@ -93,6 +95,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
         receiving -= 1;
       }
     },
+    stored: () => self.stored,
     wake() {
       // Another process may have stored an owed reply, which the cache does not show.
       self.copy.drop();
@@ -123,7 +126,7 @@ async function take(options: ActorOptions, self: Self, append: Omit<Append, 'cla
     if (result.kind === 'stored') accept(options, self, { append, result });
   };
   const appending = options.services.store.transcript.append({ ...append, claimLeaseMs, onStored });
-  self.stored = appending.catch(() => undefined);
+  self.stored = appending;
   const result = await appending;
   if (!isAccepted) onStored(result);
   if (result.kind === 'stored' && !append.wantsReply)
@@ -169,7 +172,7 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
   let claim = first ?? (await claimOwed(options, copy, snapshot));
   while (claim !== null && snapshot !== null) {
     const current = (await copy.current()) ?? snapshot;
-    const opening = { claim, snapshot: current, latest: copy.current, stored: () => self.stored };
+    const opening = { claim, snapshot: current, latest: copy.current, stored: untilDurable(options, self, claim) };
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);
@@ -184,6 +187,20 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     // messages.
     claim = await claimOwed(options, copy, snapshot);
   }
+}
+
+/** After a failure, the store makes everything durable with its next write, or rejects that too. */
+function untilDurable({ services }: ActorOptions, self: Self, claim: Claim): () => Promise<void> {
+  const { store, clock } = services;
+  return async () => {
+    const { stored } = self;
+    try {
+      await stored;
+    } catch {
+      await store.conversations.renew('reply', claim, clock.now() + REPLY_LEASE_MS);
+      if (self.stored === stored) self.stored = DURABLE;
+    }
+  };
 }
 
 /** The conversation counts as busy until the work has ended. */

@@ -53,8 +53,7 @@ export interface RunOptions extends Reading, Opening {
 }
 
 export function createRun(parts: ReplyOptions, options: RunOptions): Run {
-  const { profile, models, newest, signal, show } = options;
-  const { hooks } = parts.services;
+  const { profile, models, newest, signal } = options;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
   const person = askerOf(options.snapshot.conversation.key, askedIn(options.snapshot, newest).author);
@@ -80,10 +79,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       const spawn = spawnFor(parts.children, parent);
       return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
     },
-    onDraft(text) {
-      // Hooks may change or hold back what it says: nobody sees it before that.
-      if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
-    },
+    onDraft: createDrafts(parts, options),
     ask: createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
@@ -109,6 +105,19 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     blobs: blobs.all,
     recorded: (at) => recordOf(parts, options, { state, at }),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
+  };
+}
+
+/** Shows what the model writes, in order, once the message is durable: people must not see an answer to a lost message. */
+function createDrafts({ services: { hooks } }: ReplyOptions, { signal, show, stored }: RunOptions) {
+  // Hooks may change or hold back what it says: nobody sees it before that.
+  if (hooks.has('model') || hooks.has('post')) return () => undefined;
+  const durable = stored().then(
+    () => true,
+    () => false,
+  );
+  return (text: string): void => {
+    durable.then((is) => is && !signal.aborted && show({ kind: 'draft', text })).catch(() => undefined);
   };
 }
 

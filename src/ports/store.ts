@@ -170,7 +170,7 @@ export interface Append {
     /** Until this time they belong to this process; afterwards any process may take them. */
     readonly heldUntil: number;
   };
-  /** Called once it is readable: a turn may begin, but no tool, post or receipt before it is durable. Optional. */
+  /** Called once it is readable: a turn may begin, but no tool, draft, post or receipt before it is durable. */
   readonly onStored?: (result: AppendResult) => void;
   readonly now: number;
 }

@@ -311,6 +311,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/util/text-file.ts#readText',
   ],
   'adapters/channels/discord/drops.ts#dropMalformed',
+  'adapters/channels/slack/places.ts#isForeign',
   'adapters/channels/discord/gateway/frames.ts#readInformation',
   'adapters/channels/discord/gateway/line.ts#notOpened',
   'adapters/channels/discord/gateway/line.ts#endingOf',

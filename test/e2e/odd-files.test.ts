@@ -17,9 +17,12 @@ function put(folder: Folder, name: string, kind: Kind): void {
   else mkdirSync(folder.file(name));
 }
 
-/** Each case runs in a process of its own, because reading a pipe blocks the whole process. */
-async function refusal(folder: Folder, args: readonly string[], expected = 2): Promise<string> {
-  const { code, stderr } = await run(folder, args);
+/** A process of its own, because reading a pipe blocks the whole process. To read a folder fails at once. */
+const runnerOf = (folder: Folder, kind: Kind) => (args: readonly string[]) =>
+  kind === 'folder' ? folder.run(args) : run(folder, args);
+
+async function refusal(start: ReturnType<typeof runnerOf>, args: readonly string[], expected = 2): Promise<string> {
+  const { code, stderr } = await start(args);
   expect(code, `${args.join(' ')}: ${stderr}`).toBe(expected);
   return stderr;
 }
@@ -46,7 +49,7 @@ describe.each(KINDS)('a %s', (kind) => {
     mkdirSync(folder.file('own'));
     writeFileSync(folder.file('config.toml'), config);
     put(folder, name, kind);
-    const stderr = await refusal(folder, args);
+    const stderr = await refusal(runnerOf(folder, kind), args);
     expect(stderr).toMatch(REASON[kind]);
     expect(stderr).toContain(name.split('/').at(-1));
   });
@@ -67,10 +70,11 @@ describe.each(['device', 'folder'] as const)('a %s', (kind) => {
     writeFileSync(folder.file('one.jsonl'), '{"id":1,"author":"Ada","text":"Tea is ready."}\n');
     await folder.run(['import', 'one.jsonl', ...here]);
     put(folder, 'odd', kind);
-    expect(await refusal(folder, ['context', ...here, '--ask-file', 'odd'])).toMatch(REASON[kind]);
-    expect(await refusal(folder, ['import', 'odd', ...here])).toMatch(REASON[kind]);
-    expect(await refusal(folder, ['send', 'Look:', '--file', 'odd', ...here])).toMatch(REASON[kind]);
-    expect(await refusal(folder, ['--data', 'other', 'restore', 'odd'], 1)).toMatch(REASON[kind]);
+    const start = runnerOf(folder, kind);
+    expect(await refusal(start, ['context', ...here, '--ask-file', 'odd'])).toMatch(REASON[kind]);
+    expect(await refusal(start, ['import', 'odd', ...here])).toMatch(REASON[kind]);
+    expect(await refusal(start, ['send', 'Look:', '--file', 'odd', ...here])).toMatch(REASON[kind]);
+    expect(await refusal(start, ['--data', 'other', 'restore', 'odd'], 1)).toMatch(REASON[kind]);
   });
 });
 

@@ -48,7 +48,7 @@ export async function asked({ quick }: RowOptions): Promise<RowResult> {
     figures,
     notes: [
       'Strict evidence messages of all question categories, each question asked as the newest message of a conversation at rest, without a tool call. The weights of the ranking were fitted on these conversations; `node bench/asked.ts DIRECTORY` measures others, and prints every category.',
-      'Ordinary messages are what people said in the second half of a conversation, after the first half.',
+      'Ordinary messages are what people said in the second half of a conversation, each sent when the first half is stored.',
     ],
   };
 }

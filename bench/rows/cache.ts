@@ -48,7 +48,7 @@ export async function cache({ quick }: RowOptions): Promise<RowResult> {
 }
 
 const NOTES = [
-  'Two people (680 messages, each with a short answer) up to 16,000 tokens, long answers and code above. Pauses are those of the two people: half a minute, or days between their meetings. The provider keeps a prefix for five minutes; reading it costs a tenth and writing it 1.25 of other input, an output token five times as much. Costs are for 100 turns in thousands of input tokens, summaries included. The share of a request that repeats the one before ignores pauses.',
+  'Windows up to 16,000 tokens hold a conversation of two people (680 messages, each with a short answer), larger windows one with long answers and code. Pauses are those of the two people: half a minute, or days between their meetings. The provider keeps a prefix for five minutes; reading it costs a tenth of the price of other input, writing it 1.25 times that price, and an output token five times that price. Costs are for 100 turns in thousands of input tokens, summaries included. The share of a request that repeats the one before ignores pauses.',
 ];
 
 const SHORT_ANSWER = 'Noted. That fits what was agreed before, so nothing else has to change.';

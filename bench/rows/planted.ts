@@ -11,7 +11,7 @@ export async function planted({ quick }: RowOptions): Promise<RowResult> {
   return {
     figures: found.flatMap((one, index) => figuresOf(one, SUMMARIES[index] ?? 0)),
     notes: [
-      'Messages with one such detail each, between recorded messages, in a window of 8,000 tokens. Each is asked about in other words, as the newest message and without a tool call. A detail is reachable if it is in view, kept by a summary, or listed as lost. The summariser keeps words without digits; the share that it keeps is that of its live summaries.',
+      'Messages with one such detail each, between recorded messages, in a window of 8,000 tokens. The newest message asks about each detail in other words, and no tool is called. A detail is reachable if it is in view, kept by a summary, or listed as lost. The summariser keeps words without digits; the share that it keeps is that of its live summaries.',
     ],
   };
 }

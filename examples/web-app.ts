@@ -12,24 +12,23 @@ const PAGE = `<!doctype html><pre id="log"></pre><form><input name="text" autofo
   new EventSource('/events' + location.search).onmessage = ({ data }) => show('Bot: ' + JSON.parse(data));
   document.forms[0].onsubmit = (event) => {
     event.preventDefault();
-    const { value } = event.target[0];
-    fetch('/say' + location.search, { method: 'POST', body: value }).then(() => show('You: ' + value));
-    event.target.reset();
+    const body = event.target[0].value;
+    fetch('/say' + location.search, { method: 'POST', body }).then(() => show('You: ' + body), event.target.reset());
   };</script>`;
-
 const readers = new Map<string, ServerResponse>();
 const web: Channel = {
   platform: 'web',
   traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'platform' },
-  start: async () => undefined,
+  start: async () => void server.listen(Number(process.env['PORT'] ?? 8000), '127.0.0.1'),
   split: (reply) => [{ kind: 'text', text: reply }],
   async post({ conversation, body, nonce }) {
+    if (!readers.has(conversation)) throw new Error('The page is closed'); // The bot tries again.
     readers.get(conversation)?.write(`data: ${JSON.stringify(body.text)}\n\n`);
     return { platformMessageId: nonce };
   },
   show: () => undefined,
   linkTo: async () => null,
-  stop: async () => void [...readers.values()].map((reader) => reader.end()),
+  stop: async () => void server.close(), // Running replies are still posted to open pages.
 };
 const bot = createBot({
   channels: [web],
@@ -44,17 +43,18 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const conversation = makeKey({ platform: 'web', workspace: 'local', channel: name });
   if (pathname === '/events') {
     readers.set(conversation, response);
+    response.on('close', () => readers.get(conversation) === response && readers.delete(conversation));
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
   } else if (pathname === '/say') {
     const author = { id: name, name, kind: 'person' } as const;
     const about = { attachments: [], replyTo: null, mentions: [], addressesBot: true, audience: 'dm' } as const;
-    const sent = { text: await text(request), externalId: crypto.randomUUID(), at: Date.now() };
-    response.end(JSON.stringify(await bot.sink.message({ ...about, ...sent, conversation, author })));
+    const sent = { author, text: await text(request), externalId: crypto.randomUUID(), at: Date.now() };
+    response.end(JSON.stringify(await bot.sink.message({ ...about, ...sent, conversation })));
   } else response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
 }
 
-await bot.start();
 const server = createServer((request, response) => {
   answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
-}).listen(Number(process.env['PORT'] ?? 8000), '127.0.0.1');
-process.once('SIGTERM', () => bot.stop().then(() => server.close()));
+});
+await bot.start();
+process.once('SIGTERM', () => bot.stop().then(() => server.closeAllConnections()));

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
@@ -196,6 +197,30 @@ describe('the examples', () => {
       expect(await said.json()).toEqual({ stored: true, willReply: true });
       const read = await events.body?.pipeThrough(new TextDecoderStream()).getReader().read();
       expect(read?.value).toMatch(/^data: ".*Ada/u);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'web-app.ts keeps replies for closed pages, and ends with open ones',
+    async () => {
+      const port = await freePort();
+      using program = run(['web-app.ts'], { PORT: String(port) });
+      const url = `http://127.0.0.1:${port}`;
+      await listening(port, LIMIT_MS);
+      const left = new AbortController();
+      await fetch(`${url}/events?as=Ada`, { signal: left.signal });
+      left.abort();
+      await fetch(`${url}/say?as=Ada`, { method: 'POST', body: 'My name is Ada.' });
+      await sleep(500);
+      const events = (await fetch(`${url}/events?as=Ada`)).body?.pipeThrough(new TextDecoderStream()).getReader();
+      expect((await events?.read())?.value).toMatch(/^data: ".*Ada/u);
+      const exited = once(program.child, 'exit');
+      program.child.kill('SIGTERM');
+      // A browser connects again as soon as its stream has ended.
+      while ((await events?.read().catch(() => null))?.done === false);
+      await fetch(`${url}/events?as=Ada`).catch(() => null);
+      expect(await exited).toEqual([0, null]);
     },
     LIMIT_MS,
   );

@@ -5,7 +5,9 @@ export interface FileWatch {
   readonly files: () => readonly string[];
   /** Folders whose events cause a check. */
   readonly folders: () => readonly string[];
+  /** At a change, and at each check while `isDue`: not all files that matter may be known. */
   readonly onChange: () => void;
+  readonly isDue: () => boolean;
   readonly debounceMs: number;
   readonly pollMs: number;
 }
@@ -23,7 +25,7 @@ export function watchFiles(options: FileWatch): { close(): void } {
   const look = (): void => {
     timer = null;
     const now = versionsOf(options.files());
-    if (textOf(now) !== textOf(seen)) {
+    if (options.isDue() || textOf(now) !== textOf(seen)) {
       options.onChange();
       // Stamps from before the read: a write during the read is detected by the next check.
       seen = new Map([...versionsOf(options.files())].map(([file, version]) => [file, now.get(file) ?? version]));

@@ -74,6 +74,8 @@ export function watchConfig(options: WatchOptions): LiveConfig {
     files,
     folders,
     onChange: reload,
+    // What is wrong may be in a file or folder that only the rejected configuration names.
+    isDue: () => rejection !== null,
     debounceMs: options.debounceMs ?? 150,
     pollMs: options.pollMs ?? 5000,
   });

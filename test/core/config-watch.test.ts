@@ -102,6 +102,19 @@ test('going back to what runs clears the rejection', async () => {
   await vi.waitFor(() => expect(live.rejection()).toBeNull(), patience);
 });
 
+test('a rejected change applies once its prompt folder is mended', async () => {
+  const { folder, file, live, rejections } = setup(steps(1), { pollMs: 50 });
+  const prompts = join(folder, 'elsewhere', 'prompts');
+  writeFileSync(file, `[defaults]\nmax_steps = 2\nprompts = ${JSON.stringify(prompts)}\n`);
+  await vi.waitFor(() => expect(rejections).toHaveLength(1), patience);
+  mkdirSync(prompts, { recursive: true });
+  writeFileSync(join(prompts, 'persona.md.hbs'), '{{#if');
+  await vi.waitFor(() => expect(rejections).toHaveLength(2), patience);
+  writeFileSync(join(prompts, 'persona.md.hbs'), 'You are patient.');
+  await vi.waitFor(() => expect(live.config().agents[0]?.prompts).toBe(prompts), patience);
+  expect(live.rejection()).toBeNull();
+});
+
 test('a removed file is reported and changes nothing', async () => {
   const { file, rejections, maxSteps } = setup(steps(3));
   rmSync(file);

@@ -17,6 +17,8 @@ const DUE_AT_ONCE = 100;
 const POSTS_AT_ONCE = 500;
 /** Long, because each timer wakes the process. */
 const ALIVE_MS = 3_600_000;
+/** For releasing claims after the deadline for stopping. */
+const LATE_MS = 3_000;
 
 /**
  * A running bot. `start` resolves when it accepts messages; `stop` resolves when all work in flight is finished or
@@ -191,13 +193,22 @@ async function settle({ actors, outbox }: Core): Promise<void> {
   await outbox.drained();
 }
 
+/** With a store that does not answer, steps wait beyond the deadline. Closing the store ends them. */
 async function stopAll(core: Core, deadlineMs: number): Promise<void> {
-  const { services, channels, abort, closing } = core;
+  const { services, abort, closing } = core;
+  closing.abort();
+  core.posting.isOn = false;
+  await untilLate(finish(core, deadlineMs), deadlineMs + LATE_MS);
+  abort.abort(new Error('The bot has stopped.'));
+  await untilLate(core.engines.dispose(), LATE_MS);
+  await services.store.close();
+}
+
+async function finish(core: Core, deadlineMs: number): Promise<void> {
+  const { services, channels, abort } = core;
   const deadlineAt = services.clock.now() + deadlineMs;
   // If a step ends early, the next one gets its remaining time.
   const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
-  closing.abort();
-  core.posting.isOn = false;
   await core.outbox.hold().catch((error: unknown) => report(core, error));
   await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
   await withDeadline(settle(core), {
@@ -206,15 +217,16 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   });
   await settle(core);
   // A child that its engine does not end in time is ended by a sweep.
-  const over = new AbortController();
-  const late = services.clock.sleep(leftMs(), { signal: over.signal }).catch(() => undefined);
-  await Promise.race([core.children.drained(), late]);
-  over.abort();
+  await untilLate(core.children.drained(), leftMs());
   if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
   await services.queue.close({ deadlineMs: leftMs() });
-  abort.abort(new Error('The bot has stopped.'));
-  await core.engines.dispose();
-  await services.store.close();
+}
+
+/** What fails later than that has no effect. */
+async function untilLate(work: Promise<void>, limitMs: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, limitMs);
+  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 async function withDeadline(

@@ -29,7 +29,8 @@ export async function openPglite(): Promise<Pglite> {
     await enter();
     const upkeep = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: lent(pglite, gate) }) });
     const links = linksTo(pglite, gate);
-    const storage = await createPostgresStorageOn({ links, upkeep, place: 'memory', create: true });
+    const database = { links, upkeep, place: 'memory', create: true, drop: () => undefined };
+    const storage = await createPostgresStorageOn(database);
     const empty = async () => {
       await enter();
       await pglite.exec(EMPTY);

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Storage } from '../../../src/adapter-kit.ts';
 import type { Tables } from '../sql/index.ts';
@@ -22,11 +23,13 @@ const STATEMENT_LIMIT_MS = 60_000;
  * reconnects automatically.
  */
 export async function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
-  const pool = createPool({ url, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
-  const upkeepPool = createPool({ url, connections: 1, limitMs: null, pipeline: false });
+  const sockets = new Set<Socket>();
+  const pool = createPool({ url, sockets, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
+  const upkeepPool = createPool({ url, sockets, connections: 1, limitMs: null, pipeline: false });
   return createPostgresStorageOn({
     links: createLinks(pool, CONNECTIONS),
     upkeep: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: upkeepPool }) }),
+    drop: () => sockets.forEach((socket) => void socket.destroy()),
     place: placeOf(url),
     create,
   });

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 
 export interface PoolSettings {
@@ -7,13 +8,15 @@ export interface PoolSettings {
   readonly limitMs: number | null;
   /** Sends statements without waiting for earlier ones to return. */
   readonly pipeline: boolean;
+  /** Receives the open sockets: `end` of a client waits for statements that it has sent. */
+  readonly sockets: Set<Socket>;
 }
 
 const CONNECT_LIMIT_MS = 5_000;
 /** Network delay in addition to the server's own time limit. */
 const NETWORK_ALLOWANCE_MS = 5_000;
 
-export function createPool({ url, connections, limitMs, pipeline }: PoolSettings): pg.Pool {
+export function createPool({ url, connections, limitMs, pipeline, sockets }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -21,6 +24,7 @@ export function createPool({ url, connections, limitMs, pipeline }: PoolSettings
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     keepAlive: true,
     pipeline,
+    stream: () => openSocket(sockets),
     types: { getTypeParser },
     onConnect: (client) => prepareSession(client, limitMs),
     ...(limitMs === null ? {} : { query_timeout: limitMs + NETWORK_ALLOWANCE_MS }),
@@ -28,6 +32,12 @@ export function createPool({ url, connections, limitMs, pipeline }: PoolSettings
   // A connection that broke while idle is replaced by the next use.
   pool.on('error', () => undefined);
   return pool;
+}
+
+function openSocket(open: Set<Socket>): Socket {
+  const socket = new Socket();
+  open.add(socket);
+  return socket.once('close', () => open.delete(socket));
 }
 
 /** Set here instead of at the start of the connection, because a proxy in between may reject it there. */

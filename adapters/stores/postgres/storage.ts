@@ -15,12 +15,16 @@ export interface PostgresDatabase {
   readonly links: Links;
   /** The same database, for long work. */
   readonly upkeep: Kysely<Tables>;
+  /** Ends all connections at once, also those in use: their statements fail. */
+  readonly drop: () => void;
   /** Its URL, for messages. */
   readonly place: string;
   /** Create the tables if there are none. */
   readonly create: boolean;
 }
 
+/** A server that takes longer for the last statements is down, or the network is: nothing of them is acknowledged. */
+const CLOSE_LIMIT_MS = 2_000;
 /** An arbitrary lock number. */
 const MEMORY_LOCK = 0x5374726d65;
 
@@ -45,8 +49,13 @@ function createEngine(database: PostgresDatabase): SqlEngine {
   const memoryLock = sql`select pg_advisory_xact_lock(${sql.lit(MEMORY_LOCK)})`.compile(query);
   let closing: Promise<void> | null = null;
   const close = async () => {
-    await units.close();
-    await destroy(database);
+    const late = setInterval(database.drop, CLOSE_LIMIT_MS);
+    try {
+      await units.close();
+      await destroy(database);
+    } finally {
+      clearInterval(late);
+    }
   };
   return {
     name: 'Postgres',

@@ -33,8 +33,8 @@ export function createUnits(links: Links, place: string): Units {
     }
   };
   return {
-    read: (unit) => submit(() => repeated((run) => runRead(links, unit, run))),
-    write: (unit) => submit(() => repeated((run) => runWrite(links, unit, run))),
+    read: (unit) => submit(() => repeated((run) => runRead(links, unit, run), { isOver: () => isClosed })),
+    write: (unit) => submit(() => repeated((run) => runWrite(links, unit, run), { isOver: () => isClosed })),
     async close() {
       isClosed = true;
       await Promise.allSettled(running);
@@ -47,7 +47,10 @@ interface Run {
   isEnding: boolean;
 }
 
-async function repeated<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+async function repeated<Result>(
+  work: (run: Run) => Promise<Result>,
+  { isOver }: { readonly isOver: () => boolean },
+): Promise<Result> {
   let wasLost = false;
   for (let count = 1; ; count++) {
     const run = { isEnding: false };
@@ -55,7 +58,7 @@ async function repeated<Result>(work: (run: Run) => Promise<Result>): Promise<Re
       return await work(run);
     } catch (error) {
       const lost = isLost(error);
-      const isHopeless = !(lost || isConflict(error)) || (lost && wasLost) || count === MAX_RUNS;
+      const isHopeless = !(lost || isConflict(error)) || (lost && (wasLost || isOver())) || count === MAX_RUNS;
       if (isHopeless || run.isEnding) throw error;
       wasLost ||= lost;
       await pause(count);

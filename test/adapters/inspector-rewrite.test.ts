@@ -153,7 +153,7 @@ describe('rewriting a summary from its page', () => {
   it('works from the chat, for moderators', async () => {
     const { world } = inspected;
     const reply = await world.command('summaries rewrite', { id, wish: 'the numbers' });
-    expect(reply.text).toContain('will be written again');
+    expect(reply.text).toContain('will be rewritten');
     await worked();
     expect(await inspected.page(path)).toContain('Another text replaced this one');
     const again = await world.command('summaries rewrite', { id });

@@ -98,7 +98,7 @@ describe('a reranker', () => {
   });
 
   it('delays one reply when it hangs, then rests', async () => {
-    await using world = await openWorld({ recall: { ...USED.recall, rerank_timeout_ms: 20 } });
+    await using world = await openWorld({ recall: { ...USED.recall, rerank_timeout_ms: 500 } });
     await tellOfTents(world);
     const plain = await quoted(world, null);
     await using server = await startJsonServer(() => null);
@@ -125,7 +125,7 @@ describe('a reranker', () => {
   it.each([{ rerank_with: 'embeddings' }, { rerank_timeout_ms: 5000 }] as const)(
     'rests only for the agent whose request failed (%o)',
     async (other) => {
-      await using world = await openWorld({ recall: { ...USED.recall, rerank_timeout_ms: 20 } });
+      await using world = await openWorld({ recall: { ...USED.recall, rerank_timeout_ms: 500 } });
       await tellOfTents(world);
       const plain = await quoted(world, null);
       let isFirst = true;

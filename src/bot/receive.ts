@@ -19,7 +19,7 @@ import type { Channels, Services, TextLog } from '../services.ts';
 
 export interface ReceiverOptions {
   readonly services: Services;
-  readonly actors: Pick<Actors, 'of' | 'peek' | 'refreshBusy'>;
+  readonly actors: Pick<Actors, 'of' | 'refreshBusy'>;
   readonly outbox: Pick<Outbox, 'deliver'>;
   readonly channels: Channels;
   readonly inbound: InboundHooks;
@@ -41,11 +41,7 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
     const message = edited === null ? given : { ...given, ...contentOf(edited) };
     const { conversation } = message;
     const heard = await inbound.message(message);
-    if (heard.kind === 'known') {
-      // It may be readable only: its first delivery waits for the disk.
-      await parts.actors.peek(conversation)?.stored();
-      return duplicate(services, conversation, heard.seq);
-    }
+    if (heard.kind === 'known') return duplicate(services, conversation, heard.seq);
     if (heard.kind === 'drop') {
       parts.drop({ ...dropOf(message), reason: 'hook', problem: heard.reason });
       return NOT_STORED;

@@ -19,8 +19,6 @@ import { createViewCache, type ViewCache } from './view-cache.ts';
 export interface Actor {
   /** Stores a message, and starts a turn if a reply is owed. Durable when it resolves. */
   receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
-  /** Resolves when every received message is durable; rejects if the newest one could not be stored. */
-  stored(): Promise<unknown>;
   /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
   /**
@@ -54,8 +52,6 @@ interface Self {
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
   running: Running | null;
-  /** Resolves when the newest message is durable, and with it all earlier ones. Rejects if it could not be stored. */
-  stored: Promise<unknown>;
 }
 
 interface Running extends Standing {
@@ -74,15 +70,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   };
   const onIdle = () => options.outbox.settled(key).then(rest, onError);
   const turns = createMailbox({ onError, onIdle });
-  const self: Self = {
-    key,
-    copy: createViewCache(store, key),
-    turns,
-    onError,
-    isBegun: false,
-    running: null,
-    stored: DURABLE,
-  };
+  const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false, running: null };
   let lastUsedAt = clock.now();
   let receiving = 0;
   return {
@@ -95,7 +83,6 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
         receiving -= 1;
       }
     },
-    stored: () => self.stored,
     wake() {
       // Another process may have stored an owed reply, which the cache does not show.
       self.copy.drop();
@@ -115,38 +102,20 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   };
 }
 
-const DURABLE = Promise.resolve();
-
 async function take(options: ActorOptions, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
+  const { copy, turns, onError } = self;
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.open() ? REPLY_LEASE_MS : null;
-  let isAccepted = false;
-  const onStored = (result: AppendResult) => {
-    isAccepted = true;
-    if (result.kind === 'stored') accept(options, self, { append, result });
-  };
-  const appending = options.services.store.transcript.append({ ...append, claimLeaseMs, onStored });
-  self.stored = appending;
-  const result = await appending;
-  if (!isAccepted) onStored(result);
-  if (result.kind === 'stored' && !append.wantsReply)
-    watchStored(options, self, toEntry(append.message, result.seq)).catch(self.onError);
-  return result;
-}
-
-interface Accepted {
-  readonly append: Omit<Append, 'claimLeaseMs'>;
-  readonly result: Extract<AppendResult, { kind: 'stored' }>;
-}
-
-/** A turn begins while the disk is written. */
-function accept(options: ActorOptions, self: Self, { append, result }: Accepted): void {
+  const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
+  if (result.kind === 'duplicate') return result;
   const entry = toEntry(append.message, result.seq);
   const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
-  self.copy.extend(result.conversation, [entry, ...answer]);
+  copy.extend(result.conversation, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.
-  if (append.wantsReply) self.turns.put(() => work(options, self, result.claim));
+  if (append.wantsReply) turns.put(() => work(options, self, result.claim));
+  else watchStored(options, self, entry).catch(onError);
+  return result;
 }
 
 async function watchStored(options: ActorOptions, self: Self, entry: Entry): Promise<void> {
@@ -171,8 +140,7 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
   if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
   let claim = first ?? (await claimOwed(options, copy, snapshot));
   while (claim !== null && snapshot !== null) {
-    const current = (await copy.current()) ?? snapshot;
-    const opening = { claim, snapshot: current, latest: copy.current, stored: untilDurable(options, self, claim) };
+    const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') copy.drop();
     else copy.extend(end.result.conversation, end.result.entries);
@@ -187,20 +155,6 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     // messages.
     claim = await claimOwed(options, copy, snapshot);
   }
-}
-
-/** After a failure, the store makes everything durable with its next write, or rejects that too. */
-function untilDurable({ services }: ActorOptions, self: Self, claim: Claim): () => Promise<void> {
-  const { store, clock } = services;
-  return async () => {
-    const { stored } = self;
-    try {
-      await stored;
-    } catch {
-      await store.conversations.renew('reply', claim, clock.now() + REPLY_LEASE_MS);
-      if (self.stored === stored) self.stored = DURABLE;
-    }
-  };
 }
 
 /** The conversation counts as busy until the work has ended. */

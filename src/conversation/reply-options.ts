@@ -33,8 +33,6 @@ export interface Opening {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;
   latest(): Promise<ContextSnapshot | null>;
-  /** Resolves when what the turn answers is durable. Rejects if it could not be made so. */
-  stored(): Promise<unknown>;
   /** Called before the first model call, with the memories that the turn is given. */
   onGiven(ids: readonly MemoryId[]): void;
 }

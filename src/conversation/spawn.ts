@@ -133,7 +133,6 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
   const run = createRun(options, {
     ...{ ...turn, models, volatile, preparedAt, show: () => undefined },
     onGiven: (ids) => onGiven(ids),
-    stored: async () => undefined,
     async latest() {
       await parent.check();
       return await viewOf(options, child, turn.claim);

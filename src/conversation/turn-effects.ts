@@ -53,7 +53,8 @@ export interface RunOptions extends Reading, Opening {
 }
 
 export function createRun(parts: ReplyOptions, options: RunOptions): Run {
-  const { profile, models, newest, signal } = options;
+  const { profile, models, newest, signal, show } = options;
+  const { hooks } = parts.services;
   const engine = parts.engineFor(profile);
   const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
   const person = askerOf(options.snapshot.conversation.key, askedIn(options.snapshot, newest).author);
@@ -79,7 +80,10 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       const spawn = spawnFor(parts.children, parent);
       return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
     },
-    onDraft: createDrafts(parts, options),
+    onDraft(text) {
+      // Hooks may change or hold back what it says: nobody sees it before that.
+      if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
+    },
     ask: createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id }),
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
@@ -105,19 +109,6 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     blobs: blobs.all,
     recorded: (at) => recordOf(parts, options, { state, at }),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
-  };
-}
-
-/** Shows what the model writes, in order, once the message is durable: people must not see an answer to a lost message. */
-function createDrafts({ services: { hooks } }: ReplyOptions, { signal, show, stored }: RunOptions) {
-  // Hooks may change or hold back what it says: nobody sees it before that.
-  if (hooks.has('model') || hooks.has('post')) return () => undefined;
-  const durable = stored().then(
-    () => true,
-    () => false,
-  );
-  return (text: string): void => {
-    durable.then((is) => is && !signal.aborted && show({ kind: 'draft', text })).catch(() => undefined);
   };
 }
 
@@ -192,11 +183,9 @@ async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Pro
  */
 async function claimed(
   { services }: ReplyOptions,
-  { claim, snapshot, stored }: Opening,
+  { claim, snapshot }: Opening,
   given: readonly MemoryId[],
 ): Promise<Conversation> {
-  // What a tool does must not outlive the message that it was done for.
-  await stored();
   const conversation = await standingOf(services, { claim, snapshot, given });
   if (conversation !== null) return conversation;
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });

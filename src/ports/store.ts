@@ -170,8 +170,6 @@ export interface Append {
     /** Until this time they belong to this process; afterwards any process may take them. */
     readonly heldUntil: number;
   };
-  /** Called once it is readable: a turn may begin, but no tool, draft, post or receipt before it is durable. */
-  readonly onStored?: (result: AppendResult) => void;
   readonly now: number;
 }
 
@@ -250,7 +248,10 @@ export interface TranscriptStore {
   pick(conversationId: number, seqs: readonly number[]): Promise<readonly Entry[]>;
   /** The entry of a platform message: by a person, or posted by the bot (found through the outbox). */
   byExternalId(conversationId: number, externalId: string): Promise<Entry | null>;
-  /** False if there is no such message. Marks covering summaries as stale and deletes memories based on it alone. */
+  /**
+   * Returns false if there is no such message. Marks covering summaries as stale and deletes memories based on it
+   * alone.
+   */
   edit(conversationId: number, edit: EntryEdit): Promise<boolean>;
   /**
    * Deletes the text, and what was `derived` from it, in one transaction. Covering summaries become gaps, and memories

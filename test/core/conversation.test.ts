@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  type Append,
-  type ContextSnapshot,
-  defineTool,
-  ModelError,
-  type ModelRequest,
-  type Storage,
-  textOf,
-} from '../../src/adapter-kit.ts';
+import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/adapter-kit.ts';
 import { createViewCache } from '../../src/conversation/view-cache.ts';
-import type { Hooks } from '../../src/hooks/hooks.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {
   faithful,
@@ -67,92 +58,6 @@ function textsIn(request: ModelRequest | undefined): string {
 async function lastReply(world: BotWorld): Promise<string> {
   return textOf((await world.entries()).findLast((entry) => entry.role === 'assistant')?.parts ?? []);
 }
-
-/** A bot with a tool, whose messages are readable, but durable only once `append` lets them. */
-async function botOnSlowDisk(
-  wrap: { readonly append: () => Promise<void>; readonly renew?: () => Promise<void> },
-  hooks: BotWorldOptions['hooks'] = [],
-) {
-  const steps: string[] = [];
-  const chat = scriptedModel(
-    async (_request, { count }) => {
-      steps.push('model');
-      return count === 1
-        ? { text: 'One moment.', calls: [{ tool: 'look', input: { what: 'x' } }] }
-        : { text: 'Hello.' };
-    },
-    { id: 'test:chat' },
-  );
-  const run = async () => {
-    steps.push('tool');
-    return 'Found.';
-  };
-  const storage = (inner: Storage): Storage => {
-    const { transcript, conversations } = inner.store;
-    const append = async (given: Append) => {
-      const result = await transcript.append(given);
-      await wrap.append();
-      return result;
-    };
-    const renew: typeof conversations.renew = async (...given) => {
-      await wrap.renew?.();
-      return await conversations.renew(...given);
-    };
-    const slow = { transcript: { ...transcript, append }, conversations: { ...conversations, renew } };
-    return { ...inner, store: { ...inner.store, ...slow } };
-  };
-  const tools = [{ ...look, run }];
-  const world = await createBotWorld({ models: [chat], tools, agent: { tools: ['look'] }, storage, hooks });
-  const drafts = () => world.channel.shown.flatMap((shown) => (shown.kind === 'draft' ? [shown.text] : []));
-  return Object.assign(world, { steps, drafts });
-}
-
-describe('a turn whose message is still being written', () => {
-  it('asks the model, but acknowledges, shows and runs nothing', async () => {
-    const door = gate();
-    await using world = await botOnSlowDisk({ append: door.pass });
-    const receipt = world.say('Look it up.').then(() => world.steps.push('acknowledged'));
-    await until(() => door.count > 0 && world.steps.length > 0);
-    await settle();
-    expect([world.steps, world.drafts()]).toEqual([['model'], []]);
-    door.open();
-    await receipt;
-    await world.settled();
-    expect(world.steps.toSorted()).toEqual(['acknowledged', 'model', 'model', 'tool']);
-    expect(world.drafts()).toEqual(['One moment.', 'Hello.']);
-    expect(await lastReply(world)).toBe('Hello.');
-  });
-
-  it('runs its tools only after another write if that fails', async () => {
-    const door = gate();
-    const append = () => Promise.reject(new Error('the disk failed'));
-    await using world = await botOnSlowDisk({ append, renew: door.pass });
-    await expect(world.say('Look it up.')).rejects.toThrow('the disk failed');
-    await until(() => door.count > 1);
-    await settle();
-    expect([world.steps, world.drafts()]).toEqual([['model'], []]);
-    door.open();
-    await world.settled();
-    expect(world.steps).toEqual(['model', 'tool', 'model']);
-    expect(await lastReply(world)).toBe('Hello.');
-  });
-
-  it('is not acknowledged early when it is delivered again', async () => {
-    const door = gate();
-    const hooks: Hooks[] = [{ inbound: (change, next) => next(change) }];
-    await using world = await botOnSlowDisk({ append: door.pass }, hooks);
-    let acknowledged = 0;
-    const deliver = () => world.say('Look it up.', { id: 'same' }).then(() => (acknowledged += 1));
-    const first = deliver();
-    await until(() => door.count > 0);
-    const second = deliver();
-    for (let turn = 0; turn < 20; turn += 1) await settle();
-    expect(acknowledged).toBe(0);
-    door.open();
-    await Promise.all([first, second]);
-    expect(acknowledged).toBe(2);
-  });
-});
 
 describe('a turn that is overtaken', () => {
   it('by a deletion drops the text and runs again', async () => {

@@ -27,8 +27,7 @@ import { withdrawReplies } from './withdrawal.ts';
 export function createAppend(shared: Shared): (append: Append) => Promise<AppendResult> {
   const statements = prepareStatements(shared.engine);
   const context = { shared, statements, insertPosts: createPostInsert(shared.engine) };
-  const write = (append: Append) =>
-    shared.engine.write((transaction) => run(context, transaction, append), append.onStored);
+  const write = (append: Append) => shared.engine.write((transaction) => run(context, transaction, append));
   if (!shared.engine.rowLocks) return write;
   // Units run concurrently; without an order, two messages of one person could change places.
   const lanes = createLanes();

@@ -24,9 +24,9 @@ export interface SqlEngine {
   read<Result>(unit: Unit<Result>): Promise<Result>;
   /**
    * One transaction, durable when it resolves. A unit may run a second time from a clean state, so all its effects must
-   * go through the transaction. An engine may call `onCommitted` when the result is readable but not durable yet.
+   * go through the transaction.
    */
-  write<Result>(unit: Unit<Result>, onCommitted?: (result: Result) => void): Promise<Result>;
+  write<Result>(unit: Unit<Result>): Promise<Result>;
   /** True if units run concurrently: a transaction must then lock the rows that it reads in order to change them. */
   readonly rowLocks: boolean;
   /** From here to the end of the transaction, no other unit decides from the memories, which are found by many keys. */

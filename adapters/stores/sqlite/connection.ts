@@ -3,23 +3,23 @@ import type Database from 'better-sqlite3';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
 import { explain, isBusy } from './failures.ts';
-import { createLogSync, type Disk, type LogSync } from './log-sync.ts';
 import { wipeUnused } from './wipe.ts';
 
 /** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
 const KEPT_STATEMENTS = 400;
 
 /** The one connection to the database file. Everything here is synchronous. */
-export interface Connection extends Pick<LogSync, 'sync' | 'recover'> {
+export interface Connection {
   rows<Row>(statement: Statement<Row>): readonly Row[];
   run(statement: Statement): number;
   /** The numbers of one column; rows as objects cost more than the search itself. */
   column(sql: string, parameters: readonly unknown[]): readonly number[];
   table(sql: string, parameters: readonly unknown[]): readonly (readonly number[])[];
   begin(kind: 'read' | 'write'): void;
+  /** Whether commits from here on wait for the disk. Outside a transaction only. */
+  sync(isDurable: boolean): void;
   /** If the mark is equal later, no other connection has committed anything, and nothing was rolled back here. */
   mark(): string;
-  /** Readable from here on, but durable only after `sync`. */
   commit(): void;
   rollback(): void;
   /** Copies the log into the file, as far as no reader prevents it. */
@@ -38,8 +38,7 @@ export interface Connection extends Pick<LogSync, 'sync' | 'recover'> {
   close(): void;
 }
 
-/** `disk` is that of the system by default. */
-export function createConnection(database: Database.Database, disk?: Disk): Connection {
+export function createConnection(database: Database.Database): Connection {
   // Waiting inside SQLite would block the event loop; `group-commit.ts` waits instead.
   database.pragma('busy_timeout = 0');
   const prepare = keep((sql) => database.prepare<unknown[], unknown>(sql));
@@ -49,6 +48,7 @@ export function createConnection(database: Database.Database, disk?: Disk): Conn
   let descriptor: number | null = null;
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
+  let isSynced = true;
   // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
@@ -56,7 +56,6 @@ export function createConnection(database: Database.Database, disk?: Disk): Conn
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
   // Its first column says whether another process blocked it.
   const writeBack = () => truncate.get() === 0;
-  const log = createLogSync(database, { writeBack, ...(disk === undefined ? {} : { disk }) });
   return {
     // The row's type comes from Kysely, derived from the tables and the query.
     rows: <Row>({ sql, parameters }: Statement<Row>) => prepare(sql).all(...parameters) as readonly Row[],
@@ -64,8 +63,12 @@ export function createConnection(database: Database.Database, disk?: Disk): Conn
     column: (sql, parameters) => prepareColumn(sql).all(...parameters),
     table: (sql, parameters) => prepareTable(sql).all(...parameters),
     begin: (kind) => begin[kind].run(),
-    sync: log.sync,
-    recover: log.recover,
+    sync(isDurable) {
+      if (isDurable === isSynced) return;
+      // Not prepared: SQLite applies this when it compiles the statement.
+      database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`);
+      isSynced = isDurable;
+    },
     commit: () => commit.run(),
     mark: () => `${others.get()} ${undone}`,
     rollback() {
@@ -86,7 +89,6 @@ export function createConnection(database: Database.Database, disk?: Disk): Conn
     closedError: () => new StrataError('STORE_UNUSABLE', { path, reason: 'it was closed' }),
     close() {
       database.close();
-      log.close();
       // Not earlier: closing any descriptor of a file releases all locks of this process on it.
       if (descriptor !== null) closeSync(descriptor);
     },

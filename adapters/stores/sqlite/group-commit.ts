@@ -12,8 +12,7 @@ const MAX_STRETCH_MS = 10;
 
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
-  /** `onCommitted` is called with the result before the disk has it. */
-  write<Result>(unit: Unit<Result>, onCommitted?: (result: Result) => void): Promise<Result>;
+  write<Result>(unit: Unit<Result>): Promise<Result>;
   /**
    * For work that can be repeated: does not wait for the disk, so a power failure may undo it. The next `write` waits
    * for it too.
@@ -27,11 +26,8 @@ export interface GroupCommit {
 
 interface Pending {
   readonly kind: 'read' | 'write' | 'lazy' | 'alone';
-  /** Somebody goes on working with the result while the disk is written. */
-  readonly isFollowed: boolean;
   /** Runs the unit and keeps its result until the group is durable. */
   run(transaction: Transaction): Promise<void>;
-  committed(): void;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -47,27 +43,14 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   let isRunning = false;
   let isClosed = false;
 
-  const submit = <Result>(
-    unit: Unit<Result>,
-    kind: Pending['kind'],
-    onCommitted?: (result: Result) => void,
-  ): Promise<Result> => {
+  const submit = <Result>(unit: Unit<Result>, kind: Pending['kind']): Promise<Result> => {
     if (isClosed) return Promise.reject(connection.closedError());
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     let result: { readonly value: Result } | null = null;
     waiting.push({
       kind,
-      isFollowed: onCommitted !== undefined,
       async run(open) {
         result = { value: await unit(open) };
-      },
-      committed() {
-        try {
-          if (result !== null) onCommitted?.(result.value);
-        } catch (error) {
-          // The others of the group are committed, too, and wait for the disk.
-          reject(error);
-        }
       },
       resolve: () => result !== null && resolve(result.value),
       reject,
@@ -94,14 +77,13 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   };
   return {
     read: (unit) => submit(unit, 'read'),
-    write: (unit, onCommitted) => submit(unit, 'write', onCommitted),
+    write: (unit) => submit(unit, 'write'),
     writeLazily: (unit) => submit(unit, 'lazy'),
     alone: (work) => submit(async () => work(), 'alone'),
     close() {
       const ended = submit(async () => {}, 'read');
       isClosed = true;
-      // After those that still run. A failure was reported to whoever waits for the write.
-      return ended.then(() => connection.sync({ inBackground: true })).catch(() => undefined);
+      return ended;
     },
   };
 }
@@ -126,7 +108,7 @@ async function commitTogether(
     if (connection.isBusy(error)) for (const unit of group) unit.reject(connection.explain(error));
     return connection.isBusy(error);
   }
-  settle(connection, group);
+  for (const unit of group) unit.resolve();
   return true;
 }
 
@@ -137,26 +119,7 @@ async function commitAlone(connection: Connection, transaction: Transaction, uni
     unit.reject(connection.explain(error));
     return;
   }
-  settle(connection, [unit]);
-}
-
-/** Resolves the units, those that write once the disk has them. The next group does not wait for that. */
-function settle(connection: Connection, units: readonly Pending[]): void {
-  const writes = units.filter(({ kind }) => kind === 'write');
-  for (const unit of units) if (unit.kind !== 'write') unit.resolve();
-  if (writes.length === 0) return;
-  const keep = async () => {
-    for (const unit of writes) unit.committed();
-    await connection.sync({ inBackground: writes.some(({ isFollowed }) => isFollowed) });
-  };
-  keep().then(
-    () => {
-      for (const unit of writes) unit.resolve();
-    },
-    (error: unknown) => {
-      for (const unit of writes) unit.reject(connection.explain(error));
-    },
-  );
+  unit.resolve();
 }
 
 /** Waits for the file if other processes use it, without blocking the event loop. */
@@ -184,7 +147,7 @@ async function commitUnits(connection: Connection, transaction: Transaction, uni
 
 function begin(connection: Connection, units: readonly Pending[]): void {
   const isRead = units.every((unit) => unit.kind === 'read');
-  if (!isRead) connection.recover();
+  if (!isRead) connection.sync(units.some((unit) => unit.kind === 'write'));
   connection.begin(isRead ? 'read' : 'write');
 }
 

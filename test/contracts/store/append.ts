@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AppendResult, Store } from '../../../src/adapter-kit.ts';
+import type { Store } from '../../../src/adapter-kit.ts';
 import { HERE, type Kit, type Lab, NOW, post, stored, THERE } from '../store-kit.ts';
 
 export function appendContract(lab: Lab): void {
@@ -46,23 +46,6 @@ export function appendContract(lab: Lab): void {
           redactedAt: null,
         },
       ]);
-    });
-
-    it('may report a message that is readable before it is durable', async () => {
-      const reported: { readonly result: AppendResult; readonly isEarly: boolean; readonly read: Promise<unknown> }[] =
-        [];
-      let isResolved = false;
-      const onStored = (result: AppendResult) => {
-        const read = store.transcript.read(result.conversation.id, { fromSeq: 1, toSeq: 9, limit: 9 });
-        reported.push({ result, isEarly: !isResolved, read });
-      };
-      const result = await kit.append({ onStored });
-      isResolved = true;
-      expect(reported.length).toBeLessThan(2);
-      for (const report of reported) {
-        expect(report).toMatchObject({ result, isEarly: true });
-        expect(await report.read).toHaveLength(1);
-      }
     });
 
     it('stores posts with a message, and none with a redelivery', async () => {

@@ -193,22 +193,23 @@ async function settle({ actors, outbox }: Core): Promise<void> {
   await outbox.drained();
 }
 
-/** With a store that does not answer, steps wait beyond the deadline. Closing the store ends them. */
+/** While a store does not answer, steps wait beyond the deadline. The queue and the store are closed then too. */
 async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   const { services, abort, closing } = core;
+  const deadlineAt = services.clock.now() + deadlineMs;
+  // If a step ends early, the next one gets its remaining time.
+  const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
   closing.abort();
   core.posting.isOn = false;
-  await untilLate(finish(core, deadlineMs), deadlineMs + LATE_MS);
+  await untilLate(finish(core, leftMs), deadlineMs + LATE_MS);
+  await untilLate(services.queue.close({ deadlineMs: leftMs() }), leftMs() + LATE_MS);
   abort.abort(new Error('The bot has stopped.'));
   await untilLate(core.engines.dispose(), LATE_MS);
   await services.store.close();
 }
 
-async function finish(core: Core, deadlineMs: number): Promise<void> {
-  const { services, channels, abort } = core;
-  const deadlineAt = services.clock.now() + deadlineMs;
-  // If a step ends early, the next one gets its remaining time.
-  const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
+async function finish(core: Core, leftMs: () => number): Promise<void> {
+  const { channels, abort } = core;
   await core.outbox.hold().catch((error: unknown) => report(core, error));
   await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
   await withDeadline(settle(core), {
@@ -219,7 +220,6 @@ async function finish(core: Core, deadlineMs: number): Promise<void> {
   // A child that its engine does not end in time is ended by a sweep.
   await untilLate(core.children.drained(), leftMs());
   if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
-  await services.queue.close({ deadlineMs: leftMs() });
 }
 
 /** What fails later than that has no effect. */

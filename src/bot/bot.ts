@@ -201,11 +201,17 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
   closing.abort();
   core.posting.isOn = false;
-  await untilLate(finish(core, leftMs), deadlineMs + LATE_MS);
-  await untilLate(services.queue.close({ deadlineMs: leftMs() }), leftMs() + LATE_MS);
-  abort.abort(new Error('The bot has stopped.'));
-  await untilLate(core.engines.dispose(), LATE_MS);
-  await services.store.close();
+  // A step that fails must not keep the process alive: the others still run, and the first failure is thrown.
+  const steps = [
+    () => untilLate(finish(core, leftMs), deadlineMs + LATE_MS),
+    () => untilLate(services.queue.close({ deadlineMs: leftMs() }), leftMs() + LATE_MS),
+    async () => abort.abort(new Error('The bot has stopped.')),
+    () => untilLate(core.engines.dispose(), LATE_MS),
+    () => services.store.close(),
+  ];
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function finish(core: Core, leftMs: () => number): Promise<void> {

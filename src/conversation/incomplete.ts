@@ -23,7 +23,8 @@ export function withCutNote(
 function openFence(text: string): readonly string[] {
   let open: string | null = null;
   for (const [, marker = '', info = ''] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
-    if (open === null) open = marker;
+    // A line with backticks after its marker is code within a line.
+    if (open === null) open = marker.startsWith('`') && info.includes('`') ? null : marker;
     else if (marker.startsWith(open) && info.trim() === '') open = null;
   }
   return open === null ? [] : [open];

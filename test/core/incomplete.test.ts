@@ -39,6 +39,7 @@ test.each([
   ['```js\nconst ferry =', '```js\nconst ferry =\n```\n\n('],
   ['~~~~\nferry\n```', '~~~~\nferry\n```\n~~~~\n\n('],
   ['```\nferry\n```\nThen', '```\nferry\n```\nThen\n\n('],
+  ['```ferry``` leaves', '```ferry``` leaves\n\n('],
 ])('the note is no code after %j', async (text, start) => {
   const { posted } = await answered({ text, finish: 'length' });
   expect(posted.startsWith(start)).toBe(true);

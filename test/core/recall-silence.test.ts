@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
-import { withQuestion } from '../../src/context/preview.ts';
 import { estimateText } from '../../src/context/tokens.ts';
-import { passagesFor } from '../../src/search/recall-passages.ts';
-import { LANGUAGES, type Language } from '../fixtures/languages.ts';
-import { openWorld, type World } from './memory.world.ts';
+import { LANGUAGES } from '../fixtures/languages.ts';
+import { quotedFor, remembering } from './recall.world.ts';
 
 /** What people say without asking about anything said before. */
 const ORDINARY = `
@@ -45,33 +43,12 @@ const ORDINARY = `
 /** In each of the conversations. */
 const SAMPLE = [...LANGUAGES.flatMap(({ fillers }) => fillers), ...ORDINARY];
 const MIN_SAMPLE = 500;
-const PADDING = 'Nothing else of note was said on this long and quiet afternoon by the harbour. '.repeat(60);
-
-/** The facts, beyond what the view shows. */
-async function remembering({ facts, fillers }: Language): Promise<World> {
-  const world = await openWorld();
-  for (const [fact] of facts) await world.say(fact);
-  for (const filler of fillers) await world.say(filler);
-  await world.say(PADDING);
-  const { id, nextSeq } = await world.conversation();
-  const gap = { id: world.random.id() as never, conversationId: id, expectedCompactedUpto: 0, toSeq: nextSeq - 1 };
-  await world.store.summaries.openGap({ ...gap, now: world.time.now });
-  return world;
-}
-
-async function quotedFor(world: World, text: string): Promise<readonly string[]> {
-  const view = await world.store.transcript.context((await world.conversation()).id, { maxEntries: 100 });
-  if (view === null) throw new Error('there is no conversation');
-  const { snapshot, newest } = withQuestion(view, text, { now: world.time.now });
-  const section = await passagesFor(world.services, { agent: world.agent, snapshot, waiting: [newest] });
-  return (section?.passages ?? []).map((passage) => passage.text);
-}
 
 it('is silent for ordinary messages, and answers questions', async () => {
   const ordinary: { readonly text: string; readonly quoted: readonly string[] }[] = [];
   const asked: { readonly question: string; readonly isFound: boolean }[] = [];
   for (const language of LANGUAGES) {
-    await using world = await remembering(language);
+    await using world = await remembering([...language.facts.map(([fact]) => fact), ...language.fillers]);
     for (const text of SAMPLE) ordinary.push({ text, quoted: await quotedFor(world, text) });
     for (const [fact, question] of language.facts) {
       const quoted = await quotedFor(world, question);

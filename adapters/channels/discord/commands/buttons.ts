@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import {
   type Clock,
@@ -9,6 +9,7 @@ import {
   type StateStore,
   textOfCommand,
 } from '../../../../src/adapter-kit.ts';
+import { decrypt, type EncryptionKey, encrypt } from '../../shared/encryption.ts';
 
 /** What a button does: `page` and `cancel` change their message, `run` answers below it. */
 export const DEEDS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
@@ -69,8 +70,8 @@ export function createButtons({ secret, state, clock, random }: ButtonOptions): 
       if (whole.length <= MAX_ID) return whole;
       if (clock.now() - sweptAt > SWEEP_MS) await sweep();
       const id = random.id();
-      const { name, encrypt } = lockOf(secret, id);
-      await state.set(NAMESPACE, name, { sealed: encrypt(textOfCommand(command)), at: clock.now() });
+      const { name, lock } = lockOf(secret, id);
+      await state.set(NAMESPACE, name, { sealed: encrypt(textOfCommand(command), lock), at: clock.now() });
       return seal.close(`${head}${STORED}${id}`);
     },
     async read(customId) {
@@ -88,47 +89,24 @@ export function createButtons({ secret, state, clock, random }: ButtonOptions): 
 
 const storedSchema = z.object({ sealed: z.string(), at: z.number() });
 
-async function stored(state: StateStore, { name, decrypt }: Lock): Promise<string | null> {
+/** Null if it is no longer there, or was changed. */
+async function stored(state: StateStore, { name, lock }: ReturnType<typeof lockOf>): Promise<string | null> {
   const kept = storedSchema.safeParse(await state.get(NAMESPACE, name)).data;
-  return kept === undefined ? null : decrypt(kept.sealed);
+  try {
+    return kept === undefined ? null : decrypt(kept.sealed, lock);
+  } catch {
+    return null;
+  }
 }
-
-interface Lock {
-  readonly name: string;
-  encrypt(text: string): string;
-  /** Null if it was changed. */
-  decrypt(sealed: string): string | null;
-}
-
-const ALGORITHM = 'aes-256-gcm';
-/** Each key encrypts one text only. */
-const IV = Buffer.alloc(12);
-const TAG_BYTES = 16;
 
 /**
  * What a person typed may be forgotten while the button still exists. Only the button contains the id, so the store
  * alone does not reveal the text.
  */
-function lockOf(secret: string, id: string): Lock {
+function lockOf(secret: string, id: string): { readonly name: string; readonly lock: EncryptionKey } {
   const derive = (purpose: string) => createHmac('sha256', secret).update(`${purpose} ${id}`).digest();
-  const key = derive('key');
-  return {
-    name: derive('name').toString('base64url'),
-    encrypt(text) {
-      const cipher = createCipheriv(ALGORITHM, key, IV);
-      return Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url');
-    },
-    decrypt(sealed) {
-      const whole = Buffer.from(sealed, 'base64url');
-      try {
-        const decipher = createDecipheriv(ALGORITHM, key, IV, { authTagLength: TAG_BYTES });
-        decipher.setAuthTag(whole.subarray(-TAG_BYTES));
-        return Buffer.concat([decipher.update(whole.subarray(0, -TAG_BYTES)), decipher.final()]).toString('utf8');
-      } catch {
-        return null;
-      }
-    },
-  };
+  const name = derive('name').toString('base64url');
+  return { name, lock: { key: derive('key'), owner: name } };
 }
 
 function deedOf(letter: string): Deed | null {

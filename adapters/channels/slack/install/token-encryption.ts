@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
+import { createHmac, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { StrataError } from '../../../../src/adapter-kit.ts';
+import { decrypt, encrypt } from '../../shared/encryption.ts';
 
 /** Encrypts the tokens of workspaces: what the store contains is readable only with the key. */
 export interface Vault {
@@ -12,11 +13,7 @@ export interface Vault {
 }
 
 const VERSION = 'v1';
-const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** As recommended by NIST SP 800-38D for random values. */
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** The same secret gives the same key in every gateway; the salt only separates it from other uses. */
 const SALT = 'strata slack installations';
@@ -31,10 +28,7 @@ export async function openTokenEncryption(secret: string): Promise<Vault> {
   const keyId = subkey('id').toString('hex').slice(0, 8);
   return {
     seal(text, teamId) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(teamId));
-      const whole = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return [VERSION, keyId, whole.toString('base64url')].join('.');
+      return [VERSION, keyId, encrypt(text, { key, owner: teamId })].join('.');
     },
     open(sealed, teamId) {
       const [version, sealedBy = '', whole = ''] = sealed.split('.');
@@ -43,22 +37,13 @@ export async function openTokenEncryption(secret: string): Promise<Vault> {
         throw unreadable(teamId, `it was encrypted with the key ${sealedBy}, but installation_key is the key ${keyId}`);
       }
       try {
-        return decrypt(Buffer.from(whole, 'base64url'), key, teamId);
+        return decrypt(whole, { key, owner: teamId });
       } catch {
         throw unreadable(teamId, 'it was changed in the store, or belongs to another workspace');
       }
     },
     secretFor: (purpose) => subkey(`secret ${purpose}`).toString('hex'),
   };
-}
-
-function decrypt(whole: Buffer, key: Buffer, teamId: string): string {
-  const iv = whole.subarray(0, IV_BYTES);
-  const end = whole.length - TAG_BYTES;
-  const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(teamId))
-    .setAuthTag(whole.subarray(end));
-  return Buffer.concat([decipher.update(whole.subarray(IV_BYTES, end)), decipher.final()]).toString('utf8');
 }
 
 function unreadable(teamId: string, reason: string): StrataError {

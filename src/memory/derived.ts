@@ -2,6 +2,7 @@ import type { Audience, Entry } from '../domain/message.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { MemoryReading } from '../ports/provenance-store.ts';
 import { cachedStem } from '../search/stem.ts';
+import { memoize } from '../util/memoize.ts';
 import { groupedNumbersIn, spelt } from './spelling.ts';
 import { matchesStatement, type StatementTraits, traitsOf } from './statement-match.ts';
 import { spellingIn, stemsIn, textOfEverything, wordsIn } from './vocabulary.ts';
@@ -92,7 +93,7 @@ function isTelling(word: string): boolean {
  * words of it that nobody else used, and no remaining text said it earlier.
  */
 export function isDerived(text: BotText, statement: Statement, around: Surroundings): boolean {
-  const remains = remainsOf(statement, around);
+  const remains = remainsAmong(around)(statement);
   const { root } = remains;
   if (root === null ? text.at < statement.since : text.seq <= root) return false;
   if (matchesStatement(text, statement.traits) && !isSaidBefore(text, statement, remains)) return true;
@@ -132,28 +133,24 @@ interface TellingWord {
   isGivenAwayBy(text: Pick<Entry, 'parts'>): boolean;
 }
 
-const remaining = new WeakMap<Surroundings, WeakMap<Statement, Remains>>();
-
-function remainsOf(statement: Statement, around: Surroundings): Remains {
-  const ofAll = remaining.get(around) ?? new WeakMap<Statement, Remains>();
-  remaining.set(around, ofAll);
-  const known = ofAll.get(statement);
-  if (known !== undefined) return known;
-  const made = compare(statement, around);
-  ofAll.set(statement, made);
-  return made;
-}
+const remainsAmong = memoize(
+  (around: Surroundings) => memoize((statement: Statement) => compare(statement, around), new WeakMap()),
+  new WeakMap(),
+);
 
 function compare(statement: Statement, { staying, conversationId }: Surroundings): Remains {
   const { traits, stems } = statement;
   const root = rootIn(statement, conversationId);
   const isEarlier = (entry: Entry) => isBefore(entry, statement, root);
   // Later texts of the bot may be echoes themselves.
-  const known = once(() => staying.filter((entry) => entry.role === 'user' || isEarlier(entry)));
+  const known = memoize((all: readonly Entry[]) => all.filter((entry) => entry.role === 'user' || isEarlier(entry)));
+  const said = memoize((all: readonly Entry[]) =>
+    all.filter((entry) => isEarlier(entry) && matchesStatement(entry, traits)),
+  );
   return {
     root,
-    saying: once(() => staying.filter((entry) => isEarlier(entry) && matchesStatement(entry, traits))),
-    words: [...stems].map((stem) => tellingWord(stem, known)),
+    saying: () => said(staying),
+    words: [...stems].map((stem) => tellingWord(stem, () => known(staying))),
   };
 }
 
@@ -167,14 +164,6 @@ function tellingWord(stem: string, known: () => readonly Entry[]): TellingWord {
       isKnown ??= known().some(isIn);
       return !isKnown;
     },
-  };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 

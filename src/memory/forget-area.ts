@@ -4,6 +4,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { memoize } from '../util/memoize.ts';
 import type { Statement } from './derived.ts';
 
 type Reading = Pick<Services, 'store' | 'search'>;
@@ -52,17 +53,17 @@ export interface AreaReader {
 
 /** For one request, while nothing else changes. */
 export function createAreaReader({ store, search }: Reading): AreaReader {
-  const entriesOf = once((_: number) => new Map<number, Entry>());
-  const found = once((id: number) =>
-    once(async (text: string): Promise<Found> => {
+  const entriesOf = memoize((_: number) => new Map<number, Entry>());
+  const found = memoize((id: number) =>
+    memoize(async (text: string): Promise<Found> => {
       const query = { conversationId: id, text };
       const entries = await search.entries({ ...query, limit: MAX_ECHOES });
       const summaries = await search.summaries({ ...query, limit: MAX_SUMMARIES });
       return { seqs: entries.map(({ seq }) => seq), summaryIds: summaries.map((hit) => hit.id) };
     }),
   );
-  const live = once(async (id: number) => (await store.summaries.live(id)).map((summary) => summary.id));
-  const summary = once((id: SummaryId) => store.summaries.find(id));
+  const live = memoize(async (id: number) => (await store.summaries.live(id)).map((summary) => summary.id));
+  const summary = memoize((id: SummaryId) => store.summaries.find(id));
   return {
     async load(conversation, statements) {
       const near = statements.filter((statement) => isNear(statement, conversation));
@@ -85,15 +86,6 @@ export function createAreaReader({ store, search }: Reading): AreaReader {
 interface Found {
   readonly seqs: readonly number[];
   readonly summaryIds: readonly SummaryId[];
-}
-
-function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, { readonly value: Value }>();
-  return (key) => {
-    const made = known.get(key) ?? { value: make(key) };
-    known.set(key, made);
-    return made.value;
-  };
 }
 
 function isNear({ memory, sources, readings }: Statement, { id, key }: Conversation): boolean {

@@ -1,6 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import { fold, wordsOf } from '../search/words.ts';
 import type { Services } from '../services.ts';
+import { memoize } from '../util/memoize.ts';
 import { holdsName, isNamed, isOnlyAbout, isOrdinaryAmong, speaksOfSpeaker } from './about-person.ts';
 import type { Area } from './forget-area.ts';
 import { writtenWords } from './vocabulary.ts';
@@ -85,24 +86,13 @@ function talkIn(personId: string, entries: readonly Entry[]): Talk {
   return {
     ...{ own, others },
     otherNames: new Set(people.filter(({ id }) => id !== personId).map(({ name }) => name)),
-    isOrdinary: perName((name) => others.some((entry) => isOrdinaryAmong(writtenWords(entry), name))),
-    firstHeldAt: perName((name) =>
+    isOrdinary: memoize((name: string) => others.some((entry) => isOrdinaryAmong(writtenWords(entry), name))),
+    firstHeldAt: memoize((name: string) =>
       others.reduce(
         (first, entry) => (entry.at < first && holdsName(writtenWords(entry), name) ? entry.at : first),
         Infinity,
       ),
     ),
-  };
-}
-
-function perName<Value>(find: (name: string) => Value): (name: string) => Value {
-  const known = new Map<string, Value>();
-  return (name) => {
-    const found = known.get(name);
-    if (found !== undefined) return found;
-    const made = find(name);
-    known.set(name, made);
-    return made;
   };
 }
 

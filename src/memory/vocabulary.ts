@@ -1,21 +1,16 @@
 import { type Entry, type Part, textOf } from '../domain/message.ts';
 import { cachedStem } from '../search/stem.ts';
 import { tokensOf, wordsOf } from '../search/words.ts';
+import { memoize } from '../util/memoize.ts';
 import { sentencesOf } from './about-person.ts';
 import { type Spelling, spellingOf } from './spelling.ts';
 
 type Said = Pick<Entry, 'parts'>;
 
 /** Computed once for each text, because a request to forget compares every text with every statement. */
-function perText<Value extends object>(make: (said: Said) => Value): (said: Said) => Value {
-  const known = new WeakMap<readonly Part[], Value>();
-  return (said) => {
-    const found = known.get(said.parts);
-    if (found !== undefined) return found;
-    const made = make(said);
-    known.set(said.parts, made);
-    return made;
-  };
+function perText<Value>(make: (said: Said) => Value): (said: Said) => Value {
+  const ofParts = memoize((parts: readonly Part[]) => make({ parts }), new WeakMap());
+  return ({ parts }) => ofParts(parts);
 }
 
 export const wordsIn = perText((said): ReadonlySet<string> => new Set(wordsOf(textOfEverything(said))));

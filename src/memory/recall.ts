@@ -78,14 +78,17 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
   };
 }
 
-/** The standing instructions of the place, oldest first. They are part of every view and are never summarised. */
+/**
+ * The standing instructions of the place, oldest first. They are part of every view and are never summarised. Those of
+ * other places don't apply, even where their memories are shared: whoever manages one place does not manage the others.
+ */
 export async function instructionsFor(
   services: Pick<Services, 'store' | 'prompts' | 'clock'>,
   place: Pick<Conversation, 'key' | 'audience'>,
   agent: AgentSettings,
 ): Promise<SystemSection | null> {
   const query = {
-    reader: readerFor(place, agent),
+    reader: { ...readerFor(place, agent), sharePublic: false },
     kinds: ['instruction'],
     states: ['active'],
     limit: 50,

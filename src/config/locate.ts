@@ -12,8 +12,8 @@ export type Locate = (path: Path) => Position | null;
 
 /**
  * The position of each value in a TOML text. A path that is not in the text (a missing key) resolves to the nearest
- * enclosing table. The text must already have been parsed without errors. Positions are computed on first use, because
- * a valid file needs none.
+ * enclosing table. Positions are computed on first use, because a valid file needs none. A text that this parser rejects,
+ * although the one that reads the values accepts it, has none.
  */
 export function locator(text: string): Locate {
   let positions: ReadonlyMap<string, Position> | null = null;
@@ -26,14 +26,21 @@ export function locator(text: string): Locate {
 const require = createRequire(import.meta.url);
 
 function positionsOf(text: string): ReadonlyMap<string, Position> {
-  const { parseTOML }: typeof import('toml-eslint-parser') = require('toml-eslint-parser');
   const positions = new Map<string, Position>();
-  const [top] = parseTOML(text, { tomlVersion: 'latest' }).body;
-  for (const node of top.body) {
+  for (const node of nodesOf(text)) {
     if (node.type === 'TOMLKeyValue') addPair(positions, [], node);
     else addTable(positions, node);
   }
   return positions;
+}
+
+function nodesOf(text: string): AST.TOMLTopLevelTable['body'] {
+  const { parseTOML }: typeof import('toml-eslint-parser') = require('toml-eslint-parser');
+  try {
+    return parseTOML(text, { tomlVersion: 'latest' }).body[0].body;
+  } catch {
+    return [];
+  }
 }
 
 function find(positions: ReadonlyMap<string, Position>, path: Path): Position | null {

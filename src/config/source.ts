@@ -34,7 +34,7 @@ export function readSource(file: string, options: { readonly explicit: boolean }
     const problems = [`${file}: expected at most ${MAX_DEPTH} tables and lists within each other`];
     throw new StrataError('CONFIG_INVALID', { file, problems });
   }
-  return { file, folder, found: true, tree, locate: lazyLocator(text) };
+  return { file, folder, found: true, tree, locate: locator(text) };
 }
 
 function folderOf(file: string): string {
@@ -72,23 +72,4 @@ function parseToml(file: string, text: string): Tree {
 function hintFor(text: string, line: number): string {
   const isPluginTable = text.split('\n')[line - 1]?.trimStart().startsWith('[plugins.') === true;
   return isPluginTable ? '; remove the list `plugins`, and set the file in this table: file = "./name.ts"' : '';
-}
-
-/**
- * Positions are needed only for problems and `config show`; the second parser may reject what the first one accepted.
- */
-function lazyLocator(text: string): Locate {
-  let locate: Locate | null = null;
-  return (path) => {
-    locate ??= safeLocator(text);
-    return locate(path);
-  };
-}
-
-function safeLocator(text: string): Locate {
-  try {
-    return locator(text);
-  } catch {
-    return () => null;
-  }
 }

@@ -201,6 +201,15 @@ max_steps = 1.5
     expect(problemsOf('[defaults')).toHaveLength(1);
   });
 
+  test('reports problems beside a date that no calendar has', () => {
+    const loaded = load('[channels.discord]\nsince = 2026-02-30\n');
+    const schema = z.strictObject({ token: z.string() });
+    expect(channelProblems(loaded, new Map([['discord', schema]]))).toEqual([
+      `${loaded.source.file}: channels.discord.token: is missing`,
+      `${loaded.source.file}: channels.discord.since: unknown key`,
+    ]);
+  });
+
   test('locates keys in inline tables and dotted names', () => {
     expect(problemsOf('defaults = { compaction = { stack_shore = 0.1 } }\n')).toEqual([
       'config.toml:1:43: defaults.compaction.stack_shore: unknown key; did you mean stack_share?',

@@ -2,63 +2,30 @@ import type { Layer } from './layers.ts';
 import type { Environment } from './references.ts';
 import type { Path, Tree } from './tree.ts';
 
-/** What the command line can set. Null and undefined leave the value to the lower layers. */
-export interface ConfigFlags {
-  readonly model?: string | null | undefined;
-  readonly data?: string | null | undefined;
-  readonly logLevel?: string | null | undefined;
-  readonly storage?: string | null | undefined;
-  readonly queue?: string | null | undefined;
-  readonly listen?: string | null | undefined;
-}
+/** The flags of the command line that set a value. */
+const FLAGS = { model: '--model', data: '--data', logLevel: '--log-level' } as const;
+type FlagName = keyof typeof FLAGS;
+
+/** The values of the flags. Null and undefined leave the value to the lower layers. */
+export type ConfigFlags = { readonly [Name in FlagName]?: string | null | undefined };
 
 interface Override {
   /** `agent`: set for every agent. */
   readonly scope: 'agent' | 'general';
   readonly path: readonly string[];
   readonly variable: string;
-  readonly flag: string;
-  readonly from: (flags: ConfigFlags) => string | null | undefined;
+  /** Null if only the environment can set it. */
+  readonly flag: FlagName | null;
 }
 
 /** The values that can be set without a file. */
 export const overrides: readonly Override[] = [
-  { scope: 'agent', path: ['model'], variable: 'STRATA_MODEL', flag: '--model', from: (flags) => flags.model },
-  {
-    scope: 'general',
-    path: ['storage', 'directory'],
-    variable: 'STRATA_DATA',
-    flag: '--data',
-    from: (flags) => flags.data,
-  },
-  {
-    scope: 'general',
-    path: ['storage', 'url'],
-    variable: 'STRATA_STORAGE_URL',
-    flag: '--storage',
-    from: (flags) => flags.storage,
-  },
-  {
-    scope: 'general',
-    path: ['queue', 'url'],
-    variable: 'STRATA_QUEUE_URL',
-    flag: '--queue',
-    from: (flags) => flags.queue,
-  },
-  {
-    scope: 'general',
-    path: ['log', 'level'],
-    variable: 'STRATA_LOG_LEVEL',
-    flag: '--log-level',
-    from: (flags) => flags.logLevel,
-  },
-  {
-    scope: 'general',
-    path: ['operations', 'listen'],
-    variable: 'STRATA_LISTEN',
-    flag: '--listen',
-    from: (flags) => flags.listen,
-  },
+  { scope: 'agent', path: ['model'], variable: 'STRATA_MODEL', flag: 'model' },
+  { scope: 'general', path: ['storage', 'directory'], variable: 'STRATA_DATA', flag: 'data' },
+  { scope: 'general', path: ['storage', 'url'], variable: 'STRATA_STORAGE_URL', flag: null },
+  { scope: 'general', path: ['queue', 'url'], variable: 'STRATA_QUEUE_URL', flag: null },
+  { scope: 'general', path: ['log', 'level'], variable: 'STRATA_LOG_LEVEL', flag: 'logLevel' },
+  { scope: 'general', path: ['operations', 'listen'], variable: 'STRATA_LISTEN', flag: null },
 ];
 
 /** The environment, then the flags above it. An empty variable counts as unset. */
@@ -69,12 +36,15 @@ export function overrideLayers(
   const rows = overrides.filter((row) => row.scope === scope);
   return [
     {
-      values: treeOf(rows, (row) => given.environment[row.variable]),
+      values: treeOf(rows, ({ variable }) => given.environment[variable]),
       originOf: (path) => ({ kind: 'environment', variable: rowAt(rows, path)?.variable ?? '' }),
     },
     {
-      values: treeOf(rows, (row) => row.from(given.flags)),
-      originOf: (path) => ({ kind: 'flag', flag: rowAt(rows, path)?.flag ?? '' }),
+      values: treeOf(rows, ({ flag }) => flag && given.flags[flag]),
+      originOf: (path) => {
+        const flag = rowAt(rows, path)?.flag;
+        return { kind: 'flag', flag: flag ? FLAGS[flag] : '' };
+      },
     },
   ];
 }

@@ -120,7 +120,7 @@ max_steps = 5
       storage: { directory: '/tmp/from-environment' },
       queue: { url: 'redis://localhost' },
     });
-    const flags = { model: 'openai:c', data: '/tmp/from-flag', logLevel: 'error', queue: null };
+    const flags = { model: 'openai:c', data: '/tmp/from-flag', logLevel: 'error' };
     expect(load(text, { environment, flags }).config).toMatchObject({
       agents: [{ model: 'openai:c' }, { model: 'openai:c' }],
       log: { level: 'error' },

@@ -1,27 +1,9 @@
 import type { z } from 'zod';
-import { StrataError } from '../domain/errors.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import type { LoadedConfig } from './load.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
 import { isSecretPath } from './tree.ts';
-
-/**
- * Parses one enabled channel's table with its adapter's schema. Throws `CONFIG_INVALID`, formatted like all other
- * errors of the file.
- */
-export function readChannel<Schema extends z.ZodType>(
-  loaded: LoadedConfig,
-  name: string,
-  schema: Schema,
-): z.infer<Schema> {
-  const report = createReport(loaded.source);
-  const value = loaded.config.channels[name] ?? {};
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  addProblems(report, { loaded, name, schema, error: result.error });
-  throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems: report.lines() });
-}
 
 /** Every problem of the enabled channels, including misspelt names, for `config check` and startup. */
 export function channelProblems(loaded: LoadedConfig, schemas: ReadonlyMap<string, z.ZodType>): readonly string[] {

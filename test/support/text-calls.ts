@@ -290,7 +290,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ],
   ...['src/commands/parse.ts#resolveAction', 'src/commands/parse.ts#checkOptions', 'src/commands/reply.ts#makeReply'],
   ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/commands/spec.ts#integerOption'],
-  ...['src/config/channels.ts#readChannel', 'adapters/channels/terminal/questions.ts#createQuestions'],
+  'adapters/channels/terminal/questions.ts#createQuestions',
   ...[
     'src/config/channels.ts#channelProblems',
     'src/config/layers.ts#describeOrigin',

@@ -19,7 +19,7 @@ import type { Log } from '../ports/log.ts';
 import type { Reranker } from '../ports/reranker.ts';
 import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
-import type { PromptSource } from '../prompts/variables.ts';
+import { type PromptSource, promptSourceOf } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { onFirstUse } from '../util/on-first-use.ts';
@@ -232,7 +232,7 @@ function contextOf(of: {
 }
 
 function sourcesOf({ agents }: Pick<Config, 'agents'>): readonly PromptSource[] {
-  return agents.map(({ language, prompts }) => ({ language, folder: prompts }));
+  return agents.map(promptSourceOf);
 }
 
 /** A gateway or worker alone requires a shared queue to reach the other half. */

@@ -1,11 +1,10 @@
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
 import { builtInNames } from '../config/known.ts';
-import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
-import { promptProblems } from '../prompts/library.ts';
+import { promptProblemsOf } from '../prompts/library.ts';
 import { shapeFaults } from './part-shapes.ts';
 import type { BotParts, Role } from './parts.ts';
 
@@ -26,7 +25,7 @@ export function checkParts(parts: BotParts): AgentDirectory {
     engines: [...builtInNames.engines, ...Object.keys(parts.engines ?? {})],
   };
   const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
-  const prompts = parts.prompts === undefined ? promptFaults(given.settings) : [];
+  const prompts = parts.prompts === undefined ? promptProblemsOf(given.settings) : [];
   const others = [
     ...prompts,
     ...roleFaults(parts),
@@ -57,11 +56,6 @@ function forChildren(directory: AgentDirectory): AgentDirectory {
 export function lonelyRole(role: Role, { isShared }: { readonly isShared: boolean }): string | null {
   if (role === 'all' || isShared) return null;
   return `A ${role} needs a queue that is shared with other processes`;
-}
-
-function promptFaults(agents: readonly AgentSettings[]): readonly string[] {
-  const sources = agents.map(({ language, prompts }) => ({ language, folder: prompts }));
-  return [...new Set(sources.flatMap((source) => promptProblems(source)))];
 }
 
 function roleFaults({ role = 'all', queue }: BotParts): readonly string[] {

@@ -4,8 +4,7 @@ import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.
 import { rowsOf, safeValue } from '../config/rows.ts';
 import { valueAt } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
-import { promptProblems } from '../prompts/library.ts';
-import { promptSourceOf } from '../prompts/variables.ts';
+import { promptProblemsOf } from '../prompts/library.ts';
 import { formatTable } from '../util/table.ts';
 import type { CliContext, ExitCode } from './context.ts';
 
@@ -40,8 +39,7 @@ interface Examined {
 async function examine(command: ConfigCommand): Promise<Examined> {
   try {
     const loaded = loadConfig(command.load);
-    const prompts = loaded.config.agents.flatMap((agent) => promptProblems(promptSourceOf(agent)));
-    const problems = [...channelProblems(loaded, await command.channels()), ...new Set(prompts)];
+    const problems = [...channelProblems(loaded, await command.channels()), ...promptProblemsOf(loaded.config.agents)];
     return { problems, found: loaded.source.found };
   } catch (error) {
     if (!isStrataError(error, 'CONFIG_INVALID')) throw error;

@@ -10,7 +10,7 @@ import type { AgentSettings } from '../config/schema.ts';
 import { describe, isStrataError, ModelError, REMEDIES } from '../domain/errors.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
-import { promptProblems } from '../prompts/library.ts';
+import { promptProblemsOf } from '../prompts/library.ts';
 import { collectStep } from '../util/step.ts';
 import { formatNumber } from '../util/text.ts';
 import type { App, Cli } from './cli.ts';
@@ -114,8 +114,7 @@ function configFailure(message: string): Finding {
 }
 
 function checkPrompts({ config }: LoadedConfig): Finding {
-  const sources = config.agents.map(({ language, prompts }) => ({ language, folder: prompts }));
-  const problems = [...new Set(sources.flatMap((source) => promptProblems(source)))];
+  const problems = promptProblemsOf(config.agents);
   if (problems.length === 0) return ok('prompts', 'all prompts render');
   const fixHint = '`strata prompts eject` writes new copies of the built-in ones.';
   return { checkId: 'prompts', severity: 'fail', message: problems.join('; '), fixHint };

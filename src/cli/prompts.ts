@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { AgentSettings } from '../config/schema.ts';
 import { describe, StrataError } from '../domain/errors.ts';
-import { builtInPrompts, createPromptLibrary, promptProblems } from '../prompts/library.ts';
+import { builtInPrompts, createPromptLibrary, promptProblemsOf } from '../prompts/library.ts';
 import { baseLine } from '../prompts/template.ts';
 import { promptNames, promptSourceOf } from '../prompts/variables.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
@@ -41,7 +41,7 @@ export function checkPrompts(
   cli: Streams,
   command: { readonly agents: readonly AgentSettings[]; readonly json: boolean },
 ): ExitCode {
-  const problems = [...new Set(command.agents.flatMap((agent) => promptProblems(promptSourceOf(agent))))];
+  const problems = promptProblemsOf(command.agents);
   if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, problems })}\n`);
   else if (problems.length === 0) cli.stdout.write(`All ${promptNames.length} prompts are valid.\n`);
   else cli.stderr.write(`${problems.join('\n')}\n`);

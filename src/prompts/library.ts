@@ -6,7 +6,15 @@ import { packageFile } from '../util/package-file.ts';
 import { readText } from '../util/text-file.ts';
 import { samplesOf } from './samples.ts';
 import { compileTemplate, type Template, type TemplateFile, templateOfKept } from './template.ts';
-import { type PromptLibrary, type PromptName, type PromptSource, promptNames, promptVariables } from './variables.ts';
+import {
+  type AgentPrompts,
+  type PromptLibrary,
+  type PromptName,
+  type PromptSource,
+  promptNames,
+  promptSourceOf,
+  promptVariables,
+} from './variables.ts';
 
 /** The prompts that come with Strata. */
 export const builtInPrompts = packageFile('prompts');
@@ -33,6 +41,11 @@ export interface EditablePromptLibrary extends PromptLibrary {
   load(sources: readonly PromptSource[]): void;
   /** The file behind each prompt of a source. */
   list(from: PromptSource): readonly PromptFile[];
+}
+
+/** Every problem of the prompts of these agents, each once. */
+export function promptProblemsOf(agents: readonly AgentPrompts[]): readonly string[] {
+  return [...new Set(agents.flatMap((agent) => promptProblems(promptSourceOf(agent))))];
 }
 
 /** Every problem of a source's prompts, one sentence each, for `prompts check`. */

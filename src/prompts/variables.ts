@@ -88,6 +88,13 @@ export interface PromptSource {
   readonly folder: string;
 }
 
-export function promptSourceOf(agent: { readonly language: string; readonly prompts: string }): PromptSource {
+/** The settings of an agent that name its prompts. */
+export interface AgentPrompts {
+  readonly language: string;
+  /** A folder of your own; empty for none. */
+  readonly prompts: string;
+}
+
+export function promptSourceOf(agent: AgentPrompts): PromptSource {
   return { language: agent.language, folder: agent.prompts };
 }

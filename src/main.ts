@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import type { CliContext, ExitCode } from './cli/context.ts';
+import type { ExitCode } from './cli/cli.ts';
 
 const OLDEST_NODE = 24;
 
@@ -18,9 +18,12 @@ async function main(): Promise<void> {
   enableCompileCache();
   readEnvironmentFile();
   const { runCli } = await import('./cli/program.ts');
-  const context = createContext(stopSignal());
   await runCli(process.argv.slice(2), {
-    ...context,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: process.env,
+    signal: stopSignal(),
     open: async (options) => (await import('./program.ts')).openApp(options),
     openStorage: async (options) => (await import('./program.ts')).openStore(options),
     adapters: async () => (await import('../adapters/registry.ts')).adapters,
@@ -43,16 +46,6 @@ function readEnvironmentFile(): void {
       'strata: .env cannot be read, so its variables are not set. Make it a file that this user may read.\n',
     );
   }
-}
-
-function createContext(signal: AbortSignal): CliContext {
-  return {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    environment: process.env,
-    signal,
-  };
 }
 
 /** The first SIGINT or SIGTERM asks to end, the second ends at once. */

@@ -1,13 +1,29 @@
+import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { App, GlobalOptions, OpenOptions } from '../app/app.ts';
 import type { Adapters } from '../bot/adapters.ts';
 import type { Storage } from '../services.ts';
-import type { CliContext, ExitCode } from './context.ts';
 
-export type { App, OpenOptions } from '../app/app.ts';
+/** An output stream. `isTTY` is true in a terminal. */
+export interface TextOutput {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
 
-/** What the CLI depends on: its streams, and functions that open a bot. */
-export interface Cli extends CliContext {
+/** 0 success, 1 failure, 2 wrong usage. */
+export type ExitCode = 0 | 1 | 2;
+
+/** What the CLI depends on instead of the process itself, and functions that open a bot. */
+export interface Cli {
+  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
+  /** For data: with `--json` it receives nothing else. */
+  readonly stdout: TextOutput;
+  /** For notices, progress and errors. */
+  readonly stderr: TextOutput;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted by the first SIGINT or SIGTERM: end soon and cleanly. */
+  readonly signal: AbortSignal;
   /** Loads the configuration and opens the store. Starts nothing. */
   open(options: OpenOptions): Promise<App>;
   /** Loads the configuration and opens only the store. */

@@ -1,85 +1,46 @@
-import type { z } from 'zod';
-import { channelProblems } from '../config/channels.ts';
-import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
-import { rowsOf, safeValue } from '../config/rows.ts';
-import { valueAt } from '../config/tree.ts';
-import { isStrataError, StrataError } from '../domain/errors.ts';
-import { promptProblemsOf } from '../prompts/library.ts';
-import { formatTable } from '../util/table.ts';
-import type { CliContext, ExitCode } from './context.ts';
+import type { Command } from 'commander';
+import { findPlugins } from '../app/configuration.ts';
+import { type Cli, globalsOf } from './cli.ts';
+import { channelSchemas } from './platform.ts';
 
-export interface ConfigCommand {
-  readonly load: LoadOptions;
-  /** The schemas of the channel adapters, by name. Called if the configuration itself is valid. */
-  readonly channels: () => Promise<ReadonlyMap<string, z.ZodType>>;
-  readonly json: boolean;
+interface CheckOptions {
+  readonly json?: boolean;
 }
 
-type Streams = Pick<CliContext, 'stdout' | 'stderr'>;
-
-/**
- * `config check`: reports every problem, including prompts and channels. The exit code is that of wrong usage if there
- * are any.
- */
-export async function checkConfig(cli: Streams, command: ConfigCommand): Promise<ExitCode> {
-  const { problems, found } = await examine(command);
-  const { file } = command.load;
-  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems })}\n`);
-  else if (problems.length === 0)
-    cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}; all settings have their defaults.\n`);
-  else cli.stderr.write(`${problems.join('\n')}\n`);
-  return problems.length === 0 ? 0 : 2;
+interface ShowOptions extends CheckOptions {
+  readonly origin?: boolean;
+  readonly agent?: string;
 }
 
-interface Examined {
-  readonly problems: readonly string[];
-  readonly found: boolean;
+export function addConfig(program: Command, cli: Cli): void {
+  const group = program
+    .command('config')
+    .description('Check the configuration, or show the values in use.')
+    .addHelpText('after', EXAMPLES);
+  group
+    .command('check')
+    .description('Report all errors in the configuration and its prompts.')
+    .option('--json', 'print one JSON object: ok, file, problems')
+    .action(async ({ json = false }: CheckOptions, own: Command) => {
+      const { checkConfig } = await import('./config-report.ts');
+      const { load, plugins } = await findPlugins(cli, globalsOf(own));
+      const channels = () => channelSchemas(cli, plugins);
+      cli.exit(await checkConfig(cli, { load, channels, json }));
+    });
+  group
+    .command('show')
+    .description('Show every value in use. Secrets are shown as written in the file, for example env:NAME.')
+    .option('--origin', 'show where each value comes from')
+    .option('--agent <id>', 'show only the values of this agent')
+    .option('--json', 'print JSON')
+    .action(async ({ json = false, origin = false, agent }: ShowOptions, own: Command) => {
+      const { showConfig } = await import('./config-report.ts');
+      const { load } = await findPlugins(cli, globalsOf(own));
+      cli.exit(showConfig(cli, { load, json, origin, agent: agent ?? null }));
+    });
 }
 
-async function examine(command: ConfigCommand): Promise<Examined> {
-  try {
-    const loaded = loadConfig(command.load);
-    const problems = [...channelProblems(loaded, await command.channels()), ...promptProblemsOf(loaded.config.agents)];
-    return { problems, found: loaded.source.found };
-  } catch (error) {
-    if (!isStrataError(error, 'CONFIG_INVALID')) throw error;
-    return { problems: error.data.problems, found: true };
-  }
-}
-
-export interface ShowCommand extends Omit<ConfigCommand, 'channels'> {
-  /** Show where each value came from. */
-  readonly origin: boolean;
-  /** Show only this agent's values; null shows everything. */
-  readonly agent: string | null;
-}
-
-/** `config show`: the values in use. Secrets are shown as written in the file, never resolved. */
-export function showConfig(cli: Streams, command: ShowCommand): ExitCode {
-  const loaded = loadConfig(command.load);
-  const index = agentIndex(loaded, command.agent);
-  const rows = rowsOf(loaded, index);
-  if (command.json) {
-    const path = index === null ? [] : ['agents', index];
-    const value = command.origin ? rows : safeValue(valueAt(loaded.config, path), path, loaded);
-    cli.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-  } else if (command.origin) {
-    const cells = rows.map((row) => [row.path, shownValue(row.value), row.origin]);
-    cli.stdout.write(`${formatTable(['key', 'value', 'origin'], cells)}\n`);
-  } else {
-    for (const row of rows) cli.stdout.write(`${row.path} = ${JSON.stringify(row.value)}\n`);
-  }
-  return 0;
-}
-
-function agentIndex(loaded: LoadedConfig, id: string | null): number | null {
-  if (id === null) return null;
-  const ids = loaded.config.agents.map((agent) => agent.id);
-  if (ids.includes(id)) return ids.indexOf(id);
-  throw new StrataError('USAGE', { problem: `There is no agent "${id}". Known: ${ids.join(', ')}.` });
-}
-
-function shownValue(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}
+const EXAMPLES = `
+Examples:
+  $ strata config check --config bot.toml
+  $ strata config show --origin --agent main`;

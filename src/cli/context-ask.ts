@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { App } from '../app/app.ts';
 import type { ContextPreview } from '../context/preview.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -6,7 +7,7 @@ import { readLines } from '../util/lines.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
-import { type App, type Cli, writeJson } from './cli.ts';
+import { type Cli, writeJson } from './cli.ts';
 
 /** `strata context --ask` and `--ask-file`. */
 interface AskOptions {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { causeText, formatCost, hitRateOf, sumOf } from '../costs/format.ts';
-import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import {
   type CacheLossTotal,
@@ -60,8 +60,10 @@ interface CostReport {
   readonly cache: { readonly hitRate: number | null; readonly losses: readonly CacheLossTotal[] };
 }
 
-async function readCosts({ store }: Storage, options: Options): Promise<CostReport> {
-  const conversationId = await idOf(store, options.conversation);
+async function readCosts(storage: Storage, options: Options): Promise<CostReport> {
+  const { store } = storage;
+  const { conversation: key } = options;
+  const conversationId = key === undefined ? null : (await findConversation(storage, key)).id;
   const since = options.days === undefined ? null : Date.now() - (options.days - 1) * DAY_MS;
   const sums = (by: SpendingKey, limit: number): ReturnType<Journal['spending']> =>
     store.journal.spending({ by, since, conversationId, limit });
@@ -75,13 +77,6 @@ async function readCosts({ store }: Storage, options: Options): Promise<CostRepo
     unpricedModels: models.flatMap(({ key, unpricedCalls }) => (key !== null && unpricedCalls > 0 ? [key] : [])),
     cache: { hitRate: hitRateOf(replies), losses: await store.journal.cache.losses({ since, conversationId }) },
   };
-}
-
-async function idOf({ conversations }: Storage['store'], key: ConversationKey | undefined): Promise<number | null> {
-  if (key === undefined) return null;
-  const conversation = await conversations.find(key);
-  if (conversation === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
-  return conversation.id;
 }
 
 function print(cli: Cli, { by, rows, total, unpricedModels, cache }: CostReport): void {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { App, GlobalOptions } from '../app/app.ts';
 import { findPlugins } from '../app/configuration.ts';
 import { channelProblems } from '../config/channels.ts';
 import { modelsOf } from '../config/directory.ts';
@@ -13,8 +14,7 @@ import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { collectStep } from '../util/step.ts';
 import { formatNumber } from '../util/text.ts';
-import type { App, Cli } from './cli.ts';
-import type { GlobalOptions } from './context.ts';
+import type { Cli } from './cli.ts';
 import { channelSchemas } from './platform.ts';
 
 export interface Finding extends AdapterFinding {

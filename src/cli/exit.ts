@@ -1,5 +1,5 @@
 import { type ErrorCode, StrataError } from '../domain/errors.ts';
-import type { ExitCode } from './context.ts';
+import type { ExitCode } from './cli.ts';
 
 /** Errors that the user fixes by changing arguments or configuration. They exit with 2, not 1. */
 const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { idleMsOf } from '../config/directory.ts';
 import { estimateParts } from '../context/tokens.ts';
 import { parseKey } from '../domain/key.ts';
@@ -6,7 +7,7 @@ import type { Audience, Author, ConversationKey, TextPart } from '../domain/mess
 import type { Append } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText, formatNumber } from '../util/text.ts';
-import { type App, type Cli, globalsOf, withApp } from './cli.ts';
+import { type Cli, globalsOf, withApp } from './cli.ts';
 import { type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
-import { stopped } from './chat.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
+import { stopped } from './serve.ts';
 
 interface Options {
   readonly listen?: string;

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { renderReply } from '../commands/render.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { type App, type Cli, globalsOf, withApp } from './cli.ts';
-import { findConversation } from './options.ts';
+import { type Cli, globalsOf, withApp } from './cli.ts';
 
 /** The person at the machine is an operator. */
 export const OPERATOR: Author = { id: 'local', name: 'operator', kind: 'person' };
@@ -31,7 +32,7 @@ export async function runCommand(cli: Cli, own: Command, invocation: Invocation)
 
 /** The answer of a chat command with all its pages. */
 async function invokeAll(app: App, { conversation: key, path, options }: Invocation): Promise<readonly CommandReply[]> {
-  const { audience } = await findConversation(app, key);
+  const { audience } = await findConversation(app.parts, key);
   const base: CommandInvocation = { conversation: key, audience, author: OPERATOR, rights: 'operator', path, options };
   const replies: CommandReply[] = [];
   for (let next: CommandInvocation | null = base; next !== null; ) {

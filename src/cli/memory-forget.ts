@@ -1,13 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { openCall } from '../commands/command.ts';
 import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../commands/memory-forget.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { type ConversationKey, textOf } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import { readerFor } from '../memory/policy.ts';
-import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { OPERATOR, printReply } from './invoke.ts';
-import { findConversation } from './options.ts';
 
 export interface ForgetRequest {
   readonly conversation: ConversationKey;
@@ -36,7 +37,7 @@ export async function forgetCommand(cli: Cli, own: Command, request: ForgetReque
 }
 
 async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
-  const { audience } = await findConversation(app, key);
+  const { audience } = await findConversation(app.parts, key);
   const invocation = { conversation: key, audience, author: OPERATOR, rights: 'operator' } as const;
   const path = ['memory', 'forget'];
   return await openCall(app.parts, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
@@ -81,7 +82,7 @@ function recordOf({ memories, messages, sentences, summaries, withheld }: Tokene
 /** Lists the hidden sentences of the conversation's place that await a decision. */
 export async function printHeld(cli: Cli, own: Command, key: ConversationKey): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
-    const reader = readerFor(await findConversation(app, key), app.parts.agents.agentFor(key));
+    const reader = readerFor(await findConversation(app.parts, key), app.parts.agents.agentFor(key));
     const held = await app.parts.memories.held({ reader, author: OPERATOR, rights: 'operator' });
     writeJson(
       cli,

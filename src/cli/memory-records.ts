@@ -1,12 +1,13 @@
+import type { App } from '../app/app.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt } from '../util/text.ts';
-import type { App, Cli } from './cli.ts';
+import type { Cli } from './cli.ts';
 import { OPERATOR } from './invoke.ts';
-import { findConversation } from './options.ts';
 
 const MOST = 10_000;
 const MAX_HITS = 50;
@@ -39,7 +40,7 @@ export async function addMemoryOf(
 }
 
 async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
-  return readerFor(await findConversation(app, key), app.parts.agents.agentFor(key));
+  return readerFor(await findConversation(app.parts, key), app.parts.agents.agentFor(key));
 }
 
 /** The JSON form of a memory. */

@@ -1,9 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { App } from './cli.ts';
 
 /** `--conversation KEY`, parsed by Commander. */
 export function addConversation(command: Command, required: boolean): Command {
@@ -24,11 +21,4 @@ function readKey(text: string): ConversationKey {
 export function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number of at least 1.');
   return Number(text);
-}
-
-/** Throws `CONVERSATION_UNKNOWN`. */
-export async function findConversation(app: Pick<App, 'parts'>, key: ConversationKey): Promise<Conversation> {
-  const conversation = await app.parts.store.conversations.find(key);
-  if (conversation === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
-  return conversation;
 }

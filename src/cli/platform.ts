@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import type { GlobalOptions } from '../app/app.ts';
 import { findPlugins, withPlugins } from '../app/configuration.ts';
 import type { ChannelAdapter } from '../bot/adapters.ts';
 import { allCommands } from '../commands/own.ts';
@@ -10,7 +11,6 @@ import type { LoadedPlugin } from '../plugins/load.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf } from './cli.ts';
-import type { GlobalOptions } from './context.ts';
 
 /** The schemas of the channels' configuration sections, by name. */
 export async function channelSchemas(

@@ -1,4 +1,4 @@
-import type { TextOutput } from './context.ts';
+import type { TextOutput } from './cli.ts';
 
 /** Shows a progress bar in a terminal, and nothing elsewhere. */
 export interface Progress {

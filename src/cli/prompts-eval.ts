@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { findPlugins } from '../app/configuration.ts';
 import { loadConfig } from '../config/load.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
@@ -12,11 +14,10 @@ import { createPromptLibrary } from '../prompts/library.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { formatTable } from '../util/table.ts';
 import { formatNumber } from '../util/text.ts';
-import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { type EvalCase, type EvalRun, evalRunSchema, type Kept, readCase, scoreOf } from './eval-case.ts';
 import { SAMPLES } from './eval-samples.ts';
 import { storeMessage } from './import.ts';
-import { findConversation } from './options.ts';
 
 /** More compactions than any recorded conversation needs. */
 const MAX_ROUNDS = 20;
@@ -92,7 +93,7 @@ async function play(app: App, one: EvalCase) {
   for (const [index, message] of one.messages.entries()) {
     await storeMessage(app, key, { ...message, id: `${index + 1}`, at: FIRST_AT + index * MINUTE_MS });
   }
-  const conversation = await findConversation(app, key);
+  const conversation = await findConversation(app.parts, key);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (!(await app.parts.compact(conversation, null)).changed) break;
   }

@@ -1,94 +1,68 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
 import type { AgentSettings } from '../config/schema.ts';
-import { describe, StrataError } from '../domain/errors.ts';
-import { builtInPrompts, createPromptLibrary, promptProblemsOf } from '../prompts/library.ts';
-import { baseLine } from '../prompts/template.ts';
-import { promptNames, promptSourceOf } from '../prompts/variables.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
-import { formatTable } from '../util/table.ts';
-import { readText } from '../util/text-file.ts';
-import type { CliContext, ExitCode } from './context.ts';
+import { type Cli, globalsOf } from './cli.ts';
 
-type Streams = Pick<CliContext, 'stdout' | 'stderr'>;
-
-/** `prompts list`: the file used for each prompt of each agent. */
-export function listPrompts(
-  cli: Streams,
-  command: { readonly agents: readonly AgentSettings[]; readonly json: boolean },
-): ExitCode {
-  const library = createPromptLibrary();
-  const rows = command.agents.flatMap((agent) =>
-    library.list(promptSourceOf(agent)).map((prompt) => ({ agent: agent.id, ...prompt })),
-  );
-  if (command.json) {
-    for (const row of rows) cli.stdout.write(`${JSON.stringify(row)}\n`);
-    return 0;
-  }
-  const cells = rows.map((row) => [
-    row.agent,
-    row.name,
-    row.hash,
-    row.outdated ? `${row.origin} (the built-in has changed since)` : row.origin,
-    relative('.', row.file),
-  ]);
-  cli.stdout.write(`${formatTable(['agent', 'prompt', 'hash', 'origin', 'file'], cells)}\n`);
-  return 0;
+interface ListOptions {
+  readonly json?: boolean;
 }
 
-/** `prompts check`: compiles and renders every prompt of every agent. */
-export function checkPrompts(
-  cli: Streams,
-  command: { readonly agents: readonly AgentSettings[]; readonly json: boolean },
-): ExitCode {
-  const problems = promptProblemsOf(command.agents);
-  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, problems })}\n`);
-  else if (problems.length === 0) cli.stdout.write(`All ${promptNames.length} prompts are valid.\n`);
-  else cli.stderr.write(`${problems.join('\n')}\n`);
-  return problems.length === 0 ? 0 : 2;
+export function addPrompts(program: Command, cli: Cli): void {
+  const group = program
+    .command('prompts')
+    .description('List, check and evaluate the prompts, or copy them for editing.')
+    .addHelpText('after', EXAMPLES);
+  group
+    .command('list')
+    .description('List the file used for each prompt of each agent.')
+    .option('--json', 'print one JSON object per line')
+    .action(async ({ json = false }: ListOptions, own: Command) => {
+      const { listPrompts } = await import('./prompt-files.ts');
+      cli.exit(listPrompts(cli, { agents: await agentsOf(cli, own), json }));
+    });
+  group
+    .command('check')
+    .description('Render every prompt of every agent.')
+    .option('--json', 'print one JSON object: ok, problems')
+    .action(async ({ json = false }: ListOptions, own: Command) => {
+      const { checkPrompts } = await import('./prompt-files.ts');
+      cli.exit(checkPrompts(cli, { agents: await agentsOf(cli, own), json }));
+    });
+  group
+    .command('eval [files...]')
+    .description(
+      'Summarise recorded conversations with the configured model, and count which of their facts are kept, compared with the last run.',
+    )
+    .option('--json', 'print one JSON object: model, prompts, scores, before')
+    .action(async (files: readonly string[], { json = false }: ListOptions, own: Command) => {
+      const { evaluatePrompts } = await import('./prompts-eval.ts');
+      await evaluatePrompts(cli, own, { files, json });
+    });
+  group
+    .command('eject [names...]')
+    .description('Copy built-in prompts (all, or the named ones) into your own folder.')
+    .option('--to <folder>', 'folder to write to', 'prompts-own')
+    .option('--language <name>', 'language of the prompts', 'en')
+    .option('--force', 'overwrite existing files')
+    .action(
+      async (
+        names: readonly string[],
+        { to, language, force = false }: { readonly to: string; readonly language: string; readonly force?: boolean },
+      ) => {
+        const { ejectPrompts } = await import('./prompt-files.ts');
+        cli.exit(ejectPrompts(cli, { names, folder: to, language, force }));
+      },
+    );
 }
 
-export interface EjectCommand {
-  /** Names of the prompts; empty means all. */
-  readonly names: readonly string[];
-  /** The folder to write to. */
-  readonly folder: string;
-  readonly language: string;
-  /** Overwrite existing files. */
-  readonly force: boolean;
+async function agentsOf(cli: Cli, own: Command): Promise<readonly AgentSettings[]> {
+  const { loadConfig } = await import('../config/load.ts');
+  const { findPlugins } = await import('../app/configuration.ts');
+  const { load } = await findPlugins(cli, globalsOf(own));
+  return loadConfig(load).config.agents;
 }
 
-/** `prompts eject`: copies built-in prompts for editing. */
-export function ejectPrompts(cli: Streams, command: EjectCommand): ExitCode {
-  const names = command.names.length > 0 ? command.names.map(knownName) : promptNames;
-  const source = { language: command.language, folder: '' };
-  const copies = createPromptLibrary({ builtIn: builtInPrompts })
-    .list(source)
-    .filter((prompt) => names.includes(prompt.name))
-    .map((prompt) => ({ ...prompt, target: join(command.folder, `${prompt.name}.md.hbs`) }));
-  const present = copies.find((copy) => existsSync(copy.target));
-  if (present && !command.force) {
-    throw new StrataError('USAGE', { problem: `${present.target} already exists. Add --force to overwrite it.` });
-  }
-  for (const copy of copies) write(copy.target, baseLine(copy.hash) + readText(copy.file));
-  for (const copy of copies) cli.stdout.write(`${copy.target}\n`);
-  cli.stderr.write(`Set prompts = ${JSON.stringify(command.folder)} in config.toml to use them.\n`);
-  return 0;
-}
-
-function write(file: string, text: string): void {
-  try {
-    mkdirSync(dirname(resolve(file)), { recursive: true });
-    writeFileSync(file, text);
-  } catch (error) {
-    throw new StrataError('USAGE', { problem: `Cannot write ${file}: ${describe(error)}` }, { cause: error });
-  }
-}
-
-function knownName(name: string): string {
-  const known: readonly string[] = promptNames;
-  if (known.includes(name)) return name;
-  const near = didYouMean(name, known);
-  const hint = near === null ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`;
-  throw new StrataError('USAGE', { problem: `There is no prompt "${name}". ${hint}` });
-}
+const EXAMPLES = `
+Examples:
+  $ strata prompts list
+  $ strata prompts eject persona guidance --to my-prompts
+  $ strata prompts eval --model offline:demo`;

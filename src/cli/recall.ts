@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { searchTranscript } from '../search/transcript-search.ts';
 import { readLines } from '../util/lines.ts';
 import { cleanText, excerpt } from '../util/text.ts';
-import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { addConversation, findConversation, readCount } from './options.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation, readCount } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -26,7 +28,7 @@ export function addRecall(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        const conversation = await findConversation(app, options.conversation);
+        const conversation = await findConversation(app.parts, options.conversation);
         for await (const line of readLines(cli.stdin, { maxBytes: MAX_QUESTION_BYTES })) {
           if (cli.signal.aborted) return;
           if (line.kind === 'refused')

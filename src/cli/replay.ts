@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { formatNumber } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
-import { type App, type Cli, globalsOf, withApp } from './cli.ts';
+import { type Cli, globalsOf, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
 import { channelNameOf, type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, SummaryId } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
@@ -6,9 +8,9 @@ import { keptShare, lostOnce } from '../search/losses.ts';
 import { readAccount } from '../search/read-account.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt, formatNumber } from '../util/text.ts';
-import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
-import { addConversation, findConversation } from './options.ts';
+import { addConversation } from './options.ts';
 import { entryJson } from './transcript.ts';
 
 interface Options {
@@ -49,7 +51,7 @@ export function addSummaries(program: Command, cli: Cli): void {
 
 async function list(cli: Cli, own: Command, options: Options): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
-    const conversation = await findConversation(app, options.conversation);
+    const conversation = await findConversation(app.parts, options.conversation);
     const stack = await app.parts.store.summaries.live(conversation.id);
     if (options.json) return writeJson(cli, stack.map(toJson));
     if (stack.length === 0) cli.stderr.write('There are no summaries yet.\n');
@@ -92,7 +94,7 @@ async function printLost(
 }
 
 async function findSummary(app: App, { conversation, id }: Pick<Asked, 'conversation' | 'id'>): Promise<Summary> {
-  const { id: conversationId } = await findConversation(app, conversation);
+  const { id: conversationId } = await findConversation(app.parts, conversation);
   const summary = await app.parts.store.summaries.find(id as SummaryId);
   if (summary?.conversationId !== conversationId) throw new StrataError('NOT_FOUND', { what: 'summary', id });
   return summary;

@@ -1,10 +1,11 @@
+import type { App } from '../app/app.ts';
 import { happeningOf } from '../app/happenings.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
 import { counted, formatNumber, formatPercent } from '../util/text.ts';
-import { type App, type Cli, writeJson } from './cli.ts';
+import { type Cli, writeJson } from './cli.ts';
 
 /** Prints what happens to a conversation during a replay. */
 export interface Timeline {

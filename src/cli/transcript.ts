@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import { cleanText, formatTime } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { addConversation, findConversation, readCount } from './options.ts';
+import { addConversation, readCount } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -23,7 +24,7 @@ export function addTranscript(program: Command, cli: Cli): void {
     .addHelpText('after', '\nExample:\n  $ strata transcript --conversation terminal:local:main --from 10 --to 20')
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        const conversation = await findConversation(app, options.conversation);
+        const conversation = await findConversation(app.parts, options.conversation);
         const last = Math.min(options.to ?? Number.POSITIVE_INFINITY, conversation.nextSeq - 1);
         for (let from = options.from ?? 1; from <= last && !cli.signal.aborted; ) {
           const range = { fromSeq: from, toSeq: last, limit: BATCH };

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { App } from '../app/app.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Forecast } from '../forecast/forecast.ts';
@@ -6,8 +8,8 @@ import { forecastFor, readRecording } from '../forecast/open.ts';
 import { FORECAST_ROWS } from '../forecast/rows.ts';
 import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
 import { formatFields, formatTable } from '../util/table.ts';
-import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { addConversation, findConversation } from './options.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -52,7 +54,7 @@ interface Column {
 }
 
 async function columnsOf({ parts }: App, options: Options): Promise<readonly Column[]> {
-  const conversation = await findConversation({ parts }, options.conversation);
+  const conversation = await findConversation(parts, options.conversation);
   const configured = parts.agents.agentFor(conversation.key);
   const tried = options.try.map((settings) => ({ settings, agent: withSettings(configured, settings) }));
   const isKnown = configured.engine === 'stacked' || configured.engine === 'sliding';

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import type { App } from '../app/app.ts';
 import { blockRow, changeRow, fieldsOf, groupMessages } from '../commands/why.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -7,8 +9,8 @@ import { diffRequests } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText } from '../util/text.ts';
-import { type App, type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { addConversation, findConversation, readCount } from './options.ts';
+import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { addConversation, readCount } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -34,7 +36,7 @@ export function addWhy(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        const conversation = await findConversation(app, options.conversation);
+        const conversation = await findConversation(app.parts, options.conversation);
         const explained = await explain(app, conversation, options.reply ?? (await newestReply(app, conversation)));
         if (options.detail !== undefined) return printDetail(cli, explained, options.detail);
         if (options.request) return writeJson(cli, explained.request);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { App } from '../../src/cli/cli.ts';
+import type { App } from '../../src/app/app.ts';
 import { storeMessage } from '../../src/cli/import.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import { openWorld } from './memory.world.ts';

@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module';
 import { adapters } from '../../../adapters/registry.ts';
+import type { App } from '../../../src/app/app.ts';
 import { openApp, openStore } from '../../../src/app/open.ts';
 import type { Adapters, StoreOptions } from '../../../src/bot/adapters.ts';
-import type { App } from '../../../src/cli/cli.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { scriptedAdapter } from './channel.ts';
 import { createRewinder } from './rewind.ts';

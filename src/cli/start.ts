@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import type { Role } from '../bot/parts.ts';
+import { StrataError } from '../domain/errors.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
+import { type Cli, globalsOf } from './cli.ts';
+import { COMMANDS } from './names.ts';
+import { serve, terminalOf } from './serve.ts';
+
+interface Options {
+  readonly user?: string;
+  readonly role?: string;
+}
+
+export function addStart(program: Command, cli: Cli): void {
+  program
+    .command('start', { isDefault: true })
+    .description('Run the bot on the configured platforms, or in this terminal if there are none (default).')
+    .allowExcessArguments()
+    .option('--user <name>', 'your name in the terminal')
+    .option('--role <role>', ROLE_HELP)
+    .addHelpText('after', START_HELP)
+    .action(async (options: Options, own: Command) => {
+      refuseWords(own.args);
+      const role = roleOf(cli, options);
+      await serve(cli, { ...globalsOf(own), platforms: 'configured', role, terminal: terminalOf(cli, options) });
+    });
+}
+
+const ROLES: readonly Role[] = ['gateway', 'worker', 'all'];
+const ROLE_HELP =
+  'gateway (replies), worker (summarises) or all (default); gateway and worker need a shared queue (environment: STRATA_ROLE)';
+
+function roleOf(cli: Cli, { role: flag }: Options): Role {
+  const [name, text] = flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE'] ?? ''] : ['--role', flag];
+  const role = text === '' ? 'all' : ROLES.find((known) => known === text);
+  if (role !== undefined) return role;
+  throw new StrataError('USAGE', { problem: `${name} is "${text}". Expected ${ROLES.join(', ')}.` });
+}
+
+const START_HELP = `
+Examples:
+  $ strata
+  $ strata start --config bot.toml --data /var/lib/strata
+  $ STRATA_QUEUE_URL=redis://127.0.0.1:6379 strata start --role worker`;
+
+/** Commander passes unknown words to the default command, so this suggests the nearest command instead. */
+function refuseWords([word]: readonly string[]): void {
+  if (word === undefined) return;
+  if (COMMANDS.some((name) => name === word)) {
+    throw new StrataError('USAGE', { problem: `"start" cannot be combined with another command. Run: strata ${word}` });
+  }
+  const meant = didYouMean(word.slice(0, 40), COMMANDS);
+  const hint = meant === null ? '`strata --help` lists the commands.' : `Did you mean ${meant}?`;
+  throw new StrataError('USAGE', { problem: `There is no command "${word.slice(0, 40)}". ${hint}` });
+}

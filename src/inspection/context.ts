@@ -1,6 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { ContextReport } from '../context/inspection.ts';
-import { findConversation } from './conversation.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';
 
 export interface ContextView {

@@ -2,9 +2,8 @@ import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { type Spent, spentOn } from '../compaction/spend.ts';
 import { parsePrint } from '../context/request-print.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
-import { StrataError } from '../domain/errors.ts';
-import { parseKey } from '../domain/key.ts';
 import type { Entry, MemoryId, Role } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
@@ -87,12 +86,6 @@ const MAX_BARS = 100;
 const LINES = 50;
 const MAX_RUNS = 100;
 const MAX_MEMORIES = 50;
-
-export async function findConversation({ store }: Pick<CommandServices, 'store'>, key: string): Promise<Conversation> {
-  const found = await store.conversations.find(parseKey(key).key);
-  if (found === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
-  return found;
-}
 
 export async function conversationView(
   services: OverviewServices,

@@ -1,4 +1,5 @@
 import type { CommandServices } from '../commands/services.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import { mayChange } from '../memory/permissions.ts';
@@ -7,7 +8,6 @@ import type { Forgotten, Origin } from '../memory/service.ts';
 import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { audited } from './audit.ts';
-import { findConversation } from './conversation.ts';
 import { assertMayRead, requesterOf, type Viewer } from './viewer.ts';
 
 export interface MemoryQuery {

@@ -1,10 +1,10 @@
 import type { CommandServices } from '../commands/services.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { placeOf } from '../domain/key.ts';
 import type { Audience, ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
-import { findConversation } from './conversation.ts';
 import { assertMayRead, mayRead, type Viewer } from './viewer.ts';
 
 export interface MemoriesQuery {

@@ -1,5 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import { estimateText } from '../context/tokens.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -7,7 +8,6 @@ import { createPromptLibrary, type PromptFile } from '../prompts/library.ts';
 import { samplesOf } from '../prompts/samples.ts';
 import { type PromptName, promptNames, promptSourceOf, promptVariables } from '../prompts/variables.ts';
 import { readText } from '../util/text-file.ts';
-import { findConversation } from './conversation.ts';
 import { turnVariables } from './prompt-variables.ts';
 import { assertOperator, type Viewer } from './viewer.ts';
 

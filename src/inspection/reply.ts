@@ -1,10 +1,10 @@
 import type { CommandServices } from '../commands/services.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { textOf } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import { diffRequests, type RequestDiff } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { type RerunChoice, rerunChoices } from '../requests/rerun.ts';
-import { findConversation } from './conversation.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';
 
 export interface ReplyQuery {

@@ -1,9 +1,9 @@
 import type { CommandServices } from '../commands/services.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import { MAX_SYSTEM_LENGTH, type Rerun, type RerunChoice, rerunReply, systemTextOf } from '../requests/rerun.ts';
 import { conversationPath } from './address.ts';
 import { audited } from './audit.ts';
-import { findConversation } from './conversation.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
 import { assertOperator } from './viewer.ts';
 

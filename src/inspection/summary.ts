@@ -1,5 +1,6 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -7,7 +8,6 @@ import type { Summary } from '../ports/summary-store.ts';
 import { type Account, accountFor, keptShare, lostOnce } from '../search/losses.ts';
 import { readAccount } from '../search/read-account.ts';
 import type { Specific } from '../search/specifics.ts';
-import { findConversation } from './conversation.ts';
 import { type Rewriting, rewritingOf } from './rewriting.ts';
 import { type TracedText, traceSentences } from './trace.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';

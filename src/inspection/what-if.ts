@@ -2,6 +2,7 @@ import type { CommandServices } from '../commands/services.ts';
 import type { ConfigRow } from '../config/rows.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { settingLines } from '../config/setting-lines.ts';
+import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { forecastFor } from '../forecast/open.ts';
@@ -15,7 +16,6 @@ import {
   withValues,
 } from '../forecast/settings.ts';
 import type { Thresholds } from '../ports/engine.ts';
-import { findConversation } from './conversation.ts';
 import type { Recordings, Session } from './recordings.ts';
 import type { Viewer } from './viewer.ts';
 

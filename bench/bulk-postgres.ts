@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { createPostgresStorage } from '../adapters/stores/postgres/index.ts';
-import { entryShelves, memoryShelf } from '../adapters/stores/postgres/search-index.ts';
+import { entryShelves } from '../adapters/stores/postgres/search-index.ts';
 import { indexText } from '../adapters/stores/postgres/words.ts';
+import { shelfOf } from '../adapters/stores/sql/index.ts';
 import {
   addFirstRows,
   type BulkConversation,
@@ -52,7 +53,7 @@ function createWriter(client: Client): BulkWriter {
     indexMemories: (memories) =>
       index(
         'memory_index',
-        memories.map(({ id, workspace, text }) => ({ id, ...indexText([memoryShelf(workspace)], text) })),
+        memories.map(({ id, workspace, text }) => ({ id, ...indexText([shelfOf(workspace)], text) })),
       ),
     async conversations() {
       const { rows } = await client.query<BulkPlace>(

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { shelfOf } from '../adapters/stores/sql/index.ts';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
-import { entryNumber, shelfOf } from '../adapters/stores/sqlite/search-index.ts';
+import { entryNumber } from '../adapters/stores/sqlite/search-index.ts';
 import { indexText } from '../adapters/stores/sqlite/words.ts';
 import { addFirstRows, type BulkConversation, type BulkPlace, type BulkWriter, fill } from './bulk.ts';
 

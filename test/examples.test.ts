@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -50,8 +50,8 @@ async function serve(answer: RequestListener) {
 }
 
 describe('the examples', () => {
-  it('are eight, each short and with its command', () => {
-    expect(names).toHaveLength(8);
+  it('are nine, each short and with its command', () => {
+    expect(names).toHaveLength(9);
     for (const name of names) {
       const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
       expect(lines.length, name).toBeLessThanOrEqual(MAX_LINES);
@@ -161,6 +161,20 @@ describe('the examples', () => {
       expect(stdout).toContain('Ada');
       const asked = await bot.run(['context', '--conversation', 'terminal:local:main', '--json']);
       expect(asked.stdout, asked.stderr).not.toContain('Message number 0.');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'own-store.ts remembers in its own file',
+    async () => {
+      using bot = openFolder();
+      const store = '[storage]\nurl = "node-sqlite://bot.db"\n';
+      writeFileSync(bot.file('config.toml'), `plugins = [${exampleFile('own-store.ts')}]\n${store}`);
+      await bot.run(['start'], 'My name is Ada.\n');
+      const { stdout, stderr } = await bot.run(['start'], 'What is my name?\n');
+      expect(stdout, stderr).toContain('Ada');
+      expect(existsSync(bot.file('bot.db'))).toBe(true);
     },
     LIMIT_MS,
   );

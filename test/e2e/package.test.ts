@@ -72,6 +72,13 @@ describe('the tarball', () => {
   });
 });
 
+const exampleNames = () => globSync('*.ts', { cwd: join(root, 'examples'), exclude: ['clone.ts'] });
+
+/** As the package brings it. */
+function example(name: string): string {
+  return readFileSync(join(project.path, 'node_modules/stratabot/examples', name), 'utf8');
+}
+
 describe('a program', () => {
   it('runs the sample of the README: talk, a tool, memory', async () => {
     const program = readmeProgram();
@@ -126,6 +133,7 @@ describe('a program', () => {
       const uses = names.map((_, index) => `entry${index}`).join(', ');
       project.write('entries.ts', `${imports.join('\n')}\nconsole.log(${uses});\n`);
       project.write('bot.ts', readmeProgram());
+      for (const name of exampleNames()) project.write(name, example(name));
       project.write('wrong.ts', "import { createBot } from 'stratabot';\ncreateBot({});\n");
       const strict = { skipLibCheck: false, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
       const complaints = (await project.typeCheck({ ...resolution, ...strict })).split('\n');
@@ -138,39 +146,27 @@ describe('a program', () => {
 });
 
 describe('the contracts', () => {
-  const storage = (change: string) => `import { createSqliteStorage } from 'stratabot/adapters/stores/sqlite';
+  const suite = (name: string, change: string) => `import { searchContract, storeContract } from 'stratabot/contracts';
+import { createOwnStorage } from './own-store.ts';
 
-/** A store of one's own, around another one. */
-export async function createOwnStorage(directory) {
-  const storage = await createSqliteStorage({ directory });
+async function create() {
+  const storage = await createOwnStorage(':memory:');
   const { transcript } = storage.store;
-  return { ...storage, store: { ...storage.store, transcript: { ...transcript, ${change} } } };
+  const changed = { ...storage, store: { ...storage.store, transcript: { ...transcript, ${change} } } };
+  return { storage: changed, dispose: () => storage.store.close() };
 }
-`;
-  const suite = (name: string) => `import { mkdtemp, rm } from 'node:fs/promises';
-import { storeContract } from 'stratabot/contracts';
-import { createOwnStorage } from './${name}.js';
 
-storeContract('${name}', {
-  async create() {
-    const directory = await mkdtemp('own-');
-    const storage = await createOwnStorage(directory);
-    return { storage, dispose: () => rm(directory, { recursive: true }) };
-  },
-});
+storeContract('${name}', { create });
+searchContract('${name}', { create });
 `;
 
   it('run against a store of a foreign project', async () => {
     using folder = packed.openProject(['vitest', 'fast-check']);
-    const stores = {
-      whole: storage(''),
-      forgetful: storage('append: (given) => transcript.append({ ...given, wantsReply: false })'),
-    };
-    for (const [name, text] of Object.entries(stores)) {
-      folder.write(`${name}.js`, text);
-      folder.write(`${name}.test.js`, suite(name));
-    }
-    // A sample of the suite: `sqlite.test.ts` runs all of it.
+    folder.write('own-store.ts', example('own-store.ts'));
+    folder.write('whole.test.js', suite('whole', ''));
+    const forgetful = 'append: (given) => transcript.append({ ...given, wantsReply: false })';
+    folder.write('forgetful.test.js', suite('forgetful', forgetful));
+    // A sample of the suite: `kysely.test.ts` runs all of it.
     const alone = ['--maxWorkers=1', '--no-isolate'];
     const options = [...alone, '--reporter=json', '--outputFile=result.json', '-t', 'append|claims|compaction'];
     const { stderr } = await folder.node(['node_modules/vitest/vitest.mjs', 'run', ...options]);

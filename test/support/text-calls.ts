@@ -281,7 +281,8 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/models/ai-sdk/environment.ts#firstSet', 'adapters/models/ai-sdk/openrouter.ts#withCacheMarks'],
   ...['adapters/models/ai-sdk/response.ts#withLines', 'adapters/queues/bullmq/check.ts#judgeRedis'],
   ...['adapters/stores/postgres/failures.ts#explain', 'adapters/stores/postgres/scrub.ts#createScrub'],
-  ...['adapters/stores/postgres/units.ts#createUnits', 'adapters/stores/sql/archive.ts#createArchive'],
+  ...['adapters/stores/kysely/units.ts#createUnits', 'adapters/stores/postgres/units.ts#createUnits'],
+  'adapters/stores/sql/archive.ts#createArchive',
   ...['adapters/stores/sqlite/failures.ts#explain', 'src/cli/backup.ts#contentsOf', 'src/app/log-file.ts#openLogFile'],
   ...[
     'src/commands/command.ts#optionOf',

@@ -1,7 +1,6 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { EntryQuery } from '../../../src/adapter-kit.ts';
-import { onShelf, type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
-import type { Match } from './ranking.ts';
+import { type Match, onShelf, type Parameter, prepare, type Tables, type Transaction } from '../sql/index.ts';
 import { entryShelf, SHELF_ENTRIES, type ShelfSize } from './search-index.ts';
 
 /** A search on one shelf, in the form that Postgres reads. */

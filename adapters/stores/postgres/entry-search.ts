@@ -1,7 +1,15 @@
 import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
-import { FEW_ROWS, onShelf, type QueryWord, queryTerms } from '../sql/index.ts';
+import {
+  FEW_ROWS,
+  type Hit,
+  inverseFrequency,
+  type Match,
+  onShelf,
+  type QueryWord,
+  queryTerms,
+  score,
+} from '../sql/index.ts';
 import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
-import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
 
 /** The best entries by their rare words. Only they are checked for common words, because each check costs a lookup. */
 const MAX_HOPEFUL = 100;

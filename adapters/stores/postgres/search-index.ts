@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import {
@@ -7,6 +6,7 @@ import {
   indexAll,
   type Parameter,
   prepare,
+  shelfOf,
   type Tables,
   type Transaction,
   transactionOf,
@@ -40,14 +40,6 @@ export function entryShelf(conversationId: number, seq: number, size: ShelfSize)
 
 export function entryShelves(conversationId: number, seq: number): readonly number[] {
   return [entryShelf(conversationId, seq, 'small'), entryShelf(conversationId, seq, 'large')];
-}
-
-/**
- * The shelf of a workspace's memories: a hash of its name. A rare collision only costs time, because readers are
- * checked.
- */
-export function memoryShelf(workspace: string): number {
-  return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
 }
 
 /** Texts that rows are found or sorted by are compared byte by byte, as on every engine. */
@@ -151,7 +143,7 @@ export function createTextIndex(query: Kysely<Tables>): EngineIndex {
       const row = after ?? before;
       if (row === null) return;
       const { id, workspace } = row;
-      await replace(transaction, memories, { id, after: after?.text ?? '', shelf: memoryShelf(workspace) });
+      await replace(transaction, memories, { id, after: after?.text ?? '', shelf: shelfOf(workspace) });
     },
   };
 }

@@ -1,6 +1,9 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import type { MemoryQuery, MemoryReader, MemoryState, Search } from '../../../src/adapter-kit.ts';
 import {
+  type Hit,
+  inverseFrequency,
+  type Match,
   onShelf,
   type Parameter,
   prepare,
@@ -8,12 +11,12 @@ import {
   readableBy,
   type SqlEngine,
   type Statement,
+  score,
+  shelfOf,
   type Tables,
 } from '../sql/index.ts';
 import { createEntryReaders } from './entry-reader.ts';
 import { rankEntries } from './entry-search.ts';
-import { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
-import { memoryShelf } from './search-index.ts';
 
 /** BM25 over what the reader may read; other rows do not affect a score. */
 export function createSearch(engine: SqlEngine): Search {
@@ -24,7 +27,7 @@ export function createSearch(engine: SqlEngine): Search {
     entries: (wanted) => engine.read((transaction) => rankEntries(() => open(transaction, wanted), wanted)),
     memories: ({ reader, text, states = DEFAULT_STATES, limit }) => {
       const { place, workspace, agentId } = reader;
-      const shelves = [memoryShelf(workspace), memoryShelf('')];
+      const shelves = [shelfOf(workspace), shelfOf('')];
       const own = { place, workspace, agentId, states };
       return rank(engine, {
         terms: queryWords(text).map((word) => shelves.map((shelf) => onShelf(shelf, word)).join(' | ')),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   cachedStem,
   type EntryQuery,
@@ -92,6 +93,14 @@ export function queryWords(text: string): readonly string[] {
   const terms = queryTerms({ text });
   const stems = terms.map(({ stem }) => stem);
   return [...new Set([...stems, ...terms.flatMap(({ beginnings }) => beginnings)])].slice(0, QUERY_WORDS);
+}
+
+/**
+ * The shelf of a workspace's memories: a hash of its name. A rare collision only costs time, because readers are
+ * checked.
+ */
+export function shelfOf(workspace: string): number {
+  return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
 }
 
 /** The index form of a stem on this shelf. Stemming it again would change words like "house". */

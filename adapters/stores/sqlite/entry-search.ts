@@ -1,8 +1,8 @@
 import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
-import { FEW_ROWS, queryTerms } from '../sql/index.ts';
+import { FEW_ROWS, inverseFrequency, queryTerms } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { createEntryReader, type EntryReader } from './entry-reader.ts';
-import { add, best, inverseFrequency, lengthFactor, ranked, type Scores } from './ranking.ts';
+import { add, best, lengthFactor, ranked, type Scores } from './ranking.ts';
 import { indexTerm } from './words.ts';
 
 /** Up to this many matching entries are all scored exactly. */

@@ -1,6 +1,6 @@
 import type { MemoryHit, MemoryId } from '../../../src/adapter-kit.ts';
-import { stemsOf } from '../sql/index.ts';
-import { inverseFrequency, lengthFactor, occurrenceFactor } from './ranking.ts';
+import { inverseFrequency, stemsOf } from '../sql/index.ts';
+import { lengthFactor, occurrenceFactor } from './ranking.ts';
 
 /** Up to this many texts are read directly; querying the index for every word costs more. */
 export const FEW_MEMORIES = 150;

@@ -13,14 +13,6 @@ export function add(scores: Scores, seq: number, score: number): void {
   scores.set(seq, (scores.get(seq) ?? 0) + score);
 }
 
-/**
- * The weight of a word that occurs in `rows` of `entries`. Never negative: a word that all entries contain counts a
- * little.
- */
-export function inverseFrequency(rows: number, entries: number): number {
-  return Math.log(1 + (Math.max(entries - rows, 0) + 0.5) / (rows + 0.5));
-}
-
 /** The value of one occurrence in a text of this length: 1 at average length. */
 export function lengthFactor(length: number, average: number): number {
   const relative = average > 0 ? length / average : 1;

@@ -1,7 +1,14 @@
-import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { indexAll, type Parameter, prepare, type Tables, type TextIndex, type Transaction } from '../sql/index.ts';
+import {
+  indexAll,
+  type Parameter,
+  prepare,
+  shelfOf,
+  type Tables,
+  type TextIndex,
+  type Transaction,
+} from '../sql/index.ts';
 import { indexText } from './words.ts';
 
 /** The full-text tables of SQLite. They contain hashes of words; the text itself stays in its own row. */
@@ -27,14 +34,6 @@ const SEQS_OF_A_CONVERSATION = 2 ** 30;
 
 export function entryNumber(conversationId: number, seq: number): number {
   return conversationId * SEQS_OF_A_CONVERSATION + seq;
-}
-
-/**
- * The shelf of a workspace's memories: a hash of its name. A rare collision only costs time, because readers are
- * checked.
- */
-export function shelfOf(workspace: string): number {
-  return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
 }
 
 /** `transaction` uses the same connection as the migrations. */

@@ -9,12 +9,14 @@ import type {
   SummaryQuery,
 } from '../../../src/adapter-kit.ts';
 import {
+  inverseFrequency,
   type Parameter,
   prepare,
   queryWords,
   readableBy,
   type SqlEngine,
   type Statement,
+  shelfOf,
   type Tables,
   type Transaction,
 } from '../sql/index.ts';
@@ -22,8 +24,8 @@ import type { Connection } from './connection.ts';
 import { rankEntries } from './entry-search.ts';
 import { FEW_MEMORIES, weighTexts } from './few-memories.ts';
 import type { LateIndex } from './late-index.ts';
-import { inverseFrequency, SATURATION } from './ranking.ts';
-import { type IndexName, type SearchTables, shelfOf } from './search-index.ts';
+import { SATURATION } from './ranking.ts';
+import type { IndexName, SearchTables } from './search-index.ts';
 import { indexTerm } from './words.ts';
 
 /** BM25 over what the reader may read; other rows do not affect a score. */

@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { PostgresDialect, SqliteDialect } from 'kysely';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { createKyselyStorage } from '../../adapters/stores/kysely/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import type { Archive, ArchiveHeader, ArchiveRow, Storage } from '../../src/adapter-kit.ts';
+import { provenanceContract } from '../contracts/provenance.ts';
+import { searchContract } from '../contracts/search.ts';
+import { storeContract } from '../contracts/store.ts';
+import { createKit } from '../contracts/store-kit.ts';
+
+const dialectOf = (database: DatabaseSync) =>
+  new SqliteDialect({
+    database: {
+      close: () => database.close(),
+      prepare(sql) {
+        const statement = database.prepare(sql);
+        return {
+          reader: statement.columns().length > 0,
+          all: (values) => statement.all(...(values as SQLInputValue[])),
+          run: (values) => statement.run(...(values as SQLInputValue[])),
+          iterate: (values) => statement.iterate(...(values as SQLInputValue[])),
+        };
+      },
+    },
+  });
+
+const open = (database: DatabaseSync, options: { create?: boolean } = {}) =>
+  createKyselyStorage({ dialect: dialectOf(database), place: 'node:sqlite', ...options });
+
+async function create() {
+  const storage = await open(new DatabaseSync(':memory:'));
+  return { storage, dispose: () => storage.store.close() };
+}
+
+storeContract('Kysely on node:sqlite', { create });
+searchContract('Kysely on node:sqlite', { create });
+provenanceContract('Kysely on node:sqlite', { create });
+
+async function archived({ upkeep }: Storage): Promise<Archive> {
+  const records: { readonly table: string; readonly row: ArchiveRow }[] = [];
+  let header: ArchiveHeader = { migrations: [], counts: {} };
+  await upkeep.dump({
+    async begin(given) {
+      header = given;
+    },
+    async rows(table, rows) {
+      for (const row of rows) records.push({ table, row });
+    },
+  });
+  return {
+    name: 'a backup',
+    header,
+    async *records() {
+      yield* records;
+    },
+  };
+}
+
+describe('a database of its own', () => {
+  it('is found again, and refused after a newer Strata', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-kysely-'));
+    const file = join(directory, 'bot.db');
+    await expect(open(new DatabaseSync(file), { create: false })).rejects.toMatchObject({ code: 'STORE_MISSING' });
+    const first = await open(new DatabaseSync(file));
+    const { conversation } = await createKit(first).say('I like walrus tea.');
+    await first.store.close();
+    const second = await open(new DatabaseSync(file), { create: false });
+    expect(await second.search.entries({ conversationId: conversation.id, text: 'walrus', limit: 1 })).toHaveLength(1);
+    await second.store.close();
+    const database = new DatabaseSync(file);
+    database.exec("insert into kysely_migration values ('9999_later', '')");
+    await expect(open(database)).rejects.toMatchObject({ code: 'STORE_NEWER' });
+    await rm(directory, { recursive: true });
+  });
+
+  it('keeps no trace of deleted text in its files', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-kysely-'));
+    const file = join(directory, 'bot.db');
+    const database = new DatabaseSync(file);
+    database.exec('pragma journal_mode = wal');
+    const storage = await open(database);
+    const { store } = storage;
+    const { conversation } = await createKit(storage).say('the walrus is a secret', {}, { externalId: 'x' });
+    await store.transcript.redact(conversation.id, { externalIds: ['x'], now: 1 });
+    for (const name of [file, `${file}-wal`]) expect((await readFile(name)).includes('walrus')).toBe(false);
+    await store.close();
+    await rm(directory, { recursive: true });
+  });
+
+  it('is refused if it ignores foreign keys or speaks another SQL', async () => {
+    const loose = new DatabaseSync(':memory:', { enableForeignKeyConstraints: false });
+    // Foreign keys cannot be turned on inside a transaction.
+    loose.exec('begin');
+    await expect(open(loose)).rejects.toThrow('run `pragma foreign_keys = on` in each new connection');
+    const dialect = new PostgresDialect({ pool: new pg.Pool({ host: '127.0.0.1', port: 9 }) });
+    await expect(createKyselyStorage({ dialect, place: 'Postgres' })).rejects.toThrow(
+      'The data at Postgres cannot be used: its dialect does not connect to a database that speaks the SQL of SQLite',
+    );
+  });
+
+  it('reads a backup of another store', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'strata-kysely-'));
+    const source = await createSqliteStorage({ directory });
+    const { conversation } = await createKit(source).say('I like walrus tea.');
+    const copy = await archived(source);
+    await source.store.close();
+    const { storage, dispose } = await create();
+    await storage.upkeep.load(copy);
+    expect(await storage.search.entries({ conversationId: conversation.id, text: 'walrus', limit: 1 })).toHaveLength(1);
+    expect(await storage.upkeep.check()).toMatchObject([{ severity: 'ok' }]);
+    await dispose();
+    await rm(directory, { recursive: true });
+  });
+});

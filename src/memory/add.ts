@@ -3,13 +3,14 @@ import type { MemoryId } from '../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { cleanStatement } from './clean.ts';
-import { fingerprintOf, gistOf } from './fingerprint.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut } from './opt-out.ts';
 import { isOrder } from './orders.ts';
 import { mentionsName, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
+import { type ConcerningStatement, forgottenAmong } from './tombstones.ts';
 
 /** What a person asks to remember, in their own words. */
 export interface Addition {
@@ -41,9 +42,10 @@ export async function addMemory(services: AddServices, asked: Addition): Promise
   const memory = newMemoryOf(services, { ...addition, subject: await subjectFor(services, addition) });
   await assertNobodyPaused(services, memory, by);
   const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
-  const known = (await store.memories.list(page)).find((other) => isSamePlace(other, memory));
+  const known = (await store.memories.list(page)).find((other) => isSameStatement(other, memory));
   if (known) return { kind: 'known', memory: await confirm(services, known, addition) };
-  if (await isForgotten(services, memory.text, memory.place)) return { kind: 'forgotten' };
+  const said = { text: memory.text, people: [by.author.id, memory.subjectId] };
+  if (await isForgotten(services, memory.place, said)) return { kind: 'forgotten' };
   const now = clock.now();
   const saving = {
     conversationId: null,
@@ -125,17 +127,21 @@ export async function assertNobodyPaused(
   }
 }
 
-async function isForgotten({ store }: Pick<Services, 'store'>, text: string, place: string): Promise<boolean> {
-  return (await store.memories.forgotten(place, [fingerprintOf(text), gistOf(text)])).size > 0;
+async function isForgotten(
+  services: Pick<Services, 'store'>,
+  place: string,
+  statement: ConcerningStatement,
+): Promise<boolean> {
+  return (await forgottenAmong(services, place, [statement])).size > 0;
 }
 
 /** Throws `USAGE`: a statement that was forgotten in a place must not return in other words. */
 export async function assertNotForgotten(
   services: Pick<Services, 'store'>,
-  text: string,
   place: string,
+  statement: ConcerningStatement,
 ): Promise<void> {
-  if (!(await isForgotten(services, text, place))) return;
+  if (!(await isForgotten(services, place, statement))) return;
   throw new StrataError('USAGE', { problem: 'This was forgotten here before, so it is not stored again.' });
 }
 
@@ -158,11 +164,12 @@ export function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemorySt
   return kind !== 'instruction' && trust === 'self' ? 'active' : 'candidate';
 }
 
-function isSamePlace(other: Memory, memory: NewMemory): boolean {
+function isSameStatement(other: Memory, memory: NewMemory): boolean {
   return (
     other.scope === memory.scope &&
     other.place === memory.place &&
     other.agentId === memory.agentId &&
+    other.subjectId === memory.subjectId &&
     other.state !== 'superseded'
   );
 }

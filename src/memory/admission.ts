@@ -6,13 +6,14 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { MAX_STATEMENT, type MemoryCandidate, maxCandidates } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
-import { fingerprintOf, gistOf } from './fingerprint.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { throughMemoryHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
-import { corroboration, outdatedBy, type Statement, settle, twinOf } from './merge.ts';
+import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
 import { readerFor } from './policy.ts';
 import { type Provenance, provenanceOf } from './provenance.ts';
+import { concernedBy, forgottenAmong } from './tombstones.ts';
 
 export interface AdmissionRequest {
   readonly conversation: Conversation;
@@ -48,17 +49,12 @@ export async function admitCandidates(
   const request = { ...proposed, candidates: await hooked(services, proposed, refused) };
   const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
-  const forgotten = await services.store.memories.forgotten(
-    placeOf(request.conversation.key),
-    statements.flatMap(({ memory }) => [memory.fingerprint, gistOf(memory.text)]),
-  );
+  const forgotten = await forgottenIn(services, request, statements);
   const writes: MemoryWrite[] = [];
   for (const statement of statements) {
-    const { fingerprint, text } = statement.memory;
-    const decision =
-      forgotten.has(fingerprint) || forgotten.has(gistOf(text))
-        ? { reason: 'it was forgotten here' }
-        : await decide(services, request, statement);
+    const decision = forgotten.has(statement)
+      ? { reason: 'it was forgotten here' }
+      : await decide(services, request, statement);
     if ('reason' in decision) refused.push(decision);
     else if (isOneTooMany(request, writes, decision)) refused.push({ reason: 'too many statements at once' });
     else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {
@@ -66,6 +62,19 @@ export async function admitCandidates(
     }
   }
   return { writes, refused };
+}
+
+async function forgottenIn(
+  services: Pick<Services, 'store'>,
+  { conversation: { key }, entries }: AdmissionRequest,
+  statements: readonly Statement[],
+): Promise<ReadonlySet<Statement>> {
+  const concerning = statements.map((statement) => {
+    const { memory, sources } = statement;
+    return { statement, text: memory.text, people: concernedBy(memory, sources, entries) };
+  });
+  const found = await forgottenAmong(services, placeOf(key), concerning);
+  return new Set([...found].map(({ statement }) => statement));
 }
 
 async function hooked(
@@ -121,8 +130,10 @@ async function decide(
 ): Promise<MemoryWrite | Refusal> {
   const known = await knownLike(services, request, statement);
   const { memory } = statement;
-  const twin = twinOf(memory, known);
-  if (twin?.state === 'rejected') return { reason: 'a person marked it as wrong' };
+  const twin = twinOf(statement, known);
+  if (twin?.state === 'rejected' || (await isRejectedHere(services, rejectedLike(statement, known)))) {
+    return { reason: 'a person marked it as wrong' };
+  }
   if (twin) {
     const events = twin.state === 'candidate' ? await services.store.memories.events(twin.id) : [];
     const facts = { conversationId: request.conversation.id, events, now: services.clock.now() };
@@ -131,6 +142,15 @@ async function decide(
   const sources = statement.sources.map((entry) => entry.seq);
   const outdated = outdatedBy(statement, known);
   return outdated ? { kind: 'supersede', id: outdated.id, memory, sources } : { kind: 'insert', memory, sources };
+}
+
+/** Somebody other than its subject rejected it, so they manage the place and decided for everybody. */
+async function isRejectedHere({ store }: Pick<Services, 'store'>, rejected: readonly Memory[]): Promise<boolean> {
+  for (const { id, subjectId } of rejected) {
+    const last = (await store.memories.events(id)).findLast(({ kind }) => kind === 'rejected');
+    if (last !== undefined && last.actor !== subjectId) return true;
+  }
+  return false;
 }
 
 /**

@@ -29,6 +29,11 @@ export function gistOf(text: string): string {
   return createHash('sha256').update(normal).digest('hex').slice(0, 32);
 }
 
+/** The fingerprint of what one person has forgotten. */
+export function fingerprintFor(personId: string, fingerprint: string): string {
+  return createHash('sha256').update(`${personId} ${fingerprint}`).digest('hex').slice(0, 32);
+}
+
 /** The same short statements are compared with every message. */
 const meanings = new Map<string, ReadonlySet<string>>();
 const KEPT_MEANINGS = 1000;

@@ -15,13 +15,13 @@ import {
   statementOfMessage,
 } from './derived.ts';
 import { derivedBlobs } from './derived-blobs.ts';
-import { fingerprintOf, gistOf } from './fingerprint.ts';
 import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
 import { mayDelete, type Requester } from './permissions.ts';
 import { canRead } from './policy.ts';
 import { quotedIn } from './quoted-elsewhere.ts';
+import { tombstonesOf } from './tombstones.ts';
 
 export interface Forgetting {
   /** The memories that the person may forget. */
@@ -240,9 +240,7 @@ interface Found {
 function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found): ForgetPreview {
   const plan: ForgetPlan = {
     memoryIds: memories.map((memory) => memory.id),
-    tombstones: memories.flatMap(({ place, text }) =>
-      [fingerprintOf(text), gistOf(text)].map((fingerprint) => ({ place, fingerprint })),
-    ),
+    tombstones: tombstonesOf(memories, by),
     redactions: found.map(redactionOf).filter(hasText),
     sentences: found.flatMap(({ conversation: { id: conversationId }, sentences }) =>
       sentences.map(({ entry: { seq }, text, kind, about }) => {

@@ -18,7 +18,7 @@ export interface Statement {
 export function settle(statements: readonly Statement[]): readonly Statement[] {
   const merged: Statement[] = [];
   for (const statement of statements) {
-    const at = merged.findIndex((other) => isSame(statement.memory, other.memory));
+    const at = merged.findIndex((other) => isSame(saidIn(statement), saidIn(other)));
     const twin = merged[at];
     if (twin) merged[at] = joined(twin, statement);
     else merged.push(statement);
@@ -37,14 +37,19 @@ function hasPerson(sources: readonly Entry[]): boolean {
   return sources.some((entry) => entry.role === 'user');
 }
 
-/** The existing memory with the same statement, whatever its state. A superseded statement may become true again. */
-export function twinOf(memory: NewMemory, known: readonly Memory[]): Memory | null {
-  const living = known.filter((other) => other.state !== 'superseded');
-  return (
-    living.find((other) => other.fingerprint === memory.fingerprint) ??
-    living.find((other) => isSame(memory, other)) ??
-    null
-  );
+/**
+ * The existing memory with the same statement, whatever its state. A superseded statement may become true again. The
+ * same words of or about somebody else are another statement, because that person may change and forget it.
+ */
+export function twinOf(statement: Statement, known: readonly Memory[]): Memory | null {
+  const said = saidIn(statement);
+  const alike = known.filter((other) => other.state !== 'superseded' && isSame(said, saidBy(other)));
+  return alike.find((other) => other.fingerprint === said.fingerprint) ?? alike[0] ?? null;
+}
+
+/** Rejected memories in the same words, about whomever. */
+export function rejectedLike({ memory }: Statement, known: readonly Memory[]): readonly Memory[] {
+  return known.filter((other) => other.state === 'rejected' && isNearDuplicate(memory.text, other.text));
 }
 
 /** The existing memory that the statement makes outdated: named by the model, or found by its attribute. */
@@ -87,14 +92,38 @@ function demotedAt(events: readonly MemoryEvent[]): number | null {
   return times.length === 0 ? null : Math.max(...times);
 }
 
-type Said = Pick<Memory, 'text' | 'fingerprint' | 'subjectId' | 'subjectName' | 'kind'>;
+type About = Pick<Memory, 'subjectId' | 'subjectName'>;
 
-function isSame(a: Said, b: Said): boolean {
-  if (a.fingerprint === b.fingerprint) return true;
-  return sameSubject(a, b) && isNearDuplicate(a.text, b.text);
+interface Said extends About, Pick<Memory, 'text' | 'fingerprint'> {
+  /** The person it is about; without one, the person who alone said it. */
+  readonly ownerId: string | null;
+  /** Only the bot said it. */
+  readonly isEcho: boolean;
 }
 
-function sameSubject(a: Said, b: Said): boolean {
+function saidIn({ memory, sources }: Statement): Said {
+  const people = sources.flatMap(({ role, author }) => (role === 'user' && author !== null ? [author.id] : []));
+  return { ...memory, ownerId: memory.subjectId ?? onlyOf(people), isEcho: people.length === 0 };
+}
+
+function saidBy(memory: Memory): Said {
+  const people = memory.sources.flatMap(({ authorId }) => authorId ?? []);
+  const isEcho = people.length === 0 && (memory.sources.length > 0 || memory.subjectId === null);
+  return { ...memory, ownerId: memory.subjectId ?? onlyOf(people), isEcho };
+}
+
+function onlyOf(ids: readonly string[]): string | null {
+  const [first = null, ...others] = new Set(ids);
+  return others.length === 0 ? first : null;
+}
+
+function isSame(a: Said, b: Said): boolean {
+  const isEqual = a.fingerprint === b.fingerprint;
+  if (sameSubject(a, b)) return isEqual || isNearDuplicate(a.text, b.text);
+  return isEqual && (a.isEcho || b.isEcho || (a.ownerId !== null && a.ownerId === b.ownerId));
+}
+
+function sameSubject(a: About, b: About): boolean {
   if (a.subjectId !== null && b.subjectId !== null) return a.subjectId === b.subjectId;
   return fingerprintOf(a.subjectName ?? '') === fingerprintOf(b.subjectName ?? '');
 }

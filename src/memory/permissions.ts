@@ -14,14 +14,14 @@ export interface Requester {
 type Target = Pick<Memory, 'scope' | 'place' | 'subjectId' | 'kind'>;
 
 /** Operators manage everything, moderators their place, everyone their own DM. */
-function manages(place: string, by: Requester): boolean {
+export function managesPlace({ place }: Pick<Memory, 'place'>, by: Requester): boolean {
   if (by.rights === 'operator') return true;
   return place === by.reader.place && (by.rights === 'moderator' || by.reader.audience === 'dm');
 }
 
 /** Everyone may change what is about them; whoever manages a place may change everything remembered in it. */
 export function mayChange(memory: Target, by: Requester): boolean {
-  if (memory.scope === 'place' ? manages(memory.place, by) : by.rights === 'operator') return true;
+  if (memory.scope === 'place' ? managesPlace(memory, by) : by.rights === 'operator') return true;
   return memory.kind !== 'instruction' && memory.subjectId !== null && memory.subjectId === by.author.id;
 }
 
@@ -36,7 +36,7 @@ export function assertMayChange(memory: Target, by: Requester): void {
 
 /** Throws `COMMAND_FORBIDDEN` if the person does not manage the place they ask from. */
 export function assertManages(by: Requester): void {
-  if (manages(by.reader.place, by)) return;
+  if (managesPlace(by.reader, by)) return;
   throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory held', needs: 'the people who manage this place' });
 }
 
@@ -49,6 +49,6 @@ export function mayDelete(
   conversation: Pick<Conversation, 'key'>,
   by: Requester,
 ): boolean {
-  if (manages(placeOf(conversation.key), by)) return true;
+  if (managesPlace({ place: placeOf(conversation.key) }, by)) return true;
   return entry.role === 'user' && entry.author?.id === by.author.id;
 }

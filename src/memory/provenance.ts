@@ -101,7 +101,8 @@ function hasNamesake({ id, name }: NonNullable<Provenance['subject']>, entries: 
   return peopleOf(entries).some((person) => person.id !== id && isSameName(person.name, name));
 }
 
-function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = 'all'): readonly Author[] {
+/** The authors of the messages, and with `all` also the people whom these mention. */
+export function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = 'all'): readonly Author[] {
   return entries.flatMap((entry) => {
     const author = entry.role === 'user' && entry.author ? [entry.author] : [];
     return which === 'authors' ? author : [...author, ...entry.mentions];

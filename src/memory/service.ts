@@ -129,7 +129,10 @@ export function createMemories(services: MemoryServices): Memories {
     edit: async (id, change, by) => {
       const text = change.text === undefined ? null : await reworded(services, change.text, by);
       if (text !== null) await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
-      if (text !== null) await assertNotForgotten(services, text, by.reader.place);
+      if (text !== null) {
+        const { subjectId } = await find(id, by.reader);
+        await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, subjectId] });
+      }
       return alter(id, {
         by,
         kind: 'edited',

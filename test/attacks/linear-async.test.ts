@@ -28,7 +28,6 @@ const PASSING = [
   'src/cli/memory-records.ts#searchOf',
   'src/conversation/spawn.ts#tellChild',
   'src/inspection/memories.ts#changeMemory',
-  'src/memory/add.ts#assertNotForgotten',
 ];
 
 const who = { conversation: HERE, author: ADA, rights: 'member', audience: 'dm' } as const;

@@ -70,9 +70,11 @@ async function insert(writing: Writing, write: Extract<MemoryWrite, { kind: 'ins
   return row.id;
 }
 
-/** Forgotten in the place, or already known there. A superseded statement may become true again. */
+/**
+ * Forgotten in the place, or already known there about the same person. A superseded statement may become true again.
+ */
 async function isTaken({ engine, transaction }: Writing, memory: NewMemory): Promise<boolean> {
-  const { place, fingerprint } = memory;
+  const { place, fingerprint, subjectId } = memory;
   const tombstone = engine.query
     .selectFrom('tombstone')
     .select('at')
@@ -86,6 +88,7 @@ async function isTaken({ engine, transaction }: Writing, memory: NewMemory): Pro
     .where('fingerprint', '=', fingerprint)
     .where('agent_id', '=', memory.agentId)
     .where('scope', '=', memory.scope)
+    .where('subject_id', subjectId === null ? 'is' : '=', subjectId)
     .where('state', '!=', 'superseded')
     .limit(1);
   return (await first(transaction, present.compile())) !== null;

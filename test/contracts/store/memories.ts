@@ -42,6 +42,13 @@ export function memoriesContract(lab: Lab): void {
       expect(ids.map((found) => found !== null)).toEqual([true, false, true, false, true]);
     });
 
+    it('skips a known statement, but not about another person', async () => {
+      const { id } = await kit.fill(1);
+      const about = (subjectId: string | null) => kit.inserting('tea', [1], { subjectId });
+      const ids = await kit.save(id, about('u1'), about('u2'), about(null), about('u1'), about(null));
+      expect(ids.map((found) => found !== null)).toEqual([true, true, true, false, false]);
+    });
+
     it('adds a source and promotes a repeated statement', async () => {
       const { id } = await kit.fill(3);
       const memory = kit.memory('tea', { state: 'candidate' });

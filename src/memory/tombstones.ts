@@ -1,0 +1,60 @@
+import type { Entry } from '../domain/message.ts';
+import type { ForgetPlan, Memory } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
+import { fingerprintFor, fingerprintOf, gistOf } from './fingerprint.ts';
+import { mentionsName } from './people.ts';
+import { managesPlace, type Requester } from './permissions.ts';
+import { peopleOf } from './provenance.ts';
+
+/**
+ * What keeps forgotten statements from returning. Whoever manages a place decides for everybody in it, a member only
+ * about what concerns them: otherwise they could keep others from saying something by saying and forgetting it first.
+ */
+export function tombstonesOf(memories: readonly Memory[], by: Requester): ForgetPlan['tombstones'] {
+  return memories.flatMap((memory) => {
+    const isForAll = managesPlace(memory, by);
+    return printsOf(memory.text).map((print) => {
+      return { place: memory.place, fingerprint: isForAll ? print : fingerprintFor(by.author.id, print) };
+    });
+  });
+}
+
+/** A statement, and the ids of the people whom it concerns. */
+export interface ConcerningStatement {
+  readonly text: string;
+  readonly people: readonly (string | null)[];
+}
+
+/** Those of the statements that were forgotten in the place, by somebody who may decide about them. */
+export async function forgottenAmong<Statement extends ConcerningStatement>(
+  { store }: Pick<Services, 'store'>,
+  place: string,
+  statements: readonly Statement[],
+): Promise<ReadonlySet<Statement>> {
+  const found = await store.memories.forgotten(place, statements.flatMap(namesOfTombstones));
+  return new Set(statements.filter((statement) => namesOfTombstones(statement).some((name) => found.has(name))));
+}
+
+function namesOfTombstones({ text, people }: ConcerningStatement): readonly string[] {
+  const prints = printsOf(text);
+  const ids = [...new Set(people)].filter((id) => id !== null);
+  return [...prints, ...ids.flatMap((id) => prints.map((print) => fingerprintFor(id, print)))];
+}
+
+function printsOf(text: string): readonly string[] {
+  return [fingerprintOf(text), gistOf(text)];
+}
+
+/**
+ * Whom an extracted statement concerns: its subject, the person who alone said it, and the people whom it names, unless
+ * it is what somebody says about themselves.
+ */
+export function concernedBy(
+  { subjectId, trust, text }: Pick<Memory, 'subjectId' | 'trust' | 'text'>,
+  sources: readonly Entry[],
+  entries: readonly Entry[],
+): readonly (string | null)[] {
+  const speakers = new Set(peopleOf(sources, 'authors').map(({ id }) => id));
+  const named = trust === 'self' ? [] : peopleOf(entries).filter(({ name }) => mentionsName(text, name));
+  return [subjectId, ...(speakers.size === 1 ? speakers : []), ...named.map(({ id }) => id)];
+}

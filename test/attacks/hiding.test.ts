@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { Author } from '../../src/domain/message.ts';
+import type { Requester } from '../../src/memory/permissions.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+
+const eve: Author = { id: 'u-eve', name: 'Eve', kind: 'person' };
+const FACT = 'The release ships on Fridays';
+
+function requester(world: World, author = eve, rights: Requester['rights'] = 'member') {
+  return { reader: world.reader(general), author, rights };
+}
+
+/** Eve says it first, has it remembered, and returns the id. */
+async function rememberedByEve(world: World, text = FACT) {
+  await world.say(text, { by: eve, key: general });
+  const result = await world.memories.add({ text, by: requester(world) });
+  if (result.kind !== 'added') throw new Error(`it is ${result.kind}`);
+  return result.memory.id;
+}
+
+/** Ada and Bob say the same, and the bot reads it. */
+async function saidByOthers(world: World, text = FACT) {
+  const source = await world.say(text, { by: ada, key: general });
+  await world.say('good morning', { by: bob, key: general });
+  return await world.admit([{ text, sources: [source.seq] }], { key: general });
+}
+
+describe('a member who says first what others will say', () => {
+  it('cannot forget it for them', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    await world.forget({ kind: 'memories', ids: [id] }, requester(world));
+    expect((await saidByOthers(world)).writes).toMatchObject([{ kind: 'insert' }]);
+  });
+
+  it('cannot reject it for them', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    await world.memories.move(id, 'reject', requester(world));
+    expect((await saidByOthers(world)).writes).toMatchObject([{ kind: 'insert' }]);
+  });
+
+  it('cannot keep others from having it remembered', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    expect(await world.memories.add({ text: FACT, by: requester(world, bob) })).toMatchObject({ kind: 'added' });
+    await world.forget({ kind: 'memories', ids: [id] }, requester(world));
+    expect(await world.memories.add({ text: FACT, by: requester(world, ada) })).toMatchObject({ kind: 'added' });
+    expect(await world.memories.add({ text: FACT, by: requester(world) })).toEqual({ kind: 'forgotten' });
+  });
+
+  it('does not get their words as support of their own', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    const { writes } = await saidByOthers(world);
+    expect(writes).toMatchObject([{ kind: 'insert', memory: { subjectId: ada.id } }]);
+    expect(writes).not.toMatchObject([{ id }]);
+  });
+});
+
+describe('a statement about a person', () => {
+  it.each(['Ada', null])('stays forgotten whoever repeats it, about %s', async (about) => {
+    await using world = await openWorld();
+    const source = await world.say('I keep bees in Kreuzberg', { key: general });
+    const proposal = { text: 'Ada keeps bees in Kreuzberg', about: 'Ada', sources: [source.seq] };
+    const { ids } = await world.learn([proposal], { key: general });
+    await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, requester(world, ada));
+    const again = await world.say('Ada keeps bees in Kreuzberg', { by: bob, key: general });
+    const { writes, refused } = await world.admit([{ ...proposal, about, sources: [again.seq] }], { key: general });
+    expect(writes).toEqual([]);
+    expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+  });
+});
+
+describe('what a moderator decides', () => {
+  it('is forgotten for everybody', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    await world.forget({ kind: 'memories', ids: [id] }, requester(world, bob, 'moderator'));
+    expect((await saidByOthers(world)).refused).toEqual([{ reason: 'it was forgotten here' }]);
+    expect(await world.memories.add({ text: FACT, by: requester(world, ada) })).toEqual({ kind: 'forgotten' });
+  });
+
+  it('is wrong for everybody', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    await world.memories.move(id, 'reject', requester(world, bob, 'moderator'));
+    expect((await saidByOthers(world)).refused).toEqual([{ reason: 'a person marked it as wrong' }]);
+  });
+});

@@ -108,6 +108,23 @@ describe('changes while the bot was offline', () => {
     );
   });
 
+  test('finds them where channels name no newest message', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          double.say(GENERAL, ADA, 'one');
+          double.world.namesNewest = false;
+          return 1;
+        },
+        meanwhile: (double) => double.say(GENERAL, ADA, 'two', { silent: true }),
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(texts(sink.messages)).toEqual(['one', 'two', 'the end']);
+      },
+    );
+  });
+
   test('takes nothing for deleted without the right to read history', async () => {
     await afterAnAbsence(
       {

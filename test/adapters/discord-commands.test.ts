@@ -278,6 +278,47 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test.each([
+    ['with an option of another kind', { options: [{ name: 'file', type: 11, value: { id: '1' } }, null] }],
+    ['with odd resolved data', { resolved: { messages: { 1: null, 2: { author: 7 } }, users: [] } }],
+    ['with nothing resolved', { resolved: null, options: null, target_id: 5 }],
+  ])('are answered %s', async (_, odd) => {
+    await withChannel({}, async ({ double, sink }) => {
+      const data = { id: '1', type: 1, name: 'status', ...odd };
+      expect(await answerTo(double, double.interact({ type: 2, data }))).toMatchObject({ type: 4 });
+      expect(sink.commands).toMatchObject([{ path: ['status'] }]);
+    });
+  });
+
+  test('are answered where only the channel itself is named', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const data = { id: '1', type: 1, name: 'status' };
+      const id = double.interact({ type: 2, data, fields: { channel_id: undefined } });
+      expect(await answerTo(double, id)).toMatchObject({ type: 4 });
+      expect(sink.commands).toMatchObject([{ conversation: `discord:${GUILD}:${GENERAL}` }]);
+    });
+  });
+
+  test('take the text of a form with other fields', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
+      const components = [
+        ...[null, { type: 10, id: 1 }, { type: 18, component: { type: 23, custom_id: 'box', value: true } }],
+        ...[
+          { type: 18, component: { type: 21, custom_id: 'pick', value: null } },
+          { type: 18, component: null },
+        ],
+        { type: 18, component: { type: 4, custom_id: 'text', value: 'Ada drinks tea' } },
+      ];
+      const data = { custom_id: form.data['custom_id'], components };
+      expect(await answerTo(double, double.interact({ type: 5, data }))).toMatchObject({ type: 4 });
+      expect(sink.commands.at(-1)).toMatchObject({
+        path: ['memory', 'edit'],
+        options: { id: memoryId, text: 'Ada drinks tea' },
+      });
+    });
+  });
+
   test('bring a picture with its description', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const picture = {

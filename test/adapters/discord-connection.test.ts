@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
+import { createIdentifyPace, createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import {
@@ -285,9 +285,12 @@ describe('the pauses between failing connections', () => {
     expect([pauseAfter(4, { chance: 0 }), pauseAfter(4, { chance: 1 })]).toEqual([1_500, 2_500]);
   });
 
-  const flaps = (ending: { readonly isSpent: boolean; readonly readyMs: number }, times: number) => {
+  const flaps = (
+    { isScarce = false, ...ending }: { isSpent: boolean; readyMs: number; isScarce?: boolean },
+    times: number,
+  ) => {
     const pauses = createPauses(() => 0.5);
-    return Array.from({ length: times }, () => pauses.after({ ...ending, isUnknown: false }));
+    return Array.from({ length: times }, () => pauses.after({ ...ending, isUnknown: false }, isScarce));
   };
 
   test('forget failures only after a stable connection', () => {
@@ -296,12 +299,27 @@ describe('the pauses between failing connections', () => {
   });
 
   test('stay under half a minute while no identification is spent', () => {
-    expect(flaps({ isSpent: false, readyMs: 0 }, 20).at(-1)).toBe(30_000);
+    expect(flaps({ isSpent: false, readyMs: 0, isScarce: true }, 20).at(-1)).toBe(30_000);
+  });
+
+  test('are long only when few identifications are left', () => {
+    const last = (isScarce: boolean, readyMs: number) => flaps({ isSpent: true, readyMs, isScarce }, 20).at(-1);
+    expect([last(false, 5_000), last(false, 0), last(true, 5_000)]).toEqual([8_000, 30_000, 300_000]);
+  });
+
+  test('count the identifications of one day', async () => {
+    let now = 0;
+    const pace = createIdentifyPace({ now: () => now, sleep: async () => undefined });
+    const { signal } = new AbortController();
+    for (let group = 0; group < 3; group += 1) await pace.wait(group, signal);
+    expect([pace.isScarce(6), pace.isScarce(5)]).toEqual([false, true]);
+    now = 86_400_000;
+    expect(pace.isScarce(5)).toBe(false);
   });
 
   test('are one to five seconds when the session is unknown', () => {
     const pauseAt = (chance: number) =>
-      createPauses(() => chance).after({ isSpent: false, readyMs: 5_000, isUnknown: true });
+      createPauses(() => chance).after({ isSpent: false, readyMs: 5_000, isUnknown: true }, false);
     expect([pauseAt(0), pauseAt(1)]).toEqual([1_000, 5_000]);
   });
 });

@@ -149,6 +149,12 @@ describe('frames that no server should send', () => {
     expect(opened.sink.drops.filter(({ event }) => event === 'frame').length).toBeGreaterThan(5);
   });
 
+  test('are read as binary frames too', async () => {
+    double.gateway.state.isBinary = true;
+    await opened.channel.start(opened.sink);
+    await isWell();
+  });
+
   test.each(['{"op":9}', '{"op":9,"d":null}', '{"op":9,"d":true}', '{"op":7}'])(
     'are survived: %s',
     async (text) => {

@@ -63,6 +63,11 @@ describe('a message of Discord', () => {
     expect(map({ content: 'why?', ...reply })?.replyTo).toBe(answered.id);
     expect(map({ content: '@everyone look', mention_everyone: true })?.addressesBot).toBe(false);
     expect(map({ content: 'the bot is nice' })?.addressesBot).toBe(false);
+    for (const mentions of [undefined, null]) {
+      expect(map({ content: `<@!${BOT.id}> hi`, mentions })?.addressesBot).toBe(true);
+      expect(map({ content: '<@5> hi', mentions })?.addressesBot).toBe(false);
+    }
+    expect(map({ content: `<@${BOT.id}> hi`, mentions: [] })?.addressesBot).toBe(false);
   });
 
   test('reads as people see it: names for ids', () => {

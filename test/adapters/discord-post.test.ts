@@ -179,6 +179,19 @@ describe('a post', () => {
     });
   });
 
+  test.each([
+    ['slow mode', 400, 20_016],
+    ['the write limit of a channel', 403, 20_028],
+    ['the write limit of a server', 403, 20_029],
+    ['an overload', 400, 130_000],
+  ])('waits for the end of %s', async (_, status, code) => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.instead('POST', /messages$/, { status, body: { code, message: 'not now', retry_after: 0.2 } });
+      await channel.post(post(), { signal });
+      expect(double.posted(GENERAL)).toHaveLength(1);
+    });
+  });
+
   test('that is refused says why and whether that may pass', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.fail('POST', /messages$/, { status: 403, code: 50013 });

@@ -111,7 +111,8 @@ async function fetchChannel(client: Client | null, id: string): Promise<Channel 
 
 function activeFrom(channel: Channel, messageId: string): readonly (ActivePlace & { readonly newest: string })[] {
   if (channel.isDMBased() || !channel.isTextBased()) return [];
-  const newest = channel.lastMessageId;
+  // A server may leave the field out.
+  const newest = channel.lastMessageId ?? null;
   const place = placeFrom(channel);
   if (place === null || newest === null || !isNewer(newest, messageId)) return [];
   const joined = snowflakeAt(channel.guild.joinedTimestamp);

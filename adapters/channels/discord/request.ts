@@ -45,7 +45,9 @@ function judged({ status, headers: given, text }: RestResponse): RestResponse {
   const { 'content-length': _length, 'content-encoding': _encoding, ...own } = given;
   const json = parseJson(text);
   const headers = json === undefined ? own : { ...own, 'content-type': 'application/json' };
-  if (status === TOO_MANY) return { status, text, headers: withWait(headers, json) };
+  if (status === TOO_MANY || isLimit(status, json)) {
+    return { status: TOO_MANY, text, headers: withWait(headers, json) };
+  }
   const isRead = isDiscords(status, text, json);
   return { status: isRead ? status : BAD_GATEWAY, text, headers: withSaneReset(headers) };
 }
@@ -68,6 +70,13 @@ function isDiscords(status: number, text: string, json: unknown): boolean {
   if (status < 300) return text === '' || (typeof json === 'object' && json !== null);
   const error = errorSchema.safeParse(json).data;
   return status >= 400 && error !== undefined && error.code !== NETWORK_ERROR;
+}
+
+/** Errors that a later attempt does not get, whatever their status: slow mode, write limits, an overload. */
+const LIMITS: ReadonlySet<unknown> = new Set([20_016, 20_028, 20_029, 130_000]);
+
+function isLimit(status: number, json: unknown): boolean {
+  return status >= 400 && status < 500 && LIMITS.has(errorSchema.safeParse(json).data?.code);
 }
 
 const limitSchema = z.object({ retry_after: z.number().positive() });

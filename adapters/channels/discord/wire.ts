@@ -82,7 +82,18 @@ const referenceSchema = z.object({
   channel_id: optionalId,
 });
 
-export const messageSchema = z.object({
+const MENTION = /<@!?(\d{1,20})>/g;
+
+/** A server may leave out the list of mentions; then the text names the people. */
+function withMentions(message: unknown): unknown {
+  const unlisted = unlistedSchema.safeParse(message).data;
+  if (unlisted === undefined) return message;
+  return { ...unlisted, mentions: Array.from(unlisted.content.matchAll(MENTION), ([, named]) => ({ id: named })) };
+}
+
+const unlistedSchema = z.looseObject({ mentions: z.null().optional(), content: z.string() });
+
+const wholeMessageSchema = z.object({
   id,
   channel_id: id,
   guild_id: optionalId,
@@ -97,6 +108,7 @@ export const messageSchema = z.object({
   message_snapshots: listOf(z.object({ message: z.object(contentShape) })),
   ...contentShape,
 });
+export const messageSchema = z.preprocess(withMentions, wholeMessageSchema);
 export type WireMessage = z.infer<typeof messageSchema>;
 
 /** A page of messages, each parsed separately. */
@@ -134,42 +146,57 @@ const optionValue = z.union([z.string(), z.number(), z.boolean()]);
 const optionSchema = z.object({
   name: z.string(),
   type: z.number(),
-  value: optionValue.nullish(),
-  focused: z.boolean().nullish(),
+  value: optionValue.nullish().catch(null),
+  focused: z.boolean().nullish().catch(null),
 });
-const nestedOptionSchema = optionSchema.extend({ options: z.array(optionSchema).nullish() });
+const nestedOptionSchema = optionSchema.extend({ options: listOf(optionSchema).nullish() });
 export type WireOption = z.infer<typeof nestedOptionSchema>;
 
 const fieldSchema = z.object({
   custom_id: z.string(),
-  value: z.string().default(''),
-  values: z.array(z.string()).nullish(),
+  value: z.string().catch(''),
+  values: z.array(z.string()).nullish().catch(null),
 });
 /** A field of a form is inside a label or, in the older format, a row. */
-const formRowSchema = z.object({ component: fieldSchema.nullish(), components: z.array(fieldSchema).nullish() });
+const formRowSchema = z.object({ component: fieldSchema.nullish().catch(null), components: listOf(fieldSchema) });
+
+/** The readable messages by id. */
+const messagesById = z
+  .record(z.string(), z.unknown())
+  .catch({})
+  .transform(
+    (messages) =>
+      new Map(
+        listOf(quotedSchema)
+          .parse(Object.values(messages))
+          .map((one) => [one.id, one]),
+      ),
+  );
 
 export const interactionSchema = z.object({
   id,
   application_id: id,
   type: z.number(),
   token: z.string(),
-  guild_id: id.nullish(),
-  channel_id: id.nullish(),
-  member: memberSchema.extend({ user: userSchema }).nullish(),
-  user: userSchema.nullish(),
+  guild_id: optionalId,
+  channel_id: optionalId,
+  channel: z.object({ id }).nullish().catch(null),
+  member: memberSchema.extend({ user: userSchema }).nullish().catch(null),
+  user: userSchema.nullish().catch(null),
   /** The message with the button. */
   message: z.object({ id }).nullish().catch(null),
   data: z
     .object({
-      name: z.string().nullish(),
-      type: z.number().nullish(),
-      options: z.array(nestedOptionSchema).nullish(),
-      target_id: id.nullish(),
-      resolved: z.object({ messages: z.record(z.string(), quotedSchema).nullish() }).nullish(),
-      custom_id: z.string().nullish(),
-      components: z.array(formRowSchema).nullish(),
+      name: text,
+      type: z.number().nullish().catch(null),
+      options: listOf(nestedOptionSchema),
+      target_id: optionalId,
+      resolved: z.object({ messages: messagesById }).nullish().catch(null),
+      custom_id: text,
+      components: listOf(formRowSchema),
     })
-    .nullish(),
+    .nullish()
+    .catch(null),
 });
 export type WireInteraction = z.infer<typeof interactionSchema>;
 
@@ -183,9 +210,9 @@ export function timeOf(snowflake: string): number {
   return Number(BigInt(snowflake) >> 22n) + EPOCH_MS;
 }
 
-/** The first snowflake of a moment. */
+/** The first snowflake of a moment; of an unknown moment, the first of all. */
 export function snowflakeAt(at: number): string {
-  return (BigInt(Math.max(0, at - EPOCH_MS)) << 22n).toString();
+  return (BigInt(Math.max(0, Math.floor(at - EPOCH_MS) || 0)) << 22n).toString();
 }
 
 /** Imported messages have ids of their own. */

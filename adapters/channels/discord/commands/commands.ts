@@ -123,7 +123,8 @@ async function openVisit(
   interaction: WireInteraction,
   responder: Responder,
 ): Promise<Visit | null> {
-  const { member, channel_id: channelId, guild_id: guildId } = interaction;
+  const { member, guild_id: guildId } = interaction;
+  const channelId = interaction.channel_id ?? interaction.channel?.id;
   const user = member?.user ?? interaction.user;
   if (!user || !channelId) return null;
   const direct: Place = { guildId: null, channelId, threadId: null, audience: 'dm' };
@@ -185,7 +186,7 @@ async function complete({ parts, interaction, invoke, responder }: Visit): Promi
 
 async function menu(visit: Visit): Promise<void> {
   const { data } = visit.interaction;
-  const target = data?.resolved?.messages?.[data.target_id ?? ''];
+  const target = data?.resolved?.messages.get(data.target_id ?? '');
   if (target === undefined) return await say(visit.responder, notice('Discord did not send the message. Try again.'));
   if (data?.name === REMEMBER_MENU) {
     const command = rememberCommand(target, visit.userId);

@@ -49,9 +49,6 @@ type Rows = NonNullable<NonNullable<WireInteraction['data']>['components']>;
 
 /** The fields of a submitted form by name. */
 export function formValues(rows: Rows): Readonly<Record<string, string>> {
-  const fields = rows.flatMap(({ component, components }) => [
-    ...(component ? [component] : []),
-    ...(components ?? []),
-  ]);
+  const fields = rows.flatMap(({ component, components }) => [...(component ? [component] : []), ...components]);
   return Object.fromEntries(fields.map(({ custom_id: name, value, values }) => [name, values?.[0] ?? value]));
 }

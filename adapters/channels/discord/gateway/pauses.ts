@@ -7,25 +7,28 @@ const SHORT_PAUSE_MS = 500;
 const FIRST_PAUSE_MS = 2_000;
 /** A bot that sends a thousand identifications within a day loses its token. */
 const MAX_PAUSE_MS = 300_000;
-/** An attempt that failed before it identified costs only a request. */
+/** While enough identifications are left, or if an attempt did not identify. */
 const MAX_CHEAP_PAUSE_MS = 30_000;
+/** The same after a connection that was ready: the server can be reached. */
+const MAX_LOST_PAUSE_MS = 8_000;
 /** Discord wants a random pause of one to five seconds after an unknown session. */
 const UNKNOWN_PAUSE_MS = 1_000;
 /** A connection that lasted this long counts as good. */
 const GOOD_MS = 60_000;
 
 export interface Pauses {
-  /** How long to wait before the next attempt, in milliseconds. */
-  after(ending: Pick<Ending, 'isSpent' | 'readyMs' | 'isUnknown'>): number;
+  /** How long to wait before the next attempt, in milliseconds. `isScarce`: few identifications are left. */
+  after(ending: Pick<Ending, 'isSpent' | 'readyMs' | 'isUnknown'>, isScarce: boolean): number;
 }
 
 /** Slows down one shard that cannot connect or keeps losing its connection. `chance`: from 0 to 1. */
 export function createPauses(chance: () => number): Pauses {
   let failures = 0;
   return {
-    after({ isSpent, readyMs, isUnknown }) {
+    after({ isSpent, readyMs, isUnknown }, isScarce) {
       failures = readyMs >= GOOD_MS ? 1 : failures + 1;
-      const pauseMs = pauseAfter(failures, { chance: chance(), maxMs: isSpent ? MAX_PAUSE_MS : MAX_CHEAP_PAUSE_MS });
+      const cheapMs = readyMs > 0 ? MAX_LOST_PAUSE_MS : MAX_CHEAP_PAUSE_MS;
+      const pauseMs = pauseAfter(failures, { chance: chance(), maxMs: isSpent && isScarce ? MAX_PAUSE_MS : cheapMs });
       return isUnknown ? Math.max(pauseMs, UNKNOWN_PAUSE_MS * (1 + 4 * chance())) : pauseMs;
     },
   };
@@ -43,19 +46,27 @@ export function pauseAfter(
 /** Discord accepts one identification per five seconds for each concurrency group of shards. */
 const IDENTIFY_PACE_MS = 5_000;
 
+const DAY_MS = 86_400_000;
+
 export interface IdentifyPace {
   /** Resolves when the next shard of the group may identify; rejects when the signal is aborted. */
   wait(group: number, signal: AbortSignal): Promise<void>;
+  /** Whether half of what was left for a day is used up. */
+  isScarce(left: number): boolean;
 }
 
 export function createIdentifyPace(clock: Clock): IdentifyPace {
   const nextAt = new Map<number, number>();
+  let spentAt: readonly number[] = [];
+  const lately = () => spentAt.filter((at) => clock.now() - at < DAY_MS);
   return {
     async wait(group, signal) {
       const now = clock.now();
       const at = Math.max(now, nextAt.get(group) ?? now);
       nextAt.set(group, at + IDENTIFY_PACE_MS);
       if (at > now) await clock.sleep(at - now, { signal });
+      spentAt = [...lately(), clock.now()];
     },
+    isScarce: (left) => lately().length > left / 2,
   };
 }

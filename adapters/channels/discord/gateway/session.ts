@@ -27,7 +27,8 @@ export async function runSession(options: GatewaySessionOptions): Promise<Ending
   if (typeof socket === 'string') return notOpened(options, socket);
   const line = newLine(options, socket);
   const closed = Promise.withResolvers<{ code: number; reason: string }>();
-  socket.on('message', (data, isBinary) => receive(line, isBinary ? null : String(data)));
+  // Some servers send their JSON as binary frames.
+  socket.on('message', (data) => receive(line, String(data)));
   socket.on('error', (error) => {
     line.cause ??= describe(error);
   });
@@ -42,10 +43,10 @@ export async function runSession(options: GatewaySessionOptions): Promise<Ending
   return endingOf(line, { code, reason });
 }
 
-function receive(line: Line, text: string | null): void {
+function receive(line: Line, text: string): void {
   if (line.over.signal.aborted) return;
   line.heardAt = line.parts.clock.now();
-  const frame = text === null ? null : readFrame(text);
+  const frame = readFrame(text);
   if (frame === null) line.parts.listener.odd('a frame is not valid gateway JSON');
   else ANSWERS[frame.op]?.(line, frame);
 }

@@ -12,6 +12,8 @@ export interface ShardOptions
   readonly url: string;
   /** Whether to use the URL that the server names for resuming. */
   readonly followsResumeUrl: boolean;
+  /** Whether few identifications are left for the day. */
+  readonly isScarce: () => boolean;
   readonly lost: (ending: Ending) => void;
   readonly refused: (refusal: Refusal) => void;
 }
@@ -67,7 +69,7 @@ async function run(options: ShardOptions, signal: AbortSignal): Promise<void> {
     if (refusal !== null) return options.refused(refusal);
     unanswered = ending.isResumeUnanswered ? unanswered + 1 : 0;
     session = resumable(ending, unanswered);
-    const pauseMs = pauses.after(ending);
+    const pauseMs = pauses.after(ending, options.isScarce());
     const fields = { shardId: id, code: ending.code, cause: ending.cause, nextTryInMs: pauseMs };
     // Servers ask for a new connection now and then, and connections break.
     if (ending.readyMs > 0) log.info('The connection to Discord was lost', fields);

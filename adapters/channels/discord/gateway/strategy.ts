@@ -89,6 +89,7 @@ async function openShard(opening: Opening, id: number): Promise<Shard> {
     ...{ id, clock, log, chance, url, followsResumeUrl: gatewayUrl === '' },
     identity: { token, intents, properties, compress: false, shard: [id, count] },
     mayIdentify: (signal) => identifies.wait(id % limit.max_concurrency, signal),
+    isScarce: () => identifies.isScarce(limit.remaining),
     listener: sessionListener(opening, id),
     lost({ code }) {
       survive(log, 'close', () => emit(manager, 'closed', { code: code ?? NO_CONNECTION, shardId: id }));

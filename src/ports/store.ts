@@ -5,7 +5,10 @@ import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
 
-/** All durable data. Times are epoch milliseconds. Every method is one transaction and durable when it resolves. */
+/**
+ * All durable data. Times are epoch milliseconds. Every method is one transaction and durable when it resolves, except
+ * changes that delete without a limit: other work goes on between their transactions.
+ */
 export interface Store {
   readonly conversations: ConversationStore;
   readonly transcript: TranscriptStore;
@@ -144,7 +147,10 @@ export type ConversationChange =
    * nothing. Running replies and waiting posts that contain what their readers may no longer see are owed again.
    */
   | { readonly kind: 'audience'; readonly audience: Audience; readonly now: number }
-  /** Deletes everything: entries, layers, memories of this place, outbox, blobs, children. */
+  /**
+   * Deletes everything: entries, layers, memories of this place, outbox, blobs, children. The first transaction hides all
+   * of it; resolves when it is deleted. After a crash, the next start deletes the rest.
+   */
   | { readonly kind: 'purge' }
   /** Deletes a child. Unlike after `purge`, its text may stay in unused pages of the files for a moment. */
   | { readonly kind: 'end' }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { parseKey, type Storage } from '../../src/adapter-kit.ts';
+import { erasureContract } from '../contracts/erasure.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
@@ -69,6 +70,8 @@ describe('on a Postgres server', () => {
         for (const statement of statements) await schema.ask(statement);
       },
     }));
+
+    erasureContract(() => ({ open }));
 
     // Shows: W24
     it('makes the tables once when several start at once', async () => {

@@ -14,6 +14,7 @@ import { explain } from '../../adapters/stores/sqlite/failures.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { migrate } from '../../adapters/stores/sqlite/migrate.ts';
 import { type BlobId, makeChildKey, parseKey, type Storage } from '../../src/adapter-kit.ts';
+import { erasureContract } from '../contracts/erasure.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
@@ -113,6 +114,8 @@ describe('sqlite', () => {
     }),
   );
 
+  erasureContract(() => ({ open }));
+
   const start = (work: string) => {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'sqlite.process.ts'), directory, work]);
     children.push(child);
@@ -201,6 +204,25 @@ describe('sqlite', () => {
     const entries = await store.transcript.read(id, { fromSeq: 2, toSeq: 9, limit: 9 });
     expect(entries.map((entry) => entry.parts)).toEqual([textParts('one'), textParts('two'), textParts('three')]);
     expect(await store.journal.usage(id)).toMatchObject([{ calls: 1 }]);
+    await store.close();
+  });
+
+  it('leaves the event loop free during a long transaction', async () => {
+    const { store, upkeep } = await open();
+    await createKit({ store } as Parameters<typeof createKit>[0]).fill(3);
+    let turns = 0;
+    const turn = setInterval(() => {
+      turns += 1;
+    });
+    const seen: number[] = [];
+    const rows = async () => {
+      const until = performance.now() + 15;
+      while (performance.now() < until);
+      seen.push(turns);
+    };
+    await upkeep.dump({ begin: async () => undefined, rows });
+    clearInterval(turn);
+    expect(new Set(seen).size).toBeGreaterThan(1);
     await store.close();
   });
 

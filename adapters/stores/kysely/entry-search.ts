@@ -31,6 +31,8 @@ export async function rankEntries(
   const terms = queryTerms(wanted);
   if (terms.length === 0 || wanted.limit <= 0) return [];
   const entries = await countEntries(query, transaction, wanted);
+  // The index of a conversation that is being deleted may still have rows.
+  if (entries === 0) return [];
   const lookUp = async (text: string): Promise<Found> => {
     const rows = await transaction.rows(
       rowsOf(query, wanted, text).orderBy('seq', 'desc').limit(RANKED_ROWS).compile(),

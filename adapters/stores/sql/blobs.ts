@@ -2,6 +2,9 @@ import type { BlobId, BlobStore } from '../../../src/adapter-kit.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import type { Shared } from './shared.ts';
 
+/** In one transaction, so that others do not wait long. */
+const EXPIRED_AT_ONCE = 16;
+
 export function createBlobs({ engine, soon }: Pick<Shared, 'engine' | 'soon'>): BlobStore {
   const { query } = engine;
   return {
@@ -21,11 +24,15 @@ export function createBlobs({ engine, soon }: Pick<Shared, 'engine' | 'soon'>): 
         return tx.rows(page.orderBy('id').limit(limit).compile());
       }),
     async expire(before) {
-      const count = await engine.write(async (tx) => {
-        const deleted = await tx.run(query.deleteFrom('blob').where('created_at', '<', before).compile());
-        if (deleted > 0) await engine.noteDeletion(tx);
-        return deleted;
-      });
+      const old = query.selectFrom('blob').select('id').where('created_at', '<', before).limit(EXPIRED_AT_ONCE);
+      const expireSome = () =>
+        engine.write(async (tx) => {
+          const deleted = await tx.run(query.deleteFrom('blob').where('id', 'in', old).compile());
+          if (deleted > 0) await engine.noteDeletion(tx);
+          return deleted;
+        });
+      let count = 0;
+      for (let some = await expireSome(); some > 0; some = await expireSome()) count += some;
       if (count > 0) await soon.run();
       return count;
     },

@@ -1,5 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { ConversationPage, ConversationScope } from '../../../src/adapter-kit.ts';
+import { isKept } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
@@ -10,7 +11,7 @@ export async function readPage(
   page: ConversationPage,
 ): Promise<readonly ConversationRow[]> {
   const { after, limit } = page;
-  const all = query.selectFrom('conversation').selectAll();
+  const all = query.selectFrom('conversation').selectAll().where(isKept);
   const read = (rows: Rows, most = limit) => transaction.rows(rows.limit(most).compile());
   switch (page.order) {
     case 'key': {

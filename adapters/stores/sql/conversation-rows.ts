@@ -15,7 +15,7 @@ export interface ConversationRows {
 export function createConversationRows(engine: SqlEngine): ConversationRows {
   const { query, rowLocks } = engine;
   const byId = prepare<{ id: number }, ConversationRow>((p) =>
-    query.selectFrom('conversation').selectAll().where('id', '=', p('id')),
+    query.selectFrom('conversation').selectAll().where('id', '=', p('id')).where(isKept),
   );
   const byKey = prepare<{ key: ConversationKey }, ConversationRow>((p) =>
     query.selectFrom('conversation').selectAll().where('key', '=', p('key')),
@@ -25,6 +25,7 @@ export function createConversationRows(engine: SqlEngine): ConversationRows {
       .selectFrom('conversation')
       .selectAll()
       .where('id', '=', p('id'))
+      .where(isKept)
       .$if(rowLocks, (select) => select.forUpdate()),
   );
   return {
@@ -36,6 +37,12 @@ export function createConversationRows(engine: SqlEngine): ConversationRows {
     },
   };
 }
+
+/** No key begins with this: it marks a conversation that is being deleted. */
+export const GONE = ' ';
+
+/** Matches no index, so that the sort order determines the index. */
+export const isKept = sql<boolean>`substr(conversation.key, 1, 1) <> ${sql.lit(GONE)}`;
 
 type Values = { readonly [Column in keyof ConversationRow]?: RawBuilder<ConversationRow[Column]> };
 

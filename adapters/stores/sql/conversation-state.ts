@@ -2,13 +2,13 @@ import { type Expression, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { ConversationState } from '../../../src/adapter-kit.ts';
 import { ofConversation, required, zero } from './columns.ts';
+import type { ConversationRows } from './conversation-rows.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { readJson, writeJson } from './json.ts';
-import type { Shared } from './shared.ts';
 
 /** In a table of its own, whose rows the database deletes with their conversation. */
 export function createConversationState(
-  { engine, conversations }: Pick<Shared, 'engine' | 'conversations'>,
+  { engine, conversations }: { readonly engine: SqlEngine; readonly conversations: ConversationRows },
   conversationId: number,
 ): ConversationState {
   const { query } = engine;

@@ -4,6 +4,7 @@ import { createConversationRows } from './conversation-rows.ts';
 import { createConversations } from './conversations.ts';
 import type { SqlEngine } from './engine.ts';
 import { createEntryRows } from './entry-rows.ts';
+import { createErasure, type Erasure } from './erasure.ts';
 import { createJournal, createState } from './journal.ts';
 import { createMemories } from './memories.ts';
 import { createOutbox } from './outbox.ts';
@@ -43,14 +44,18 @@ interface SqlStore {
 
 /** The whole store on one SQL engine. A new engine provides its dialect, its transactions and its text index. */
 export function createSqlStore(engine: SqlEngine): SqlStore {
+  const conversations = createConversationRows(engine);
+  const erasure = createErasure({ engine, conversations });
   const shared = {
     engine,
-    conversations: createConversationRows(engine),
+    conversations,
+    erasure,
     entries: createEntryRows(engine),
     summaries: createSummaryRows(engine),
     ready: createReadyRows(engine),
     soon: createScrubSoon(engine.scrub),
   };
+  resume(erasure, engine).catch(() => undefined);
   const store = {
     conversations: createConversations(shared),
     transcript: createTranscript(shared),
@@ -65,4 +70,9 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     },
   };
   return { store, state: createState(shared), provenance: createProvenance(shared) };
+}
+
+/** In the background, because it may take long. What fails is tried again at the next start. */
+async function resume(erasure: Erasure, engine: SqlEngine): Promise<void> {
+  if (await erasure.resume()) await engine.scrub();
 }

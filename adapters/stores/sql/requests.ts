@@ -68,7 +68,18 @@ export async function removeRequestParts(
   conversationId: number,
 ): Promise<void> {
   const here = query.selectFrom('request_link').select('hash').where('conversation_id', '=', conversationId);
-  const elsewhere = query.selectFrom('request_link').select('hash').where('conversation_id', '!=', conversationId);
-  const unused = query.deleteFrom('request_part').where('hash', 'in', here).where('hash', 'not in', elsewhere);
+  const unused = query
+    .deleteFrom('request_part')
+    .where('hash', 'in', here)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('request_link')
+            .select('hash')
+            .whereRef('request_link.hash', '=', 'request_part.hash')
+            .where('conversation_id', '!=', conversationId),
+        ),
+      ),
+    );
   await transaction.run(unused.compile());
 }

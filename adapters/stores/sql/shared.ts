@@ -1,6 +1,7 @@
 import type { ConversationRows } from './conversation-rows.ts';
 import type { SqlEngine } from './engine.ts';
 import type { EntryRows } from './entry-rows.ts';
+import type { Erasure } from './erasure.ts';
 import type { ReadyRows } from './ready-summaries.ts';
 import type { ScrubSoon } from './scrub-soon.ts';
 import type { SummaryRows } from './summary-rows.ts';
@@ -13,4 +14,5 @@ export interface Shared {
   readonly summaries: SummaryRows;
   readonly ready: ReadyRows;
   readonly soon: ScrubSoon;
+  readonly erasure: Erasure;
 }

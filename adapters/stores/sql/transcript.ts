@@ -13,11 +13,16 @@ import { writeJson } from './json.ts';
 import { changedIn, changeLayers, dropMemories, redact } from './redaction.ts';
 import { toConversation, toEntry, toSummary } from './rows.ts';
 import type { Shared } from './shared.ts';
-import type { ConversationRow, EntryRow } from './tables.ts';
+import type { ConversationRow, EntryRow, ReadEntryRow } from './tables.ts';
 import { createTurnCommit } from './turn.ts';
 
 export function createTranscript(shared: Shared): TranscriptStore {
-  const { engine, entries } = shared;
+  const { engine, conversations, entries } = shared;
+  /** None of a conversation that is being deleted. */
+  const existing = async (tx: Transaction, id: number, rows: Promise<readonly ReadEntryRow[]>) => {
+    const [row, found] = await together([conversations.get(tx, id), rows]);
+    return row === null ? [] : found.map(toEntry);
+  };
   return {
     append: createAppend(shared),
     commitTurn: createTurnCommit(shared),
@@ -30,9 +35,9 @@ export function createTranscript(shared: Shared): TranscriptStore {
       return { conversation: toConversation(row), stack: stack.map(toSummary), tail, omitted, ready: rows.ready };
     },
     read: (conversationId, range) =>
-      engine.read(async (tx) => (await entries.oldest(tx, { conversationId, ...range })).map(toEntry)),
+      engine.read((tx) => existing(tx, conversationId, entries.oldest(tx, { conversationId, ...range }))),
     pick: (conversationId, seqs) =>
-      engine.read(async (tx) => (await entries.read(tx, conversationId, seqs)).map(toEntry)),
+      engine.read((tx) => existing(tx, conversationId, entries.read(tx, conversationId, seqs))),
     byExternalId: (conversationId, externalId) =>
       engine.read(async (tx) => {
         const row = await entries.byExternalId(tx, conversationId, externalId);

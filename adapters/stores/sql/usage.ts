@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Spending, SpendingKey, SpendingQuery, Spent, UsageRow, UsageTotal } from '../../../src/adapter-kit.ts';
+import { isKept } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 
 /** Usage of a conversation's model calls, summed by day, agent, person, purpose and model. */
@@ -149,7 +150,7 @@ function spendingQuery(query: SqlEngine['query'], { by, since, conversationId, l
   return query
     .selectFrom('usage')
     .$if(by === 'conversation', (select) =>
-      select.innerJoin('conversation', 'conversation.id', 'usage.conversation_id'),
+      select.innerJoin('conversation', 'conversation.id', 'usage.conversation_id').where(isKept),
     )
     .select(key.as('key'))
     .select(SUMS)

@@ -7,7 +7,7 @@ const MAX_GROUP = 256;
 /** A process that holds the file for longer has hung. */
 const BUSY_LIMIT_MS = 10_000;
 const MAX_PAUSE_MS = 8;
-/** After working for this long, a group yields to the rest of the process. */
+/** After working for this long, a group yields to the rest of the process, between two statements. */
 const MAX_STRETCH_MS = 10;
 
 export interface GroupCommit {
@@ -38,7 +38,6 @@ interface Pending {
  * affects only its own unit.
  */
 export function createGroupCommit(connection: Connection): GroupCommit {
-  const transaction = createTransaction(connection);
   let waiting: Pending[] = [];
   let isRunning = false;
   let isClosed = false;
@@ -71,9 +70,9 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   const runGroup = async () => {
     const group = takeGroup(waiting);
     waiting = waiting.slice(group.length);
-    if (group[0]?.kind === 'alone') return runAlone(connection, transaction, group[0]);
-    if (await commitTogether(connection, transaction, group)) return;
-    for (const unit of group) await commitAlone(connection, transaction, unit);
+    if (group[0]?.kind === 'alone') return runAlone(connection, group[0]);
+    if (await commitTogether(connection, group)) return;
+    for (const unit of group) await commitAlone(connection, unit);
   };
   return {
     read: (unit) => submit(unit, 'read'),
@@ -96,13 +95,9 @@ function takeGroup(waiting: readonly Pending[]): readonly Pending[] {
 }
 
 /** False if a unit failed; then each is run separately. */
-async function commitTogether(
-  connection: Connection,
-  transaction: Transaction,
-  group: readonly Pending[],
-): Promise<boolean> {
+async function commitTogether(connection: Connection, group: readonly Pending[]): Promise<boolean> {
   try {
-    await commitUnits(connection, transaction, group);
+    await commitUnits(connection, group);
   } catch (error) {
     // Yielding for each unit would make the last one wait for all of them.
     if (connection.isBusy(error)) for (const unit of group) unit.reject(connection.explain(error));
@@ -112,9 +107,9 @@ async function commitTogether(
   return true;
 }
 
-async function commitAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {
+async function commitAlone(connection: Connection, unit: Pending): Promise<void> {
   try {
-    await commitUnits(connection, transaction, [unit]);
+    await commitUnits(connection, [unit]);
   } catch (error) {
     unit.reject(connection.explain(error));
     return;
@@ -123,19 +118,13 @@ async function commitAlone(connection: Connection, transaction: Transaction, uni
 }
 
 /** Waits for the file if other processes use it, without blocking the event loop. */
-async function commitUnits(connection: Connection, transaction: Transaction, units: readonly Pending[]): Promise<void> {
+async function commitUnits(connection: Connection, units: readonly Pending[]): Promise<void> {
   const deadline = performance.now() + BUSY_LIMIT_MS;
   for (;;) {
     try {
-      let resumedAt = performance.now();
       begin(connection, units);
-      for (const unit of units) {
-        await unit.run(transaction);
-        if (performance.now() - resumedAt < MAX_STRETCH_MS) continue;
-        // Nothing else uses the connection in between; new submissions wait for their own group.
-        await nextTurn();
-        resumedAt = performance.now();
-      }
+      const transaction = createYieldingTransaction(connection);
+      for (const unit of units) await unit.run(transaction);
       return connection.commit();
     } catch (error) {
       connection.rollback();
@@ -151,13 +140,38 @@ function begin(connection: Connection, units: readonly Pending[]): void {
   connection.begin(isRead ? 'read' : 'write');
 }
 
-async function runAlone(connection: Connection, transaction: Transaction, unit: Pending): Promise<void> {
+async function runAlone(connection: Connection, unit: Pending): Promise<void> {
   try {
-    await unit.run(transaction);
+    await unit.run(createTransaction(connection));
     unit.resolve();
   } catch (error) {
     unit.reject(connection.explain(error));
   }
+}
+
+/**
+ * Statements run when they are called; only their results may come later. Nothing else uses the connection in between,
+ * because new submissions wait for their own group.
+ */
+function createYieldingTransaction(connection: Connection): Transaction {
+  let resumedAt = performance.now();
+  const rest = async () => {
+    await nextTurn();
+    resumedAt = performance.now();
+  };
+  const isLong = () => performance.now() - resumedAt > MAX_STRETCH_MS;
+  return {
+    async rows<Row>(statement: Statement<Row>) {
+      const rows = connection.rows(statement);
+      if (isLong()) await rest();
+      return rows;
+    },
+    async run(statement) {
+      const changes = connection.run(statement);
+      if (isLong()) await rest();
+      return changes;
+    },
+  };
 }
 
 /** The statements of the connection's open transaction. */

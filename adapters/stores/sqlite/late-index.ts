@@ -49,7 +49,7 @@ const BATCH_SHARE = 1 / 16;
 /** A batch of long texts ends after this time. */
 const MAX_BATCH_MS = 2;
 /**
- * Entries stored or indexed, each 7 to 13 pages of the log. After this many, a checkpoint takes about 2 ms. It is made
+ * Entries stored, indexed or removed, each 7 to 13 pages of the log. After this many, a checkpoint takes about 2 ms. It is made
  * when nothing is written, or when a reply has been posted.
  */
 const WRITES_A_CHECKPOINT = 160;
@@ -100,7 +100,11 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
       writes += 1;
       schedule(DELAY_MS);
     },
-    drop: async (transaction, place) => (await transaction.run(statements.drop(place))) > 0,
+    async drop(transaction, place) {
+      writes += 1;
+      schedule(DELAY_MS);
+      return (await transaction.run(statements.drop(place))) > 0;
+    },
     covers: ({ conversationId, fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER }) =>
       connection.column(COVERED, [conversationId, fromSeq, toSeq]).length > 0,
     flush: coalesce(async () => {

@@ -7,6 +7,8 @@ import { fstatSync, fsyncSync, readSync, writeSync } from 'node:fs';
  */
 
 const FILE_HEADER_BYTES = 100;
+const MAX_PAGE_BYTES = 65_536;
+const ZEROS = Buffer.alloc(MAX_PAGE_BYTES);
 /** Bytes per step, some milliseconds. */
 const STEP_BYTES = 16 * 1024 * 1024;
 /**
@@ -28,7 +30,7 @@ const HEADER_BYTES = new Map([
  */
 export function wipeUnused(descriptor: number, offset: number): number | null {
   const header = read(descriptor, 0, FILE_HEADER_BYTES);
-  const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const pageBytes = header.readUInt16BE(16) === 1 ? MAX_PAGE_BYTES : header.readUInt16BE(16);
   const reservedBytes = header[20] ?? 0;
   const { size } = fstatSync(descriptor);
   if (size / pageBytes >= AMBIGUOUS_PAGES) return null;
@@ -40,14 +42,10 @@ export function wipeUnused(descriptor: number, offset: number): number | null {
       headerAt: isFirst ? FILE_HEADER_BYTES : 0,
       usableBytes: pageBytes - reservedBytes,
     });
-    if (unused === null || page.subarray(unused.from, unused.to).every((byte) => byte === 0)) continue;
-    writeSync(
-      descriptor,
-      Buffer.alloc(unused.to - unused.from),
-      0,
-      unused.to - unused.from,
-      offset + start + unused.from,
-    );
+    if (unused === null) continue;
+    const zeros = ZEROS.subarray(0, unused.to - unused.from);
+    if (page.subarray(unused.from, unused.to).equals(zeros)) continue;
+    writeSync(descriptor, zeros, 0, zeros.length, offset + start + unused.from);
   }
   const next = offset + STEP_BYTES;
   if (next < size) return next;
@@ -64,7 +62,7 @@ function unusedOf(
   if (headerBytes === undefined) return null;
   const cells = page.readUInt16BE(headerAt + 3);
   const from = headerAt + headerBytes + cells * 2;
-  const to = page.readUInt16BE(headerAt + 5) || 65_536;
+  const to = page.readUInt16BE(headerAt + 5) || MAX_PAGE_BYTES;
   return from < to && to <= usableBytes ? { from, to } : null;
 }
 

@@ -81,6 +81,40 @@ export function purgeContract(lab: Lab): void {
       expect(await kit.tablesNaming([id])).toEqual([]);
     });
 
+    it('hides a long conversation at once', async () => {
+      const { id } = await fillLong(kit);
+      const claim = await kit.claim('maintenance', id);
+      await kit.compact(claim, kit.summary(1, 2), {
+        memories: [kit.inserting('violets', [1]), kit.inserting('global', [2], { scope: 'global' })],
+      });
+      const erased = store.conversations.change(id, { kind: 'purge' });
+      const next = await kit.say('again');
+      expect({ seq: next.seq, isSame: next.conversation.id === id }).toEqual({ seq: 1, isSame: false });
+      expect(await store.conversations.get(id)).toBeNull();
+      const listed = await store.conversations.list({ order: 'active', limit: 9, after: null });
+      expect(listed.map((one) => one.id)).toEqual([next.conversation.id]);
+      expect(await store.transcript.read(id, { fromSeq: 1, toSeq: 99, limit: 99 })).toEqual([]);
+      expect(await store.transcript.pick(id, [1])).toEqual([]);
+      expect(await storage.search.entries({ conversationId: id, text: 'violets', limit: 9 })).toEqual([]);
+      expect(await kit.recallable()).toEqual([]);
+      expect(await kit.compact(claim, kit.summary(3, 4))).toBe('stale');
+      expect(await kit.tablesNaming([id])).toContain('entry');
+      await erased;
+      expect(await kit.tablesNaming([id])).toEqual([]);
+    });
+
+    it('lets others write while it deletes', async () => {
+      const { id } = await fillLong(kit);
+      let isOver = false;
+      const erased = store.conversations.change(id, { kind: 'purge' }).finally(() => {
+        isOver = true;
+      });
+      let written = 0;
+      for (; !isOver; written += 1) await kit.say('at the same time', { conversation: THERE });
+      await erased;
+      expect(written).toBeGreaterThan(LONG_MESSAGES / 2);
+    });
+
     it('leaves nothing but other conversations', async () => {
       const { id } = await kit.fill(4);
       const there = await kit.fill(2, THERE);
@@ -103,4 +137,13 @@ export function purgeContract(lab: Lab): void {
       expect(anew.conversation.id).not.toBe(id);
     });
   });
+}
+
+const LONG_MESSAGES = 24;
+
+/** Messages of which one transaction deletes few. */
+export async function fillLong(kit: Kit, conversation = HERE) {
+  const text = `violets ${Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ')}`;
+  const said = await Promise.all(Array.from({ length: LONG_MESSAGES }, () => kit.say(text, { conversation })));
+  return await kit.get(said[0]?.conversation.id ?? 0);
 }

@@ -1,13 +1,11 @@
-import { withQuestion } from '../../src/context/preview.ts';
-import { passagesFor } from '../../src/search/recall-passages.ts';
+import { z } from 'zod';
 import { type Asked, askRecorded } from '../asked.ts';
-import { fillSqlite } from '../bulk-sqlite.ts';
+import { runChild } from '../child.ts';
 import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
-import { providerOf, replyModel, summaryModel } from '../models.ts';
+import { startFlags } from '../flags.ts';
+import { fillLong } from '../passage-times.ts';
 import { mean, percentile } from '../samples.ts';
-import { createWords } from '../words.ts';
-import { conversationKey, withWorld } from '../world.ts';
 
 interface Setting {
   readonly folder: string;
@@ -29,9 +27,7 @@ const SETTINGS: readonly Setting[] = [
 ];
 const USUAL_WINDOW = 8000;
 const ENTRIES = 100_000;
-const SENTENCE_WORDS = 12;
-/** Until the code is compiled. */
-const WARM_UP = 50;
+const CHILD = new URL('../children/recall.js', import.meta.url);
 
 /** What the model sees of the past without calling a tool, and what that costs when nobody asks. */
 export async function asked({ quick }: RowOptions): Promise<RowResult> {
@@ -49,6 +45,7 @@ export async function asked({ quick }: RowOptions): Promise<RowResult> {
     notes: [
       'Strict evidence messages of all question categories, each question asked as the newest message of a conversation at rest, without a tool call. The weights of the ranking were fitted on these conversations; `node bench/asked.ts DIRECTORY` measures others, and prints every category.',
       'Ordinary messages are what people said in the second half of a conversation, each sent when the first half is stored.',
+      `Passages among many entries are measured in a separate process with the flags of \`npm start\` (${startFlags().join(' ')}).`,
     ],
   };
 }
@@ -85,30 +82,12 @@ async function ordinaryFigures({ folder, title }: Setting): Promise<readonly Fig
 /** What the search for passages adds to a reply in a long conversation. */
 async function latencyFigure(rounds: number): Promise<Figure> {
   return await withDirectory(async (directory) => {
-    const said = createWords(1);
-    const name = 'long';
-    await fillSqlite(directory, [
-      { name, entries: ENTRIES, isSummarised: true, text: () => said.text(SENTENCE_WORDS) },
-    ]);
-    return await withWorld({ directory, models: providerOf(replyModel(), summaryModel(0)) }, async ({ bot }) => {
-      const { services } = bot;
-      const conversation = await services.store.conversations.find(conversationKey(name));
-      const view = await services.store.transcript.context(conversation?.id ?? 0, { maxEntries: 200 });
-      if (view === null) throw new Error('The conversation is missing');
-      const agent = services.agents.agentFor(view.conversation.key);
-      const words = createWords(7);
-      const times: number[] = [];
-      for (let round = 0; round < WARM_UP + rounds; round += 1) {
-        const { snapshot, newest } = withQuestion(view, `When did ${words.text(5)}?`, { now: Date.now() });
-        const startedAt = performance.now();
-        await passagesFor(services, { agent, snapshot, waiting: [newest] });
-        times.push(performance.now() - startedAt);
-      }
-      return {
-        ...{ figure: `passages among ${ENTRIES.toLocaleString('en')} entries, p99`, unit: 'ms', baseline: null },
-        ours: percentile(times.slice(WARM_UP), 99),
-        bar: { of: 'ours', is: 'below', value: 10 },
-      };
-    });
+    await fillLong(directory, ENTRIES);
+    const times = await runChild({ file: CHILD, args: [directory, rounds], report: z.array(z.number()) });
+    return {
+      ...{ figure: `passages among ${ENTRIES.toLocaleString('en')} entries, p99`, unit: 'ms', baseline: null },
+      ours: percentile(times, 99),
+      bar: { of: 'ours', is: 'below', value: 10 },
+    };
   });
 }

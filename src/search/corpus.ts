@@ -22,7 +22,7 @@ export interface Pool {
   readonly own: Scores;
   readonly ownShort: Scores;
   readonly window: Scores;
-  readonly windowCoverage: readonly number[];
+  readonly windowCoverage: ArrayLike<number>;
   /** The largest share of the rarity of the topic's terms in one window. */
   readonly topicCoverage: number;
   readonly context: Scores;
@@ -34,7 +34,7 @@ export interface Pool {
 
 /** Values with their maximum, for shares of the best. */
 interface Scores {
-  readonly values: readonly number[];
+  readonly values: ArrayLike<number>;
   readonly best: number;
 }
 
@@ -46,7 +46,7 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
   const sessions = sessionsOf(lines);
   const relative = relativeLengths(lines);
   const own = (flat: number, share: number) =>
-    lines.map(({ counts }, index) => bm25(counts, rarity, flat * (1 - share + share * (relative[index] ?? 1))));
+    valuesOf(lines, ({ counts }, index) => bm25(counts, rarity, flat * (1 - share + share * (relative[index] ?? 1))));
   const topic = rarity.map((value, term) => (question.isTopic[term] ? value : 0));
   const { window, windowCoverage, mostTopic } = windowsOf(lines, { rarity, topic });
   return {
@@ -65,6 +65,15 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
     hasBot: lines.some((line) => line.isBot),
     isNamed: createNameCheck(question),
   };
+}
+
+/** As numbers without an object for each. */
+function valuesOf(lines: readonly Line[], value: (line: Line, index: number) => number): Float64Array {
+  const values = new Float64Array(lines.length);
+  lines.forEach((line, index) => {
+    values[index] = value(line, index);
+  });
+  return values;
 }
 
 function bm25(counts: ArrayLike<number>, rarity: readonly number[], flat: number): number {
@@ -108,16 +117,16 @@ interface Rarities {
 /** BM25 of each line with its neighbours, and the rarity of all terms that they contain. */
 function windowsOf(lines: readonly Line[], { rarity, topic }: Rarities) {
   const counts = new Float64Array(rarity.length);
-  const window: number[] = [];
-  const windowCoverage: number[] = [];
+  const window = new Float64Array(lines.length);
+  const windowCoverage = new Float64Array(lines.length);
   let mostTopic = 0;
   for (let index = 0; index < lines.length; index += 1) {
     counts.set(lines[index]?.counts ?? []);
     NEIGHBOURS.forEach(({ offset, share }) => {
       addShare(counts, lines[indexAt(lines, index, offset) ?? -1], share);
     });
-    window.push(bm25(counts, rarity, 0.9));
-    windowCoverage.push(rarityIn(counts, rarity));
+    window[index] = bm25(counts, rarity, 0.9);
+    windowCoverage[index] = rarityIn(counts, rarity);
     mostTopic = Math.max(mostTopic, rarityIn(counts, topic));
   }
   return { window, windowCoverage, mostTopic };
@@ -150,7 +159,7 @@ interface Sessions {
 }
 
 /** BM25 of the surrounding lines within the session, fading with distance. */
-function contextsOf(lines: readonly Line[], { rarity, sessions }: Sessions): readonly number[] {
+function contextsOf(lines: readonly Line[], { rarity, sessions }: Sessions): Float64Array {
   const counts = new Float64Array(rarity.length);
   let at = 0;
   let isEmpty = true;
@@ -164,13 +173,13 @@ function contextsOf(lines: readonly Line[], { rarity, sessions }: Sessions): rea
     isEmpty = false;
     return true;
   };
-  const contexts: number[] = [];
+  const contexts = new Float64Array(lines.length);
   for (; at < lines.length; at += 1) {
     counts.fill(0);
     isEmpty = true;
     for (let from = at; add(from); from -= 1);
     for (let from = at + 1; add(from); from += 1);
-    contexts.push(isEmpty ? 0 : bm25(counts, rarity, 3));
+    if (!isEmpty) contexts[at] = bm25(counts, rarity, 3);
   }
   return contexts;
 }
@@ -209,13 +218,20 @@ function sessionScores(lines: readonly Line[], question: Question, sessions: rea
 }
 
 /** Length relative to the usual length for the role, so that a bot's long answers are compared with each other. */
-function relativeLengths(lines: readonly Line[]): readonly number[] {
+function relativeLengths(lines: readonly Line[]): Float64Array {
   const usual = (isBot: boolean) => {
-    const own = lines.filter((line) => line.isBot === isBot);
-    return Math.max(1, sum(own, (line) => line.words) / Math.max(1, own.length));
+    const words = sum(lines, (line) => (line.isBot === isBot ? line.words : 0));
+    return Math.max(
+      1,
+      words /
+        Math.max(
+          1,
+          sum(lines, (line) => Number(line.isBot === isBot)),
+        ),
+    );
   };
   const [person, bot] = [usual(false), usual(true)];
-  return lines.map((line) => line.words / (line.isBot ? bot : person));
+  return valuesOf(lines, (line) => line.words / (line.isBot ? bot : person));
 }
 
 /** Zero for terms that occur nowhere, because they do not distinguish any line. */
@@ -227,7 +243,7 @@ function saturate(count: number, flat: number): number {
   return (count * (flat + 1)) / (count + flat);
 }
 
-function scores(values: readonly number[]): Scores {
+function scores(values: ArrayLike<number>): Scores {
   let best = Number.EPSILON;
   for (let index = 0; index < values.length; index += 1) best = Math.max(best, values[index] ?? 0);
   return { values, best };
@@ -237,7 +253,7 @@ export function shareAt({ values, best }: Scores, index: number | undefined): nu
   return index === undefined ? 0 : (values[index] ?? 0) / best;
 }
 
-export function sum<Item>(items: readonly Item[], value: (item: Item, index: number) => number): number {
+function sum<Item>(items: readonly Item[], value: (item: Item, index: number) => number): number {
   let total = 0;
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index];

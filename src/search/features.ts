@@ -1,4 +1,4 @@
-import { indexAt, type Pool, shareAt, sum } from './corpus.ts';
+import { indexAt, type Pool, shareAt } from './corpus.ts';
 import * as signs from './line-features.ts';
 import type { Line } from './passages.ts';
 
@@ -28,8 +28,8 @@ const SIGNS = {
   /** The session, if the times show sessions. */
   session: (pool, _line, index) => shareAt(pool.session, index),
   rarest: (pool, line) => rarestTerm(pool, line) / pool.mostRarity,
-  pairs: (pool, line) => pairedRarity(pool, line.pairs, Math.max) / pool.totalRarity,
-  near: (pool, line) => pairedRarity(pool, line.near, Math.min) / pool.totalRarity,
+  pairs: (pool, line) => pairedShare(pool, line.pairs, Math.max),
+  near: (pool, line) => pairedShare(pool, line.near, Math.min),
   before1: (pool, _line, index) => ownAt(pool, index, -1),
   before2: (pool, _line, index) => ownAt(pool, index, -2),
   after1: (pool, _line, index) => ownAt(pool, index, 1),
@@ -75,8 +75,11 @@ function person({ isBot }: Line): 0 | 1 {
 }
 
 /** Most lines have no pairs. */
-function pairedRarity(pool: Pool, pairs: Line['pairs'], of: (a: number, b: number) => number): number {
-  return pairs.length === 0 ? 0 : sum(pairs, ([a, b]) => of(rarityOf(pool, a), rarityOf(pool, b)));
+function pairedShare(pool: Pool, pairs: Line['pairs'], of: (a: number, b: number) => number): number {
+  let total = 0;
+  // A function for the pairs would be garbage for each line.
+  for (const [a, b] of pairs) total += of(rarityOf(pool, a), rarityOf(pool, b));
+  return total === 0 ? 0 : total / pool.totalRarity;
 }
 
 function rarityOf({ rarity }: Pool, term: number): number {

@@ -10,7 +10,7 @@ import { underLabel } from '../util/foreign-text.ts';
 import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
 import type { PlaceQuestion } from './place-passages.ts';
-import { byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
+import { bestFirst, byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
 export const MIN_GROUNDING = 0.25;
@@ -131,13 +131,15 @@ function firstInView({ tail, conversation }: ContextSnapshot): number {
 
 /** A brief answer says nothing without the question before it, so the question ranks as high as the answer. */
 function withQuestions(hits: readonly TranscriptHit[]): readonly TranscriptHit[] {
-  const bySeq = new Map(hits.map((hit) => [hit.seq, hit]));
+  const explained = [...hits];
   for (const { seq, entry, score } of hits.slice(0, MAX_EXPLAINED)) {
-    const before = bySeq.get(seq - 1);
+    if (!isBrief(entry)) continue;
+    const at = explained.findIndex((hit) => hit.seq === seq - 1);
+    const before = explained[at];
     const isAsked = before !== undefined && before.entry.author?.id !== entry.author?.id && asks(before.entry);
-    if (isAsked && isBrief(entry)) bySeq.set(seq - 1, { ...before, score: Math.max(before.score, score) });
+    if (isAsked) explained[at] = { ...before, score: Math.max(before.score, score) };
   }
-  return [...bySeq.values()].sort((a, b) => b.score - a.score || a.seq - b.seq);
+  return explained.sort(bestFirst);
 }
 
 function asks({ parts }: Entry): boolean {

@@ -119,7 +119,16 @@ function rankEntries(entries: readonly Entry[], { question: text, likely, matchi
     const score = (scores[index] ?? 0) + bonusOf(likely.get(entry.seq), grounding);
     return toHit(entry, { score, isMatch: matching.has(entry.seq) });
   });
-  return { hits: hits.sort((a, b) => b.score - a.score || a.seq - b.seq), grounding };
+  return { hits: hits.sort(bestFirst), grounding };
+}
+
+export function bestFirst(a: Pick<TranscriptHit, 'score' | 'seq'>, b: Pick<TranscriptHit, 'score' | 'seq'>): number {
+  return descending(a.score, b.score) || a.seq - b.seq;
+}
+
+/** Only the sign: a difference of fractions would be an object for each comparison. */
+function descending(a: number, b: number): number {
+  return a === b ? 0 : a < b ? 1 : -1;
 }
 
 /** The less of the question is found, the less its words decide. */
@@ -189,6 +198,7 @@ export function packTokens<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(
 
 /** Relevance per length: the order in which a budget is filled. */
 export function byWorth<Hit extends Pick<TranscriptHit, 'score' | 'tokens'>>(hits: readonly Hit[]): readonly Hit[] {
-  const worth = (hit: Hit) => hit.score - LENGTH_PENALTY * Math.log(Math.max(1, hit.tokens));
-  return hits.toSorted((a, b) => worth(b) - worth(a));
+  const worth = Float64Array.from(hits, (hit) => hit.score - LENGTH_PENALTY * Math.log(Math.max(1, hit.tokens)));
+  const order = Uint32Array.from(hits.keys()).sort((a, b) => descending(worth[a] ?? 0, worth[b] ?? 0));
+  return Array.from(order, (at) => hits[at]).filter((hit) => hit !== undefined);
 }

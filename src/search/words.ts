@@ -44,29 +44,50 @@ export function tokensOf(text: string): string[] {
 
 const APOSTROPHE_CODE = 0x27;
 
-/**
- * The tokens of an ASCII text, with an empty string for each word that begins with another letter: only the wanted words
- * are copied. Null for other texts.
- */
-export function plainTokensOf(text: string, isWanted: (letter: number) => boolean): string[] | null {
-  const tokens: string[] = [];
+/** What is done with the tokens of a text. */
+export interface TokenReader {
+  /** Whether ASCII words that begin with these two letters are read. Others are only counted. */
+  isWanted(first: number, second: number): boolean;
+  /** Called for each token in order. `at` is its place among all tokens. */
+  token(token: string, at: number): void;
+}
+
+/** Reads the wanted tokens of a text, and returns how many tokens it has: only the wanted ones are copied. */
+export function readTokens(text: string, reader: TokenReader): number {
+  if (isAscii(text)) return readPlainTokens(text, reader);
+  const tokens = tokensOf(text);
+  tokens.forEach((token, at) => {
+    reader.token(token, at);
+  });
+  return tokens.length;
+}
+
+function readPlainTokens(text: string, reader: TokenReader): number {
+  let count = 0;
   let start = -1;
   let isParted = false;
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : 0;
-    if (code > 0x7e) return null;
     if (isPlainLetter(code) || code === APOSTROPHE_CODE) {
       if (start < 0) start = at;
       isParted ||= code === APOSTROPHE_CODE;
       continue;
     }
     if (start < 0) continue;
-    if (isParted) for (const part of partsOf(text.slice(start, at).toLowerCase())) tokens.push(part);
-    else tokens.push(isWanted(lowerOf(text.charCodeAt(start))) ? text.slice(start, at).toLowerCase() : '');
+    if (isParted) {
+      for (const part of partsOf(text.slice(start, at).toLowerCase())) {
+        reader.token(part, count);
+        count += 1;
+      }
+    } else {
+      const isWanted = reader.isWanted(lowerOf(text.charCodeAt(start)), lowerOf(text.charCodeAt(start + 1)));
+      if (isWanted) reader.token(text.slice(start, at).toLowerCase(), count);
+      count += 1;
+    }
     start = -1;
     isParted = false;
   }
-  return tokens;
+  return count;
 }
 
 function isPlainLetter(code: number): boolean {

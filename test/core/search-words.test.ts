@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { beginningOf, stem } from '../../src/search/stem.ts';
-import { plainTokensOf, tokensOf } from '../../src/search/words.ts';
+import { readTokens, tokensOf } from '../../src/search/words.ts';
 
 const ENDINGS = `s es ed ing eed y ly ational tional enci anci izer bli alli entli eli ousli ization ation ator alism
 iveness fulness ousness ality ivity bility logy icate ative alize icity ical ful ness al ance ence er ic able ible ant
@@ -25,25 +25,38 @@ describe('the beginning of a stem', () => {
   });
 });
 
-describe('the tokens of a plain text', () => {
-  const texts = fc.array(fc.constantFrom(..."aZ9'_-. \n"), { maxLength: 30 }).map((characters) => characters.join(''));
+/** The tokens that a reader gets, at their places. */
+function readAll(text: string, isWanted: (first: number, second: number) => boolean) {
+  const tokens: string[] = [];
+  const count = readTokens(text, {
+    isWanted,
+    token(token, at) {
+      tokens[at] = token;
+    },
+  });
+  return { tokens, count };
+}
 
-  it('are those of any text', () => {
+describe('reading tokens', () => {
+  const texts = fc
+    .array(fc.constantFrom(..."aZ9'_-. \né漢字"), { maxLength: 30 })
+    .map((characters) => characters.join(''));
+
+  it('gives all tokens of any text', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        expect(plainTokensOf(text, () => true)).toEqual(tokensOf(text));
+        const tokens = tokensOf(text);
+        expect(readAll(text, () => true)).toEqual({ tokens, count: tokens.length });
       }),
       { numRuns: 5000 },
     );
   });
 
-  it('keep only wanted words, and the places of the others', () => {
-    expect(plainTokensOf('The boat came Back', (letter) => letter === 'b'.charCodeAt(0))).toEqual([
-      '',
-      'boat',
-      '',
-      'back',
-    ]);
-    expect(plainTokensOf('café', () => true)).toBeNull();
+  it('leaves out unwanted words, but counts them', () => {
+    const begins = 'ba';
+    const isWanted = (first: number, second: number) => String.fromCharCode(first, second) === begins;
+    const { tokens, count } = readAll('The boat came Back at five', isWanted);
+    expect(count).toBe(6);
+    expect(Object.entries(tokens)).toEqual([['3', 'back']]);
   });
 });

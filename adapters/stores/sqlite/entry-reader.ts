@@ -15,7 +15,7 @@ export interface EntryReader {
   readonly entries: number;
   /** Seqs of the newest entries that match, descending. */
   newest(match: string, limit: number): readonly number[];
-  /** Seqs of the entries that match. */
+  /** Seqs of all entries that match, descending. */
   matching(match: string, range: SeqRange): readonly number[];
   /** Seq and BM25 of the entries that match. */
   ranked(match: string): readonly (readonly number[])[];
@@ -46,7 +46,7 @@ export function createEntryReader(connection: Connection, query: EntryQuery): En
     entries: Math.max(range.toSeq - range.fromSeq + 1, 0),
     newest: (match, limit) =>
       connection.column(`select ${SEQ} ${where} order by rowid desc limit ?`, [...values(match, range), limit]),
-    matching: (match, within) => connection.column(`select ${SEQ} ${where}`, values(match, within)),
+    matching: (match, within) => connection.column(`select ${SEQ} ${where}`, values(match, within)).toReversed(),
     ranked: (match) => connection.table(`select ${SEQ}, -bm25(entry_index) ${where}`, values(match, range)),
     tokens(seqs) {
       const picked = 'conversation_id = ? and seq in (select value from json_each(?))';

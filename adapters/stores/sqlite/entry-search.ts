@@ -2,7 +2,7 @@ import type { EntryHit, EntryQuery } from '../../../src/adapter-kit.ts';
 import { FEW_ROWS, inverseFrequency, queryTerms } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { createEntryReader, type EntryReader } from './entry-reader.ts';
-import { add, best, lengthFactor, ranked, type Scores } from './ranking.ts';
+import { bestOf, lengthFactor, type Posting, ranked } from './ranking.ts';
 import { indexTerm } from './words.ts';
 
 /** Up to this many matching entries are all scored exactly. */
@@ -35,8 +35,8 @@ export function rankEntries(connection: Connection, query: EntryQuery): readonly
   const words = lookUp(reader, query);
   const rows = words.reduce((sum, word) => sum + word.rows, 0);
   const isExact = rows <= EXACT_ROWS && words.every((word) => word.isComplete);
-  if (isExact) return best(weighExactly(reader, words), query.limit);
-  const rough = best(weighRoughly(reader, words), Math.max(query.limit, LENGTHS));
+  if (isExact) return ranked(weighExactly(reader, words)).slice(0, query.limit);
+  const rough = bestOf(postingsOf(reader, words), Math.max(query.limit, LENGTHS));
   return ranked(weighLengths(reader, rough)).slice(0, query.limit);
 }
 
@@ -63,24 +63,28 @@ function lookUpWord(reader: EntryReader, match: string): Word {
 }
 
 /** Frequency and text length: the index's own score without the weight of the word. */
-function weighExactly(reader: EntryReader, words: readonly Word[]): Scores {
-  const scores: Scores = new Map();
+function weighExactly(reader: EntryReader, words: readonly Word[]): EntryHit[] {
+  const scores = new Map<number, number>();
   for (const { match, weight } of words) {
     const usual = reader.usualScore(match);
-    for (const [seq = 0, score = 0] of reader.ranked(match)) add(scores, seq, (weight * score) / usual);
+    for (const [seq = 0, score = 0] of reader.ranked(match))
+      scores.set(seq, (scores.get(seq) ?? 0) + (weight * score) / usual);
   }
-  return scores;
+  return [...scores].map(([seq, score]) => ({ seq, score }));
 }
 
-/** Which of the words an entry contains. */
-function weighRoughly(reader: EntryReader, words: readonly Word[]): Scores {
-  const scores: Scores = new Map();
-  for (const { newest, weight } of words) for (const seq of newest) add(scores, seq, weight);
+/** The entries that contain each word, as far as they are looked up. */
+function postingsOf(reader: EntryReader, words: readonly Word[]): readonly Posting[] {
   const rare = words.filter((word) => word.isComplete);
   const common = words.filter((word) => !word.isComplete);
-  if (rare.length > 0) addBesideRare(reader, scores, { rare, common });
-  else addPairs(reader, scores, common);
-  return scores;
+  return [
+    ...rare.map((word) => postingOf(word)),
+    ...(rare.length > 0 ? besideRare(reader, rare, common) : pairs(reader, common)),
+  ];
+}
+
+function postingOf({ newest, weight }: Word, older: readonly number[] = []): Posting {
+  return { seqs: newest.concat(older), weight };
 }
 
 function weighLengths(reader: EntryReader, hits: EntryHit[]): EntryHit[] {
@@ -97,32 +101,33 @@ function weighLengths(reader: EntryReader, hits: EntryHit[]): EntryHit[] {
   return hits;
 }
 
-/** Older entries with a common word and a rare one. */
-function addBesideRare(
-  reader: EntryReader,
-  scores: Scores,
-  { rare, common }: { rare: readonly Word[]; common: readonly Word[] },
-): void {
+/** The common words; their older entries where there is a rare word too. */
+function besideRare(reader: EntryReader, rare: readonly Word[], common: readonly Word[]): readonly Posting[] {
   const anchor = rare.map((word) => word.match).join(' OR ');
-  for (const { match, newest, weight } of common) {
-    const older = { ...reader.range, toSeq: (newest.at(-1) ?? 1) - 1 };
-    for (const seq of reader.matching(`(${anchor}) AND ${match}`, older)) add(scores, seq, weight);
-  }
+  return common.map((word) => {
+    const older = { ...reader.range, toSeq: (word.newest.at(-1) ?? 1) - 1 };
+    return postingOf(word, reader.matching(`(${anchor}) AND ${word.match}`, older));
+  });
 }
 
 /** No word is rare: older entries with the least common word and another one, as far back as its rows allow. */
-function addPairs(reader: EntryReader, scores: Scores, [least, ...others]: readonly Word[]): void {
-  if (least === undefined) return;
+function pairs(reader: EntryReader, [least, ...others]: readonly Word[]): readonly Posting[] {
+  if (least === undefined) return [];
   const depth = Math.ceil((reader.entries * PAIRED_ROWS) / least.rows);
   const fromSeq = Math.max(reader.range.fromSeq, reader.range.toSeq - depth + 1);
-  const known = new Set(least.newest);
-  for (const { match, newest, weight } of others) {
-    const older = { fromSeq, toSeq: (newest.at(-1) ?? 1) - 1 };
-    for (const seq of reader.matching(`${least.match} AND ${match}`, older)) {
-      add(scores, seq, weight);
-      if (known.has(seq)) continue;
-      known.add(seq);
-      add(scores, seq, least.weight);
-    }
-  }
+  const found = new Set<number>();
+  const paired = others.map((word) => {
+    const older = { fromSeq, toSeq: (word.newest.at(-1) ?? 1) - 1 };
+    const seqs = reader.matching(`${least.match} AND ${word.match}`, older);
+    for (const seq of seqs) found.add(seq);
+    return postingOf(word, seqs);
+  });
+  const older = found.difference(new Set(least.newest));
+  return [
+    postingOf(
+      least,
+      [...older].sort((a, b) => b - a),
+    ),
+    ...paired,
+  ];
 }

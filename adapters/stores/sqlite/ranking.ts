@@ -7,12 +7,6 @@ export const SATURATION = 1.2;
 
 const LENGTH_SHARE = 0.75;
 
-export type Scores = Map<number, number>;
-
-export function add(scores: Scores, seq: number, score: number): void {
-  scores.set(seq, (scores.get(seq) ?? 0) + score);
-}
-
 /** The value of one occurrence in a text of this length: 1 at average length. */
 export function lengthFactor(length: number, average: number): number {
   const relative = average > 0 ? length / average : 1;
@@ -26,30 +20,60 @@ export function occurrenceFactor(occurrences: number, once: number): number {
   return (occurrences * (1 + SATURATION)) / (occurrences + flat);
 }
 
-/** The best of them, newer ones first among equals. */
-export function best(scores: Scores, limit: number): EntryHit[] {
-  const bar = barOf(scores, limit);
+/** What one word adds to entries: each once, newest first. */
+export interface Posting {
+  readonly seqs: readonly number[];
+  readonly weight: number;
+}
+
+/** The best of the entries with the sum of what the postings add to each. Merged without a table of all entries. */
+export function bestOf(postings: readonly Posting[], limit: number): EntryHit[] {
+  const most = postings.reduce((sum, { seqs }) => sum + seqs.length, 0);
+  const seqs = new Int32Array(most);
+  const scores = new Float64Array(most);
+  const places = new Uint32Array(postings.length);
+  let size = 0;
+  for (let seq = newest(postings, places); seq >= 0; seq = newest(postings, places)) {
+    seqs[size] = seq;
+    scores[size] = take(postings, places, seq);
+    size += 1;
+  }
+  return best(seqs.subarray(0, size), scores.subarray(0, size), limit);
+}
+
+/** The newest entry that is not taken yet; -1 at the end. */
+function newest(postings: readonly Posting[], places: Uint32Array): number {
+  let seq = -1;
+  for (let word = 0; word < postings.length; word += 1) {
+    const own = postings[word]?.seqs[places[word] ?? 0] ?? -1;
+    if (own > seq) seq = own;
+  }
+  return seq;
+}
+
+function take(postings: readonly Posting[], places: Uint32Array, seq: number): number {
+  let score = 0;
+  for (let word = 0; word < postings.length; word += 1) {
+    const place = places[word] ?? 0;
+    if (postings[word]?.seqs[place] !== seq) continue;
+    score += postings[word]?.weight ?? 0;
+    places[word] = place + 1;
+  }
+  return score;
+}
+
+function best(seqs: Int32Array, scores: Float64Array, limit: number): EntryHit[] {
+  const bar = scores.length <= limit ? 0 : (scores.toSorted()[scores.length - limit] ?? 0);
   const hits: EntryHit[] = [];
-  // A loop would make a list of each pair.
-  scores.forEach((score, seq) => {
-    if (score >= bar) hits.push({ seq, score });
-  });
+  for (let at = 0; at < scores.length; at += 1) {
+    const score = scores[at] ?? 0;
+    if (score >= bar) hits.push({ seq: seqs[at] ?? 0, score });
+  }
   return ranked(hits).slice(0, limit);
 }
 
 /** Best first, newer ones first among equals. */
 export function ranked(hits: EntryHit[]): EntryHit[] {
-  return hits.sort((a, b) => b.score - a.score || b.seq - a.seq);
-}
-
-/** The minimum score of the best `limit`. */
-function barOf(scores: Scores, limit: number): number {
-  if (scores.size <= limit) return 0;
-  const sorted = new Float64Array(scores.size);
-  let at = 0;
-  scores.forEach((score) => {
-    sorted[at] = score;
-    at += 1;
-  });
-  return sorted.sort()[sorted.length - limit] ?? 0;
+  // A difference of scores would be an object for each comparison.
+  return hits.sort((a, b) => (a.score === b.score ? b.seq - a.seq : a.score < b.score ? 1 : -1));
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LONGEST } from './support/longest-first.ts';
-import { SIZED, sized, spread } from './support/size.ts';
+import { firstOfEach, IS_FULL, SIZED, sized, spread } from './support/size.ts';
 import { sizedFiles, usersOfSize } from './support/sized-files.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -14,6 +14,9 @@ describe('the size of long tests', () => {
     const items = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     expect(spread(items, 3)).toEqual(isSoak ? items : [1, 5, 9]);
     expect(spread([1, 2], 3)).toEqual([1, 2]);
+    expect(spread(items, 1)).toEqual(isSoak ? items : [1]);
+    expect(firstOfEach(items, (item) => item % 2)).toEqual(isSoak ? items : [1, 2]);
+    expect(IS_FULL).toBe(isSoak);
   });
 
   it('selects the files of a soak by their imports', () => {

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { until } from '../core/compaction.world.ts';
 import { type Ended, ended, type Folder, openFolder } from '../e2e/strata.ts';
 import { filesWith } from '../support/on-disk.ts';
+import { IS_FULL, SIZED, spread } from '../support/size.ts';
 
 /** A bot at work and the command line as two processes on one folder: what either deletes is in no file afterwards. */
 
@@ -94,11 +95,13 @@ async function rest(bot: Bot): Promise<void> {
   await until(() => bot.text().includes('Window'));
 }
 
-describe('what the command line forgets', () => {
-  it.each([
-    ['answers', []],
-    ['fails with an error that quotes it', [fail]],
-  ])('while the bot %s', async (_, outcome) => {
+const OUTCOMES = [
+  ['answers', []],
+  ['fails with an error that quotes it', [fail]],
+] as const;
+
+describe('what the command line forgets', SIZED, () => {
+  it.each(spread(OUTCOMES, 1))('while the bot %s', async (_, outcome) => {
     await using bot = await openBot();
     await tell(bot);
     await forget(bot);
@@ -109,6 +112,8 @@ describe('what the command line forgets', () => {
     const { stdout } = await bot.folder.runProcess(['transcript', ...HERE]);
     expect(stdout).toContain('What is a boat?');
   });
+
+  if (!IS_FULL) return;
 
   it('after an error has quoted it', async () => {
     await using bot = await openBot();

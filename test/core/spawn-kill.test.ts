@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SIZED, spread } from '../support/size.ts';
 
 const script = fileURLToPath(new URL('spawn-kill.process.ts', import.meta.url));
 
@@ -26,16 +27,21 @@ function run(killAt = ''): Promise<unknown> {
 
 describe('a child of a process that is killed with -9', () => {
   const again = ['prepared', 'asked', 'completed'];
-  // Shows: O40, O42
-  it.each([
-    ['prepared', ['prepared', 'swept', ...again]],
+  const steps = [
     ['asked', ['prepared', 'asked', 'swept', ...again]],
+    ['prepared', ['prepared', 'swept', ...again]],
     ['completed', ['prepared', 'asked', 'completed', 'swept', ...again]],
-  ])('when it is %s, ends at the next start', { timeout: 60_000 }, async (killAt, expected) => {
-    expect(await run(killAt)).toBeNull();
-    const roles = ['user', 'assistant', 'tool', 'assistant'];
-    expect(await run()).toEqual({ conversations: 1, roles, children: 0 });
-    const notes = await readFile(join(directory, 'notes.txt'), 'utf8');
-    expect(notes.trim().split('\n')).toEqual(expected);
-  });
+  ] as const;
+  // Shows: O40, O42
+  it.each(spread(steps, 1))(
+    'when it is %s, ends at the next start',
+    { ...SIZED, timeout: 60_000 },
+    async (killAt, expected) => {
+      expect(await run(killAt)).toBeNull();
+      const roles = ['user', 'assistant', 'tool', 'assistant'];
+      expect(await run()).toEqual({ conversations: 1, roles, children: 0 });
+      const notes = await readFile(join(directory, 'notes.txt'), 'utf8');
+      expect(notes.trim().split('\n')).toEqual(expected);
+    },
+  );
 });

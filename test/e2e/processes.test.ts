@@ -7,9 +7,13 @@ import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/mod
 import { ADA, APP_TOKEN, BOT, BOT_TOKEN, GENERAL, type SlackDouble, startSlack } from '../fixtures/slack/double.ts';
 import { until } from '../fixtures/slack/kit.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { IS_FULL, SIZED } from '../support/size.ts';
 import { type Ended, ended, type Folder, openFolder } from './strata.ts';
 
-/** Whole bots as people start them: two gateways and a worker, each a process, on one store and one queue. */
+/**
+ * Whole bots as people start them: two gateways and a worker, each a process, on one store and one queue. `npm test` runs
+ * those on a Postgres server, if there is one.
+ */
 
 const programs = await findPostgres();
 vi.setConfig({ testTimeout: 240_000 });
@@ -190,7 +194,22 @@ async function breakOff({ gateways, speaker }: Town): Promise<void> {
   expect((await gateway?.end)?.code).toBe(143);
 }
 
-describe.concurrent('two gateways and a worker', () => {
+describe.concurrent('two gateways and a worker', SIZED, () => {
+  describe.concurrent('on a Postgres server', () => {
+    if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
+
+    // Shows: W3
+    it('share it as store and queue, and survive an outage', async () => {
+      await using server = await startPostgres(programs);
+      await using town = await openTown(() => ({ STRATA_STORAGE_URL: server.url, STRATA_QUEUE_URL: server.url }));
+      await restart(town, server);
+      await live(town);
+      await leave(town.worker);
+    });
+  });
+
+  if (!IS_FULL && programs.kind === 'found') return;
+
   // Shows: W2
   it('share an SQLite file and a Redis on one machine', async () => {
     const mock = await createRedisMock();
@@ -203,19 +222,6 @@ describe.concurrent('two gateways and a worker', () => {
     } finally {
       await mock.close();
     }
-  });
-
-  describe.concurrent('on a Postgres server', () => {
-    if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-
-    // Shows: W3
-    it('share it as store and queue, and survive an outage', async () => {
-      await using server = await startPostgres(programs);
-      await using town = await openTown(() => ({ STRATA_STORAGE_URL: server.url, STRATA_QUEUE_URL: server.url }));
-      await restart(town, server);
-      await live(town);
-      await leave(town.worker);
-    });
   });
 });
 

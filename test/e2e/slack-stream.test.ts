@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { chunk, serve, sse, type TestServer } from '../fixtures/models-server.ts';
 import { ADA, APP_TOKEN, BOT_TOKEN, DIRECT, type SlackDouble, startSlack } from '../fixtures/slack/double.ts';
 import { until } from '../fixtures/slack/kit.ts';
+import { SIZED, spread } from '../support/size.ts';
 import { type Folder, openFolder } from './strata.ts';
 
 /** A process that is killed while it streams a reply. */
@@ -60,12 +61,15 @@ async function start() {
 
 const texts = () => slack.posted(DIRECT).map(({ text }) => text);
 
-// Shows: I
-test.each([
+const MOMENTS = [
+  ['before Slack has answered', [{ hangs: true }]],
   ['after Slack has answered', []],
-  ['before Slack has answered', [{ hangs: true }] as const],
-])(
+] as const;
+
+// Shows: I
+test.each(spread(MOMENTS, 1))(
   'killed mid-stream %s, leaves one whole reply',
+  { ...SIZED, timeout: 180_000 },
   async (_, failures) => {
     slack.fail('chat.startStream', ...failures);
     const first = await start();
@@ -79,5 +83,4 @@ test.each([
     await until('nothing else is left', () => texts().length === 1);
     await again.kill();
   },
-  180_000,
 );

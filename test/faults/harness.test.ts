@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { SIZED, sized } from '../support/size.ts';
+import { IS_FULL, SIZED, sized } from '../support/size.ts';
 import { DEPLOYMENTS } from './harness/deployments.ts';
 import { readOptions } from './harness/options.ts';
 import { planFaults } from './harness/plan.ts';
@@ -11,7 +11,10 @@ import { type RunOptions, runDeployment } from './harness/run.ts';
 import { whyNot } from './harness/servers.ts';
 import { formatCount, formatDamage, formatTable } from './harness/table.ts';
 
-/** A short run of the fault harness: `strata start` as real processes, killed and frozen. `npm run faults` is the long one. */
+/**
+ * A short run of the fault harness: `strata start` as real processes, killed and frozen. `npm run faults` is the long one.
+ * `npm test` runs the deployment with the most kinds of faults.
+ */
 vi.setConfig({ testTimeout: 240_000 });
 const MESSAGES = sized({ small: 150, full: 240 });
 
@@ -49,17 +52,19 @@ function expectWhole(result: RunResult): void {
 const postgres = await whyNot(deploymentOf(3));
 
 describe.concurrent('a bot under faults', SIZED, () => {
-  it('keeps everything in one process on SQLite', async () => {
-    const result = await run(1);
-    expectWhole(result);
-    expect(result.toll.all).toBe(3);
-  });
-
   it('keeps everything on one SQLite file and Redis', async () => {
     const result = await run(2, { freezes: ['worker'] });
     expectWhole(result);
     expect(result.toll.gateway + result.toll.worker).toBeGreaterThan(1);
     expect(result.toll.redis).toBe(1);
+  });
+
+  if (!IS_FULL) return;
+
+  it('keeps everything in one process on SQLite', async () => {
+    const result = await run(1);
+    expectWhole(result);
+    expect(result.toll.all).toBe(3);
   });
 
   it.skipIf(postgres !== null)(`runs on Postgres alone${postgres === null ? '' : ` (${postgres})`}`, async () => {

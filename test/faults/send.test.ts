@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { SIZED, spread } from '../support/size.ts';
 import { createModelServer } from './model-server.ts';
 import { type BotProcess, createTown, type Town } from './town.ts';
 
@@ -19,12 +20,13 @@ const DEATHS = [
 const LIMIT_MS = 60_000;
 
 describe('a message that the bot sends unasked', () => {
-  it('is stored and posted once, wherever the process is killed', async () => {
+  it('is stored and posted once, wherever the process is killed', { ...SIZED, timeout: 240_000 }, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-send-'));
     await using server = await createModelServer();
     let onMoment = (_moment: string): void => undefined;
     const town = createTown({ directory, server, onPost: (moment) => onMoment(moment) });
-    for (const death of DEATHS) {
+    const deaths = spread(DEATHS, 3);
+    for (const death of deaths) {
       const isMoment = death.startsWith('a post');
       const bot = await town.start({ killAt: isMoment ? '' : death, spare: 1 });
       onMoment = (moment) => {
@@ -38,11 +40,11 @@ describe('a message that the bot sends unasked', () => {
     await last.stop();
     expect(town.troubles).toEqual([]);
     const texts = [...town.sends.values()].map(({ text }) => text);
-    expect(town.sends.size).toBeGreaterThan(DEATHS.length);
+    expect(town.sends.size).toBeGreaterThan(deaths.length);
     expect([...town.posts.values()].map(({ text }) => text).toSorted()).toEqual(texts.toSorted());
     expect(storedTexts(directory).toSorted()).toEqual(texts.toSorted());
     await rm(directory, { recursive: true, force: true });
-  }, 240_000);
+  });
 });
 
 async function sendUntilDeath(town: Town, bot: BotProcess, death: string): Promise<void> {

@@ -13,6 +13,9 @@ function factorOf(text: string): number {
   return value;
 }
 
+/** Whether each test runs at its full size: what a soak alone runs asks this. */
+export const IS_FULL = factor !== null;
+
 export const SIZED_TAG = 'sized';
 
 /**
@@ -33,8 +36,14 @@ export function sizedLimitMs(fullMs: number): number {
 
 /** All items at full size; at small size `count` of them, evenly spread, with the first and the last. */
 export function spread<Item>(items: readonly Item[], count: number): readonly Item[] {
-  if (factor !== null || items.length <= count) return items;
-  const step = (items.length - 1) / (count - 1);
+  if (IS_FULL || items.length <= count) return items;
+  const step = (items.length - 1) / Math.max(count - 1, 1);
   const chosen = new Set(Array.from({ length: count }, (_, index) => Math.round(index * step)));
   return items.filter((_, index) => chosen.has(index));
+}
+
+/** All items at full size; at small size the first of each class. */
+export function firstOfEach<Item>(items: readonly Item[], classOf: (item: Item) => unknown): readonly Item[] {
+  if (IS_FULL) return items;
+  return [...Map.groupBy(items, classOf).values()].flatMap(([first]) => (first === undefined ? [] : [first]));
 }

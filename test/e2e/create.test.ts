@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Packed, type Project, pack } from '../support/packed.ts';
+import { firstOfEach, SIZED } from '../support/size.ts';
 
 /** `npm create stratabot my-bot`, from the packed tarballs of both packages. */
 
@@ -40,16 +41,18 @@ const manifestOf = (folder: string) =>
 const readRoot = () => rootSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 describe('create-stratabot', () => {
-  it.each([
+  const choices = [
     { language: 'ts', platform: 'terminal', model: 'auto' },
     { language: 'js', platform: 'discord', model: 'openai:gpt-4.1-mini' },
     { language: 'ts', platform: 'slack', model: 'anthropic:claude-haiku-4-5' },
-  ])(
+  ];
+  it.each(firstOfEach(choices, ({ language }) => language))(
     'writes a project whose test passes: $language, $platform',
+    { ...SIZED, timeout: 240_000 },
     async ({ language, platform, model }) => {
       const folder = `bot-${language}-${platform}`;
-      const choices = ['--language', language, '--platform', platform, '--model', model];
-      expect(await create(folder, ...choices)).toMatchObject({ code: 0, stderr: '' });
+      const options = ['--language', language, '--platform', platform, '--model', model];
+      expect(await create(folder, ...options)).toMatchObject({ code: 0, stderr: '' });
       const path = join(project.path, folder);
       for (const name of [
         'README.md',
@@ -72,7 +75,6 @@ describe('create-stratabot', () => {
         expect(await project.node([tsc, '-p', folder, '--singleThreaded'])).toMatchObject({ code: 0, stdout: '' });
       }
     },
-    240_000,
   );
 
   it('asks for the versions that this repository uses', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/names.ts';
 import { type Packed, type Project, pack } from '../support/packed.ts';
+import { SIZED, spread } from '../support/size.ts';
 
 /** The package as strangers use it: packed, unpacked elsewhere, without a network, an SDK or this repository. */
 
@@ -122,11 +123,13 @@ describe('a program', () => {
     expect(await project.node(['imports.mjs'])).toEqual({ code: 0, stdout: 'all there\n', stderr: '' });
   }, 120_000);
 
-  it.each([
+  const resolutions = [
     { module: 'nodenext', moduleResolution: 'nodenext' },
     { module: 'esnext', moduleResolution: 'bundler' },
-  ])(
+  ];
+  it.each(spread(resolutions, 1))(
     'type-checks every entry with $moduleResolution',
+    { ...SIZED, timeout: 120_000 },
     async (resolution) => {
       const names = Object.keys(packed.manifest.exports).filter((name) => !name.endsWith('.json'));
       const imports = names.map((name, index) => `import * as entry${index} from 'stratabot${name.slice(1)}';`);
@@ -141,7 +144,6 @@ describe('a program', () => {
         expect.stringMatching(/^wrong\.ts\(2,11\): error TS2739/),
       ]);
     },
-    120_000,
   );
 });
 
@@ -196,6 +198,7 @@ describe('the command line', () => {
     { id: 'm2', author: 'Ada', text: 'My workshop is in Berlin.' },
   ].map((line) => JSON.stringify(line));
   const main = ['--conversation', 'terminal:local:main'];
+  // Some read what an earlier one wrote.
   const calls: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
     import: ['import', 'chat.jsonl', ...main],
     start: ['start'],
@@ -212,38 +215,39 @@ describe('the command line', () => {
     memory: ['memory', 'list', ...main],
     config: ['config', 'check'],
     prompts: ['prompts', 'check'],
-    doctor: ['doctor'],
     // It runs until it is stopped.
     inspect: ['inspect', '--help'],
     backup: ['backup', 'all.jsonl.gz'],
     restore: ['restore', 'all.jsonl.gz', '--data', 'again'],
+    doctor: ['doctor'],
   };
 
-  it('runs every command', async () => {
+  it('runs every command', { ...SIZED, timeout: 360_000 }, async () => {
     folder.write('chat.jsonl', `${lines.join('\n')}\n`);
     expect(Object.keys(calls).sort()).toEqual([...COMMANDS].sort());
-    for (const [name, args] of Object.entries(calls)) {
+    for (const [name, args] of spread(Object.entries(calls), 5)) {
       const { code, stderr } = await folder.strata(args, 'Hello!\n/quit\n');
       expect({ name, code, stderr: code === 0 ? '' : stderr }).toEqual({ name, code: 0, stderr: '' });
     }
     expect((await folder.strata(['--version'])).stdout.trim()).toBe(packed.manifest.version);
-  }, 360_000);
+  });
 
-  it.each([
+  const missing = [
     ['[channels.discord]\ntoken = "x"', 'npm install discord.js@14'],
     ['[storage]\nurl = "postgres://127.0.0.1:1/x"', 'npm install pg@8'],
     ['[queue]\nurl = "redis://127.0.0.1:1"', 'npm install bullmq@6 ioredis@6'],
     ['[queue]\nurl = "postgres://127.0.0.1:1/x"', 'npm install bullmq@6 ioredis@6 pg@8'],
     ['[defaults]\nmodel = "ollama:x"', 'npm install ai@7 ollama-ai-provider-v2@4'],
-  ])(
+  ] as const;
+  it.each(spread(missing, 2))(
     'start names the missing package for %j',
+    { ...SIZED, timeout: 120_000 },
     async (config, command) => {
       folder.write('config.toml', `${config}\n`);
       const { stderr, code } = await folder.strata(['start']);
       expect(stderr).toContain(`Run: ${command}\n`);
       expect(code).toBe(1);
     },
-    120_000,
   );
 
   it('doctor names all missing packages; config check needs none', async () => {

@@ -10,6 +10,7 @@ import {
   recordedFolder,
   startRecordedModel,
 } from '../fixtures/recorded-model.ts';
+import { SIZED, spread } from '../support/size.ts';
 import { type Folder, openFolder } from './strata.ts';
 
 const key = 'test:locomo:recorded';
@@ -42,8 +43,9 @@ const memorySchema = z.looseObject({
 const openedSchema = z.looseObject({ messages: z.array(z.looseObject({ id: z.string() })) });
 
 // The recordings may not be part of the repository.
-describe.skipIf(!existsSync(recordedFolder)).each(['conv-0', 'conv-1'])(
+describe.skipIf(!existsSync(recordedFolder)).each(spread(['conv-0', 'conv-1'], 1))(
   'the recorded conversation %s, replayed',
+  SIZED,
   (name) => {
     let folder: Folder;
     let recording: Recording;

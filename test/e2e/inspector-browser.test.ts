@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { chromiumPath, openChromium } from '../../tools/chromium.ts';
 import { type InspectedStory, tellStory } from '../../tools/inspector-story.ts';
+import { SIZED, spread } from '../support/size.ts';
 
-/** Every page of the inspector in a real browser. */
+/** Every page of the inspector in a real browser; `npm test` opens some of them. */
 
 const executable = chromiumPath();
 const axeSchema = z.object({
@@ -17,36 +18,58 @@ describe.skipIf(executable === null)(
   () => {
     let story: InspectedStory;
     let browser: Browser;
+    let signedIn: BrowserContext;
 
     beforeAll(async () => {
       story = await tellStory({ messages: 40 });
       browser = await openChromium(executable ?? '');
+      signedIn = await browser.newContext();
+      await inPage(signedIn, signIn);
     }, 120_000);
     afterAll(async () => {
       await browser.close();
       await story[Symbol.asyncDispose]();
     });
 
-    /** A signed-in page; what the browser complains about fails the test. */
+    async function signIn(page: Page): Promise<void> {
+      await page.goto(story.url);
+      await page.waitForURL((url) => url.search === '');
+    }
+
+    /** A signed-in page of a browser with these options. */
     async function open(
       options: Parameters<Browser['newContext']>[0],
       work: (page: Page) => Promise<void>,
     ): Promise<void> {
-      const context: BrowserContext = await browser.newContext(options);
+      const context = await browser.newContext(options);
       try {
-        const page = await context.newPage();
-        const complaints: string[] = [];
-        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-        page.on('pageerror', (error) => complaints.push(String(error)));
-        await page.goto(story.url);
-        await page.waitForURL((url) => url.search === '');
-        await work(page);
-        expect(complaints).toEqual([]);
+        await inPage(context, async (page) => {
+          await signIn(page);
+          await work(page);
+        });
       } finally {
         await context.close();
       }
     }
 
+    /** A page of the browser that all tests share which leave nothing in it. */
+    const openShared = (work: (page: Page) => Promise<void>) => inPage(signedIn, work);
+
+    /** What the browser complains about fails the test. */
+    async function inPage(context: BrowserContext, work: (page: Page) => Promise<void>): Promise<void> {
+      const page = await context.newPage();
+      try {
+        const complaints: string[] = [];
+        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+        page.on('pageerror', (error) => complaints.push(String(error)));
+        await work(page);
+        expect(complaints).toEqual([]);
+      } finally {
+        await page.close();
+      }
+    }
+
+    const paths = (count: number) => spread(Object.entries(story.paths), count);
     const visit = (page: Page, path: string) => page.goto(new URL(path, story.url).href);
 
     it.each([
@@ -55,9 +78,10 @@ describe.skipIf(executable === null)(
       { colorScheme: 'dark', rules: "axe.run({ runOnly: ['color-contrast'] })" },
     ] as const)(
       'every page is accessible in $colorScheme',
+      { ...SIZED, timeout: 120_000 },
       async ({ colorScheme, rules }) => {
         await open({ colorScheme }, async (page) => {
-          for (const [name, path] of Object.entries(story.paths)) {
+          for (const [name, path] of paths(6)) {
             expect((await visit(page, path))?.status(), name).toBe(200);
             await page.evaluate(axe.source);
             const { violations } = axeSchema.parse(await page.evaluate(rules));
@@ -66,23 +90,22 @@ describe.skipIf(executable === null)(
           }
         });
       },
-      120_000,
     );
 
-    it('every page fits a narrow screen', async () => {
+    it('every page fits a narrow screen', { ...SIZED, timeout: 120_000 }, async () => {
       await open({ viewport: { width: 390, height: 800 } }, async (page) => {
-        for (const [name, path] of Object.entries(story.paths)) {
+        for (const [name, path] of paths(6)) {
           await visit(page, path);
           const width = z.number().parse(await page.evaluate('document.documentElement.scrollWidth'));
           expect({ name, fits: width <= 390 }).toEqual({ name, fits: true });
         }
       });
-    }, 120_000);
+    });
 
-    it('every link leads to a page', async () => {
-      await open({}, async (page) => {
+    it('every link leads to a page', { ...SIZED, timeout: 120_000 }, async () => {
+      await openShared(async (page) => {
         const seen = new Set<string>();
-        for (const path of Object.values(story.paths)) {
+        for (const [, path] of paths(6)) {
           await visit(page, path);
           const links = await page
             .locator('a[href^="/"]')
@@ -95,10 +118,10 @@ describe.skipIf(executable === null)(
           expect({ link, status: response.status() }).toEqual({ link, status: 200 });
         }
       });
-    }, 120_000);
+    });
 
     it('keys move, search and open rows', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         await visit(page, '/');
         await page.keyboard.press('j');
         await page.keyboard.press('Enter');
@@ -113,7 +136,7 @@ describe.skipIf(executable === null)(
     });
 
     it('charts tell the figures of a bar', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         const { conversation = '/', costs = '/', 'what-if': whatIf = '/' } = story.paths;
         for (const path of [conversation, costs, whatIf]) {
           await visit(page, path);
@@ -140,7 +163,7 @@ describe.skipIf(executable === null)(
     }, 60_000);
 
     it('sliders redraw the forecast', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         await visit(page, `${story.paths['conversation']}/what-if`);
         expect(await page.locator('#outcome .tried').count()).toBe(0);
         await page.locator('[data-for="f-compaction-background_threshold"]').focus();
@@ -161,7 +184,7 @@ describe.skipIf(executable === null)(
     });
 
     it('pointing at a sentence lights up its messages', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         await visit(page, story.paths['summary'] ?? story.paths['layer'] ?? '/');
         await page.locator('[data-sources]:not([data-sources=""])').first().hover();
         expect(await page.locator('.sources li.lit').count()).toBeGreaterThan(0);
@@ -169,7 +192,7 @@ describe.skipIf(executable === null)(
     });
 
     it('filters and the slider keep place and focus', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         await visit(page, story.paths['conversation'] ?? '/');
         const filter = page.locator('input[value="gaps"]');
         await filter.scrollIntoViewIfNeeded();
@@ -202,7 +225,7 @@ describe.skipIf(executable === null)(
     });
 
     it('a rewritten summary appears without loading again', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         await visit(page, story.paths['rewrite'] ?? '/');
         await page.getByLabel('What should it emphasise?').fill('the numbers');
         await page.getByRole('button', { name: 'Rewrite the summary' }).click();
@@ -213,7 +236,7 @@ describe.skipIf(executable === null)(
     }, 60_000);
 
     it('a reply runs again beside the old one', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
         await visit(page, story.paths['reply'] ?? '/');
         await page.getByRole('button', { name: 'Copy' }).nth(1).click();
@@ -229,7 +252,7 @@ describe.skipIf(executable === null)(
     }, 60_000);
 
     it('gauge and figures follow the bot', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         for (const path of ['/', story.paths['conversation'] ?? '/']) {
           const stream = page.waitForResponse((response) => response.url().includes('/live/'));
           await visit(page, path);
@@ -242,7 +265,7 @@ describe.skipIf(executable === null)(
     }, 60_000);
 
     it('a hidden page holds no connection', async () => {
-      await open({}, async (page) => {
+      await openShared(async (page) => {
         // The stream of the first page ends here and is not counted.
         await page.goto('about:blank');
         const asked: string[] = [];

@@ -7,14 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { parseKey, type Storage } from '../../src/adapter-kit.ts';
 import { erasureContract } from '../contracts/erasure.ts';
-import { provenanceContract } from '../contracts/provenance.ts';
-import { searchContract } from '../contracts/search.ts';
-import { storeContract } from '../contracts/store.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
-import { ask, createSchema, EMPTY, type TestSchema } from '../support/postgres-schema.ts';
+import { ask, createSchema, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { createStoragePool } from '../support/storage-pool.ts';
 
 const DATABASE_URL = process.env['DATABASE_URL'];
 const programs = await findPostgres();
@@ -25,21 +21,9 @@ describe('on a Postgres server', () => {
   beforeAll(async () => {
     if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
   }, 120_000);
-  afterAll(async () => {
-    await storages[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
 
   const database = () => DATABASE_URL ?? server?.url ?? '';
-  const storages = createStoragePool(async () => {
-    const schema = await createSchema(database());
-    const storage = await createPostgresStorage({ url: schema.url });
-    return { storage, enter: async () => undefined, empty: () => schema.ask(EMPTY), drop: schema.dispose };
-  });
-  const create = () => storages.lend();
-  storeContract('postgres', { create });
-  searchContract('postgres', { create });
-  provenanceContract('postgres', { create });
 
   describe('many processes', () => {
     let schema: TestSchema;

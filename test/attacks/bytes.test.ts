@@ -5,6 +5,7 @@ import type { Hooks } from '../../src/hooks/hooks.ts';
 import { faithful, type Said, type Script, scriptedModel, until } from '../core/compaction.world.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 import { filesWith } from '../support/on-disk.ts';
+import { SIZED, spread } from '../support/size.ts';
 
 /** Text that somebody deletes while the bot works with it: no file of the database contains it afterwards. */
 
@@ -81,7 +82,7 @@ async function isGone({ directory }: BotWorld): Promise<void> {
   await until(() => filesWith(directory, SECRET) === '');
 }
 
-describe.each(WAYS)('text that is %s', (_, remove) => {
+describe.each(spread(WAYS, 3))('text that is %s', SIZED, (_, remove) => {
   it('while a tool returns a long result', async () => {
     const { look, isDone } = createLook(() => remove(world));
     const script: Script = (request, given) => {
@@ -137,7 +138,7 @@ describe.each(WAYS)('text that is %s', (_, remove) => {
   });
 });
 
-describe.each(WAYS)('text that is %s', (_, remove) => {
+describe.each(spread(WAYS, 3))('text that is %s', SIZED, (_, remove) => {
   it('after a provider has quoted it in an error', async () => {
     const script: Script = (request) => {
       if (!said(request).includes(SECRET)) return { text: 'Well.' };

@@ -185,7 +185,7 @@ describe('the stacked engine in need', () => {
         });
         expect(all.map(({ seq }) => seq)).toEqual(story.tail.map(({ seq }) => seq));
       }),
-      { numRuns: sized({ small: 15, full: 40 }) },
+      { numRuns: sized({ small: 8, full: 40 }) },
     );
   });
 

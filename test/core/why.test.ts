@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Storage } from '../../src/adapter-kit.ts';
-import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
+import { SIZED, sized, sizedLimitMs, spread } from '../support/size.ts';
 import { bytesOf, createTalk, type Talk, type TalkOptions } from './why.world.ts';
 import { variantsOf } from './why-variants.world.ts';
 
@@ -58,7 +58,7 @@ const REPLIES = sized({ small: 25, full: 200 });
 const VARIANTS = sized({ small: 75, full: 1800 });
 
 describe('what the model saw', () => {
-  for (const options of WORLDS) {
+  for (const options of spread(WORLDS, 3)) {
     it(`is rebuilt byte for byte, story ${options.seed}`, { ...SIZED, timeout: sizedLimitMs(120_000) }, async () => {
       await using talk = await createTalk(options);
       await talkFor(talk, REPLIES);

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -332,6 +332,18 @@ describe('sqlite', () => {
       await expect(createSqliteStorage({ directory: join(directory, name) })).rejects.toThrow(message);
     });
 
+    it.each([true, false])('is a directory that nobody may enter (create: %s)', async (isCreating) => {
+      await (await open()).store.close();
+      await chmod(directory, 0);
+      const isRoot = process.geteuid?.() === 0;
+      // Modes do not apply to root.
+      if (isRoot) process.seteuid?.(NOBODY);
+      const opened = createSqliteStorage({ directory, create: isCreating });
+      if (isRoot) process.seteuid?.(0);
+      await expect(opened).rejects.toThrow(/not allowed to enter it .*EACCES.* Give that user access/);
+      await chmod(directory, 0o700);
+    });
+
     it('is on a full disk: a migration leaves nothing behind', async () => {
       const database = new Database(file());
       database.pragma('max_page_count = 20');
@@ -550,6 +562,8 @@ describe('sqlite', () => {
 });
 
 const CANARY = 'qzxcanaryw';
+/** The number of the user nobody, or of no user at all. */
+const NOBODY = 65_534;
 const COPY = 'require("node:fs").copyFileSync(process.argv[1], process.argv[2])';
 /** The same numbers in every run. */
 function seeded(seed: number): (below: number) => number {

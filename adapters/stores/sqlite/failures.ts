@@ -5,6 +5,8 @@ import { describe, StrataError } from '../../../src/adapter-kit.ts';
 interface Cause {
   /** Of SQLite or the system. */
   readonly code: RegExp;
+  /** Of the system call that failed. Default: any. */
+  readonly syscall?: string;
   readonly reason: string;
   readonly remedy: string;
 }
@@ -25,6 +27,12 @@ const CAUSES: readonly Cause[] = [
     remedy: `Free some space, or ${ANOTHER_FOLDER}`,
   },
   {
+    code: /^(EACCES|EPERM)/,
+    syscall: 'stat',
+    reason: 'the user of this process is not allowed to enter it',
+    remedy: `Give that user access to the directory and to all directories above it, or ${ANOTHER_FOLDER}`,
+  },
+  {
     code: /^(SQLITE_(READONLY|PERM|CANTOPEN|AUTH)|EACCES|EPERM|EROFS)/,
     reason: 'it is not writable',
     remedy: `Let the user of this process write there, or ${ANOTHER_FOLDER}`,
@@ -41,7 +49,9 @@ const CAUSES: readonly Cause[] = [
 
 /** One sentence for failures that a person can fix; any other error is unexpected and returned unchanged. */
 export function explain(path: string, error: unknown): unknown {
-  const known = CAUSES.find(({ code }) => code.test(codeOf(error)));
+  const known = CAUSES.find(
+    ({ code, syscall }) => code.test(codeOf(error)) && (syscall === undefined || syscall === syscallOf(error)),
+  );
   if (known === undefined) return error;
   const reason = `${known.reason} (${describe(error)})`;
   return new StrataError('STORE_UNUSABLE', { path, reason, remedy: known.remedy }, { cause: error });
@@ -58,4 +68,8 @@ export function isDamage(error: unknown): boolean {
 function codeOf(error: unknown): string {
   if (error instanceof StrataError || !(error instanceof Error) || !('code' in error)) return '';
   return String(error.code);
+}
+
+function syscallOf(error: unknown): unknown {
+  return error instanceof Error && 'syscall' in error ? error.syscall : undefined;
 }

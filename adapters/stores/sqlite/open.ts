@@ -31,8 +31,10 @@ export function openFile({
   readonly create: boolean;
 }): OpenedFile {
   const path = join(directory, 'strata.db');
-  if (!create && !existsSync(path)) throw new StrataError('STORE_MISSING', { path: directory });
   return guarded(directory, () => {
+    // Without permission to enter the directory, nobody knows whether there is data.
+    const isMissing = statSync(path, { throwIfNoEntry: false }) === undefined;
+    if (isMissing && !create) throw new StrataError('STORE_MISSING', { path: directory });
     makeDirectory(resolve(directory));
     const lock = lockDirectory({ directory, file: join(directory, 'strata.lock'), shared });
     try {

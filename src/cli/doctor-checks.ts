@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,23 +40,30 @@ export async function runChecks(cli: Cli, options: Checking): Promise<Checkup> {
   const loaded = await readConfig(cli, options.globals, findings);
   if (loaded !== null) {
     findings.push(checkPrompts(loaded));
-    const { storage } = loaded.config;
-    const app = await openData(cli, options.globals, findings);
-    if (storage.url === '' && existsSync(storage.directory)) findings.push(await checkDisk(storage));
-    if (app !== null) {
-      findings.push(...(await checkServices(app, options)));
-      await app.close();
-    } else if (storage.url === '') findings.push(...(await checkAside(cli, options)));
-    findings.push(checkPrivacy(loaded));
+    findings.push(...(await checkParts(cli, loaded, options)), checkPrivacy(loaded));
   }
   const checksRun = [...new Set(findings.map((finding) => finding.checkId))];
   return { checksRun, checksSkipped: CHECKS.filter((id) => !checksRun.includes(id)), findings };
 }
 
+/** The data and the services. */
+async function checkParts(cli: Cli, { config }: LoadedConfig, options: Checking): Promise<readonly Finding[]> {
+  const { storage } = config;
+  const { app, finding } = await openData(cli, options.globals);
+  const disk = storage.url === '' ? await checkDisk(storage) : [];
+  if (app === null) return [finding, ...disk, ...(storage.url === '' ? await checkAside(cli, options) : [])];
+  try {
+    return [finding, ...(await checkData(app)), ...disk, ...(await checkServices(app, options))];
+  } finally {
+    await app.close();
+  }
+}
+
 /** What does not need the data: the queue, the models and the platforms. */
 async function checkServices(app: App, options: Asking): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const finding of await app.checkQueue()) findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
+  for (const finding of await app.checkQueue().catch(checkFailure))
+    findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
   for (const agent of app.config.agents) findings.push(...(await checkModels(app, agent, options)));
   return [...findings, ...(await checkChannels(app))];
 }
@@ -66,13 +72,14 @@ async function checkServices(app: App, options: Asking): Promise<readonly Findin
 async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding[]> {
   const data = await mkdtemp(join(tmpdir(), 'strata-doctor-'));
   try {
-    const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, data });
-    const findings = await checkServices(app, options);
-    await app.close();
-    return findings;
-  } catch {
+    const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, data }).catch(() => null);
     // What cannot be opened here either is reported with the data.
-    return [];
+    if (app === null) return [];
+    try {
+      return await checkServices(app, options);
+    } finally {
+      await app.close();
+    }
   } finally {
     await rm(data, { recursive: true, force: true });
   }
@@ -121,20 +128,27 @@ function checkPrompts({ config }: LoadedConfig): Finding {
 }
 
 /** Opening also migrates, so a store that opens is usable. */
-async function openData(cli: Cli, globals: GlobalOptions, findings: Finding[]): Promise<App | null> {
+async function openData(cli: Cli, globals: GlobalOptions) {
   try {
     const app = await cli.open({ ...globals, ...ONLY_CHECKED });
-    findings.push(ok('data', `${app.upkeep.place} is open and up to date`));
-    for (const finding of await app.upkeep.check()) {
-      findings.push({ ...finding, checkId: `data.${finding.checkId}` });
-    }
-    return app;
+    return { app, finding: ok('data', `${app.upkeep.place} is open and up to date`) };
   } catch (error) {
-    const isBusy = isStrataError(error, 'STORE_LOCKED');
-    const fixHint = isBusy ? 'Stop it to check its data as well.' : dataHint(error);
-    findings.push({ checkId: 'data', severity: isBusy ? 'warn' : 'fail', message: describe(error), fixHint });
-    return null;
+    return { app: null, finding: dataFailure(error) };
   }
+}
+
+async function checkData({ upkeep }: App): Promise<readonly Finding[]> {
+  try {
+    return (await upkeep.check()).map((finding) => ({ ...finding, checkId: `data.${finding.checkId}` }));
+  } catch (error) {
+    return [dataFailure(error)];
+  }
+}
+
+function dataFailure(error: unknown): Finding {
+  const isBusy = isStrataError(error, 'STORE_LOCKED');
+  const fixHint = isBusy ? 'Stop it to check its data as well.' : dataHint(error);
+  return { checkId: 'data', severity: isBusy ? 'warn' : 'fail', message: describe(error), fixHint };
 }
 
 function dataHint(error: unknown): string {
@@ -146,13 +160,15 @@ function dataHint(error: unknown): string {
 const LITTLE_BYTES = 1_000_000_000;
 const TOO_LITTLE_BYTES = 100_000_000;
 
-async function checkDisk({ directory }: { readonly directory: string }): Promise<Finding> {
-  const { bavail, bsize } = await statfs(directory);
-  const free = bavail * bsize;
+/** Nothing about a directory that is missing or cannot be read: that is reported with the data. */
+async function checkDisk({ directory }: { readonly directory: string }): Promise<readonly Finding[]> {
+  const space = await statfs(directory).catch(() => null);
+  if (space === null) return [];
+  const free = space.bavail * space.bsize;
   const message = `${formatNumber(free / 1_000_000)} MB are free at ${directory}`;
-  if (free > LITTLE_BYTES) return ok('disk', message);
+  if (free > LITTLE_BYTES) return [ok('disk', message)];
   const severity = free < TOO_LITTLE_BYTES ? 'fail' : 'warn';
-  return { checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' };
+  return [{ checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' }];
 }
 
 /** Checks the agent's models, and its summary model if that is a different one. */

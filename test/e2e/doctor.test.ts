@@ -98,6 +98,30 @@ describe('doctor', () => {
     expect((await ended(child)).code).toBe(0);
   });
 
+  test('closes the data although a check failed', async () => {
+    using folder = openFolder();
+    const directory = JSON.stringify(folder.file('shelf'));
+    writeFileSync(
+      folder.file('broken.ts'),
+      `import { definePlugin } from 'stratabot';
+import { createSqliteStorage } from 'stratabot/adapters/stores/sqlite';
+const shelf = async () => {
+  const storage = await createSqliteStorage({ directory: ${directory} });
+  return { ...storage, upkeep: { ...storage.upkeep, check: () => Promise.reject(new Error('no ruler')) } };
+};
+export default definePlugin({ name: 'broken', stores: { shelf } });
+`,
+    );
+    writeFileSync(folder.file('config.toml'), 'plugins = ["./broken.ts"]\n[storage]\nurl = "shelf://a"\n');
+    for (const _ of [1, 2]) {
+      const { code, findings } = await checkup(folder);
+      expect(code).toBe(1);
+      const data = findings.filter(({ checkId }) => checkId === 'data').map(({ severity }) => severity);
+      expect(data).toEqual(['ok', 'fail']);
+      expect(findings.map(({ checkId }) => checkId)).toContain('model');
+    }
+  });
+
   test('does not advise a backup where the server is away', async () => {
     using folder = openFolder({ STRATA_STORAGE_URL: 'postgres://ada:pa55@127.0.0.1:9/strata' });
     const away = await checkup(folder, ['--offline']);

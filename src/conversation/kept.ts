@@ -1,7 +1,8 @@
-import { workspaceOf } from '../domain/key.ts';
+import { placeOf, workspaceOf } from '../domain/key.ts';
 import { type ConversationKey, textOf } from '../domain/message.ts';
-import type { Cursor, KeptConversations, KeptMessage } from '../ports/channel.ts';
-import type { ConversationScope } from '../ports/store.ts';
+import type { Cursor, KeptConversations, KeptMessage, QuotedMessage } from '../ports/channel.ts';
+import type { Conversation, ConversationScope } from '../ports/store.ts';
+import { wordsOf } from '../search/words.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { owesReply } from './snapshot.ts';
@@ -29,14 +30,7 @@ export function createKeptConversations(services: Pick<Services, 'store'>): Kept
         yield { conversation: key, audience };
       }
     },
-    async textOf({ conversations: keys, externalId }) {
-      for (const key of keys) {
-        const conversation = await conversations.find(key);
-        const entry = conversation && (await services.store.transcript.byExternalId(conversation.id, externalId));
-        if (entry) return entry.redactedAt === null && entry.role !== 'user' ? null : textOf(entry.parts);
-      }
-      return null;
-    },
+    textOf: (quoted) => quotableText(services, quoted),
     async *workspaces(platform) {
       const query = { order: 'key', scope: { within: platform }, limit: 1 } as const;
       let [found] = await conversations.list({ ...query, after: null });
@@ -49,6 +43,35 @@ export function createKeptConversations(services: Pick<Services, 'store'>): Kept
       }
     },
   };
+}
+
+async function quotableText(
+  { store }: Pick<Services, 'store'>,
+  { conversations, externalId, quotedIn, shown }: QuotedMessage,
+): Promise<string | null> {
+  for (const key of conversations) {
+    const conversation = await store.conversations.find(key);
+    const entry = conversation && (await store.transcript.byExternalId(conversation.id, externalId));
+    if (!entry) continue;
+    if (entry.redactedAt === null && entry.role !== 'user') return null;
+    const text = textOf(entry.parts);
+    return isOpenTo(conversation, quotedIn) || saysAllOf(shown, text) ? text : null;
+  }
+  return null;
+}
+
+/** Platforms let people name any message as the one that they share, so a quotation proves no right to read it. */
+function isOpenTo(
+  { key, audience, tightestAudience }: Conversation,
+  { conversation, audience: readers }: QuotedMessage['quotedIn'],
+): boolean {
+  if (placeOf(key) === placeOf(conversation)) return true;
+  const isPublic = audience === 'public' && tightestAudience === 'public' && readers === 'public';
+  return isPublic && workspaceOf(key) === workspaceOf(conversation);
+}
+
+function saysAllOf(shown: string, text: string): boolean {
+  return new Set(wordsOf(text)).isSubsetOf(new Set(wordsOf(shown)));
 }
 
 async function* cursorsOf(

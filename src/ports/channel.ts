@@ -129,13 +129,19 @@ export interface KeptConversations {
   workspaces(platform: string): AsyncIterable<string>;
   /**
    * What may be quoted of a message in one of these conversations: its stored text, which is empty if the message was
-   * deleted. Null if the platform's own text may be quoted: for messages that were never stored, and posts of the bot
-   * that were not deleted.
+   * deleted. Null if the platform's own text may be quoted: for messages that were never stored, posts of the bot that
+   * were not deleted, and stored text that would tell the readers of the quotation more than it shows.
    */
-  textOf(message: {
-    readonly conversations: readonly ConversationKey[];
-    readonly externalId: string;
-  }): Promise<string | null>;
+  textOf(message: QuotedMessage): Promise<string | null>;
+}
+
+export interface QuotedMessage {
+  readonly conversations: readonly ConversationKey[];
+  readonly externalId: string;
+  /** Where the quotation is. Without an audience, only messages of the same place are shared with it. */
+  readonly quotedIn: { readonly conversation: ConversationKey; readonly audience: Audience | null };
+  /** What the platform shows of the message, whatever its markup. */
+  readonly shown: string;
 }
 
 export interface KeptConversation {

@@ -151,8 +151,9 @@ describe('what a channel can ask', () => {
     await edit('m2', 'my cat is called Tim');
     await remove('m1');
     const { conversations } = world.bot.sink;
+    const quotedIn = { conversation: HERE, audience: null };
     const quoted = (externalId: string, ...keys: readonly ConversationKey[]) =>
-      conversations.textOf({ conversations: keys, externalId });
+      conversations.textOf({ conversations: keys, externalId, quotedIn, shown: '' });
     const elsewhere = 'test:here:other' as ConversationKey;
     expect(await quoted('m1', elsewhere, HERE)).toBe('');
     expect(await quoted('m2', elsewhere, HERE)).toBe('my cat is called Tim');

@@ -1,4 +1,4 @@
-import type { ChannelSink, ConversationKey } from '../../../../src/adapter-kit.ts';
+import type { ChannelSink, ConversationKey, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import { passes } from '../access.ts';
 import type { Self } from '../map.ts';
 import { keyOf, type Place } from '../place.ts';
@@ -16,12 +16,18 @@ export interface QuoteOptions {
  * The message with what it replies to, starts from or forwards, as stored here. A quotation must not bring back what
  * was forgotten.
  */
-export async function withKeptQuotes(options: QuoteOptions, message: WireMessage): Promise<WireMessage> {
+export async function withKeptQuotes(
+  options: QuoteOptions,
+  message: WireMessage,
+  quotedIn: QuotedMessage['quotedIn'],
+): Promise<WireMessage> {
   const { message_reference: reference, referenced_message: referenced, message_snapshots: snapshots } = message;
   const isQuoting = Boolean(referenced) || (snapshots ?? []).length > 0;
   if (!reference?.message_id || !isQuoting) return message;
   const conversations = holdersOf(options, message, reference.channel_id ?? message.channel_id);
-  const text = await options.sink.conversations.textOf({ conversations, externalId: reference.message_id });
+  const shown = [referenced?.content, ...(snapshots ?? []).map((one) => one.message.content)].join('\n');
+  const externalId = reference.message_id;
+  const text = await options.sink.conversations.textOf({ conversations, externalId, quotedIn, shown });
   if (text === null) return message;
   const said = { content: text, attachments: [], embeds: [], sticker_items: [], poll: null };
   return {

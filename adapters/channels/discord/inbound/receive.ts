@@ -198,7 +198,8 @@ async function openMessage(options: ReceiverOptions, { message, place, conversat
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place.guildId);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
-  return { read: await withFiles(await withKeptQuotes(options, message), options.files), context };
+  const quoting = await withKeptQuotes(options, message, { conversation, audience: place.audience });
+  return { read: await withFiles(quoting, options.files), context };
 }
 
 async function fetchMessage(options: ReceiverOptions, channelId: string, id: string): Promise<WireMessage | null> {

@@ -193,17 +193,16 @@ async function readRoot(
 }
 
 /** The first message of a thread is put before the first stored one, unless the bot has stored it there. */
-async function rootNote(
-  options: ContextOptions,
-  { channelId, threadTs }: KeyPlace,
-  known: WireMessage | null,
-): Promise<string | null> {
+async function rootNote(options: ContextOptions, where: KeyPlace, known: WireMessage | null): Promise<string | null> {
+  const { channelId, threadTs } = where;
+  const conversation = keyOf(where);
   try {
     const root = known ?? (await readRoot(options, { channelId, threadTs }));
     if (root === null || !isSaid(root)) return null;
     const [names, speaker] = await Promise.all([options.places.namesFor(root), speakerOf(options, root)]);
-    const kept = await keptText(options, { channelId, ts: root.ts, threadTs });
-    const words = kept ?? wordsOf(root, names);
+    const shown = wordsOf(root, names);
+    const quotedIn = { conversation, audience: null };
+    const words = (await keptText(options, { channelId, ts: root.ts, threadTs }, { quotedIn, shown })) ?? shown;
     const isBots = isOwn(root, options.workspace);
     const { author, isOutsider } = speaker;
     // Messages of people excluded by the access lists are not included either.

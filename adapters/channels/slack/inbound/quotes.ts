@@ -1,4 +1,4 @@
-import type { ChannelSink } from '../../../../src/adapter-kit.ts';
+import type { ChannelSink, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import { conversationsOf } from '../place.ts';
 import type { WireMessage } from '../wire.ts';
 
@@ -13,16 +13,22 @@ type Attachment = NonNullable<WireMessage['attachments']>[number];
 export async function withKeptQuotes<Message extends WireMessage>(
   options: QuoteOptions,
   message: Message,
+  quotedIn: QuotedMessage['quotedIn'],
 ): Promise<Message> {
   if (!message.attachments?.some(({ ts }) => Boolean(ts))) return message;
-  const attachments = await Promise.all(message.attachments.map((attachment) => asKept(options, attachment)));
+  const attachments = await Promise.all(message.attachments.map((one) => asKept(options, one, quotedIn)));
   return { ...message, attachments: attachments.filter((attachment) => attachment !== null) };
 }
 
-async function asKept(options: QuoteOptions, attachment: Attachment): Promise<Attachment | null> {
-  const { channel_id: channelId, ts, from_url: url } = attachment;
+async function asKept(
+  options: QuoteOptions,
+  attachment: Attachment,
+  quotedIn: QuotedMessage['quotedIn'],
+): Promise<Attachment | null> {
+  const { channel_id: channelId, ts, from_url: url, pretext, title, text: words, fallback } = attachment;
   if (!channelId || !ts) return attachment;
-  const text = await keptText(options, { channelId, ts, threadTs: threadIn(url) });
+  const shown = [pretext, title, words, fallback].join('\n');
+  const text = await keptText(options, { channelId, ts, threadTs: threadIn(url) }, { quotedIn, shown });
   if (text === null) return attachment;
   return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, text };
 }
@@ -31,9 +37,10 @@ async function asKept(options: QuoteOptions, attachment: Attachment): Promise<At
 export async function keptText(
   { sink, workspace }: QuoteOptions,
   { ts, ...place }: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null },
+  quotation: Pick<QuotedMessage, 'quotedIn' | 'shown'>,
 ): Promise<string | null> {
   const conversations = conversationsOf(workspace.teamId, { ...place, ts });
-  return await sink.conversations.textOf({ conversations, externalId: ts });
+  return await sink.conversations.textOf({ conversations, externalId: ts, ...quotation });
 }
 
 /** The URL of a reply names its thread. */

@@ -115,8 +115,14 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
   const { conversation, place, author } = context;
   try {
     const notes = note === null ? context.notes : [note, ...context.notes];
+    const quotedIn = { conversation, audience: place.audience };
     const isFollowUp = await followUps.includes({ conversation, place, author, message });
-    const inbound = toInbound(await withKeptQuotes(options, message), { ...context, notes, isPast, isFollowUp });
+    const inbound = toInbound(await withKeptQuotes(options, message, quotedIn), {
+      ...context,
+      notes,
+      isPast,
+      isFollowUp,
+    });
     if (inbound === null) return drop(options, message, 'empty');
     await audiences.told(conversation, place);
     await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id });
@@ -144,7 +150,9 @@ async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming):
   await lanes.run(conversations, async () => {
     const found = await unlessAborted(options.signal, asked);
     if (found.kind === 'dropped') return drop(options, message, found.reason);
-    const content = toParts(await withKeptQuotes(options, message), found.context);
+    const { conversation, place } = found.context;
+    const quotedIn = { conversation, audience: place.audience };
+    const content = toParts(await withKeptQuotes(options, message, quotedIn), found.context);
     const at = Math.round(Number(message.edited?.ts ?? message.ts) * 1000);
     for (const conversation of conversations) {
       await options.sink.edited({ conversation, externalId: message.ts, parts: content, at });

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { type Audience, type ConversationKey, makeKey } from '../../src/adapter-kit.ts';
+import { scriptedModel } from '../core/compaction.world.ts';
+import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
+
+const at = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });
+const [SECRET, TALK] = [at('secret'), at('talk')];
+const WORDS = 'the launch code is swordfish';
+
+async function worldWith(audience: Audience): Promise<BotWorld> {
+  const world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'I see.' }))] });
+  await world.say(WORDS, { key: SECRET, audience, id: 'm1', asks: false });
+  return world;
+}
+
+function quoted(world: BotWorld, shown: string, quotedIn: { conversation: ConversationKey; audience: Audience }) {
+  return world.bot.sink.conversations.textOf({ conversations: [SECRET], externalId: 'm1', quotedIn, shown });
+}
+
+const PUBLICLY = { conversation: TALK, audience: 'public' } as const;
+
+describe('a quotation of a message that its author cannot read', () => {
+  it.each(['dm', 'private'] as const)('tells nothing of a %s place', async (audience) => {
+    await using world = await worldWith(audience);
+    expect(await quoted(world, 'look', PUBLICLY)).toBeNull();
+    expect(await quoted(world, 'the launch code', PUBLICLY)).toBeNull();
+    expect(await quoted(world, 'look', { conversation: at('group'), audience: 'private' })).toBeNull();
+  });
+
+  it('tells nothing of another workspace', async () => {
+    await using world = await worldWith('public');
+    const conversation = makeKey({ platform: 'test', workspace: 'there', channel: 'talk' });
+    expect(await quoted(world, 'look', { conversation, audience: 'public' })).toBeNull();
+    expect(await quoted(world, 'look', PUBLICLY)).toBe(WORDS);
+  });
+
+  it('still hides what was deleted', async () => {
+    await using world = await worldWith('private');
+    expect(await quoted(world, `*${WORDS}*!`, PUBLICLY)).toBe(WORDS);
+    await world.bot.sink.removed({ conversation: SECRET, externalIds: ['m1'] });
+    expect(await quoted(world, WORDS, PUBLICLY)).toBe('');
+  });
+});

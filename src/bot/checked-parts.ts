@@ -1,6 +1,7 @@
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
 import { builtInNames } from '../config/known.ts';
+import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
@@ -32,6 +33,7 @@ export function checkParts(parts: BotParts): AgentDirectory {
     ...channelFaults(parts),
     ...numberFaults(parts),
     ...hookFaults(parts),
+    ...(directory === null ? rerankerFaults(parts, given.settings) : []),
   ];
   if (given.problems.length + others.length > 0) throw invalid(others, given.problems);
   const config = { agents: [...given.settings] };
@@ -68,6 +70,18 @@ function channelFaults({ channels = [] }: BotParts): readonly string[] {
   const platforms = channels.map(({ platform }) => platform);
   const twice = new Set(platforms.filter((platform, index) => platforms.indexOf(platform) !== index));
   return [...twice].map((platform) => `channels: two channels have the platform "${platform}"; expected one of each`);
+}
+
+/** Neither has an effect without the other. */
+function rerankerFaults({ reranker }: BotParts, agents: readonly AgentSettings[]): readonly string[] {
+  const asking = agents.filter(({ recall }) => recall.rerank_model !== '');
+  if (reranker !== undefined && asking.length === 0) {
+    return ['reranker: no agent sets recall.rerank_model, so nothing would call it; expected provider:model there'];
+  }
+  if (reranker !== undefined) return [];
+  return asking.map(
+    ({ id }) => `agents[${id}].recall.rerank_model: needs the option reranker, such as createHttpReranker`,
+  );
 }
 
 function hookFaults({ hooks = [] }: BotParts): readonly string[] {

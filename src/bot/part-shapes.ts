@@ -18,11 +18,27 @@ const agents = z.custom(
   `expected a list of agents, or an object with ${DIRECTORY.join(', ')}`,
 );
 
+const own = z.custom((value) => typeof value === 'function', 'expected a function that returns prices by model');
+
+const traits = z.object({
+  idempotentPosts: z.boolean(),
+  ephemeral: z.boolean(),
+  commandPrefix: z.string(),
+  personIds: z.enum(['platform', 'workspace']),
+});
+const channel = withFields('function', ['start', 'split', 'post', 'show', 'linkTo', 'stop']).pipe(
+  z.object({
+    platform: z.string().regex(/^[a-z][a-z0-9-]*$/, 'expected lower-case letters, digits and -'),
+    traits,
+  }),
+);
+
 const shapes = {
   storage: withFields('object', ['store', 'search', 'state', 'provenance', 'upkeep']),
   queue: withFields('function', ['kick', 'process', 'idle', 'stats', 'close']),
   models: withFields('function', ['open', 'choose']),
-  channels: z.array(withFields('function', ['start', 'split', 'post', 'show', 'linkTo', 'stop'])).optional(),
+  channels: z.array(channel).optional(),
+  prices: z.strictObject({ list: withFields('function', ['find']).optional(), own: own.optional() }).optional(),
   tools: z.array(withFields('function', ['run'])).optional(),
   commands: z.array(withFields('function', ['run'])).optional(),
   engines: z.record(z.string(), withFields('function', ['assemble', 'maintain'])).optional(),
@@ -33,7 +49,7 @@ const shapes = {
   log: withFields('function', ['debug', 'info', 'warn', 'error']).optional(),
   clock: withFields('function', ['now', 'sleep']).optional(),
   random: withFields('function', ['id', 'next']).optional(),
-  ...{ prices: other, role: other, workers: other, retentionDays: other, logText: other, dataLocation: other },
+  ...{ role: other, workers: other, retentionDays: other, logText: other, dataLocation: other },
   ...{ inspectorLink: other, configTrouble: other },
 } satisfies Readonly<Record<keyof BotParts, z.ZodType>>;
 const schema = z.strictObject(shapes);
@@ -41,7 +57,9 @@ const schema = z.strictObject(shapes);
 /** What the compiler tells programs in TypeScript: missing parts, parts of another kind, and unknown names. */
 export function shapeFaults(parts: BotParts): readonly string[] {
   return (schema.safeParse(parts).error?.issues ?? []).flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys.map(unknownOption) : [`${issue.path.join('.')}: ${issue.message}`],
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((name) => unknownOption([...issue.path, name].join('.')))
+      : [`${issue.path.join('.')}: ${issue.message}`],
   );
 }
 

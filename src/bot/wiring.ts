@@ -42,6 +42,7 @@ import { createErrorLog } from '../util/error-log.ts';
 import { onFirstUse } from '../util/on-first-use.ts';
 import { checkParts } from './checked-parts.ts';
 import { createEngines, type Engines } from './engines.ts';
+import { guardedChannel, guardedLog, guardedModels } from './guarded-parts.ts';
 import type { BotParts, Role } from './parts.ts';
 import { volatileFor } from './per-turn-sections.ts';
 import { createSink } from './sink.ts';
@@ -75,7 +76,8 @@ const WORKERS = 4;
 
 export function wire(parts: BotParts): Core {
   const services = gatherServices(parts);
-  const channels: Channels = new Map((parts.channels ?? []).map((channel) => [channel.platform, channel]));
+  const own = (parts.channels ?? []).map((channel) => guardedChannel(channel, services.log));
+  const channels: Channels = new Map(own.map((channel) => [channel.platform, channel]));
   const ends = { closing: new AbortController(), abort: new AbortController() };
   const posting = { isOn: false };
   const role = parts.role ?? 'all';
@@ -114,13 +116,13 @@ function personScopeOf(channels: Channels, workspace: string): string {
 function gatherServices(parts: BotParts): Services {
   const agents = checkParts(parts);
   const clock = parts.clock ?? createSystemClock();
-  const log = parts.log ?? createErrorLog();
+  const log = parts.log === undefined ? createErrorLog() : guardedLog(parts.log);
   const prices = createPrices(parts.prices ?? {}, log);
   const onListenerError = (error: unknown) => log.error('An event listener failed', { cause: describe(error) });
   return {
     ...parts.storage,
     queue: parts.queue,
-    models: withPrices(parts.models, prices),
+    models: withPrices(guardedModels(parts.models), prices),
     prices,
     reranker: parts.reranker === undefined ? null : withPauses(parts.reranker, { clock, log }),
     agents,

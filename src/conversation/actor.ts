@@ -128,8 +128,14 @@ async function watchStored(options: ActorOptions, self: Self, entry: Entry): Pro
 async function begin(options: ActorOptions, self: Self, snapshot: ContextSnapshot): Promise<void> {
   if (self.isBegun) return;
   self.isBegun = true;
-  const profile = await options.profiles.of(snapshot.conversation);
-  await options.engineFor(profile).bootstrap(snapshot);
+  try {
+    const profile = await options.profiles.of(snapshot.conversation);
+    await options.engineFor(profile).bootstrap(snapshot);
+  } catch (error) {
+    // The model could not be opened; the next message may find its key set.
+    self.isBegun = false;
+    throw error;
+  }
 }
 
 /** Runs turns until no reply is owed. A message that arrives during a turn is stored at once and joins the next one. */

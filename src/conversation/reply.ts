@@ -1,5 +1,5 @@
 import { idleMsOf } from '../config/directory.ts';
-import { describe, isStrataError, ModelError, StrataError } from '../domain/errors.ts';
+import { describe, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextProfile } from '../ports/engine.ts';
@@ -143,7 +143,7 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
 function reasonNotOpened(error: unknown): TurnFailure {
   if (error instanceof ModelError) return error.reason;
   if (isStrataError(error, 'MODEL_UNKNOWN')) return 'missing';
-  return error instanceof StrataError && error.code.startsWith('MODEL_') ? 'auth' : 'internal';
+  return isStrataError(error, 'MODEL_KEY_MISSING') ? 'auth' : 'internal';
 }
 
 /** Ends a claim without a turn. The reply stays owed unless `answeredUpto` settles it. */

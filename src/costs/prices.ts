@@ -34,23 +34,39 @@ const TOKENS_PER_RATE = 1_000_000;
 
 export function createPrices({ list, own = () => ({}) }: PriceOptions, log: Log): Prices {
   const found = new Map<string, ModelPrice | null>();
+  const failed = new Set<string>();
+  /** Once per model: it may fail for every call. */
+  const report = (model: string, error: unknown) => {
+    if (!failed.has(model)) log.warn('prices.unreadable', { model, error: describe(error) });
+    failed.add(model);
+  };
+  const priceOf = (modelId: string): ModelPrice => {
+    const ownRates = own();
+    const rates = Object.hasOwn(ownRates, modelId) ? ownRates[modelId] : undefined;
+    if (rates !== undefined) return (tokens) => costAt(rates, tokens);
+    return FREE.test(modelId) ? () => 0 : (found.get(modelId) ?? (() => Number.NaN));
+  };
   return {
     source: list?.source ?? 'no price list',
     async load(modelId) {
       if (list === undefined || found.has(modelId) || FREE.test(modelId)) return;
       try {
-        found.set(modelId, await list.find(modelId));
+        const price = await list.find(modelId);
+        if (price !== null && typeof price !== 'function') throw new Error('find returned neither a function nor null');
+        found.set(modelId, price);
       } catch (error) {
-        log.warn('prices.unreadable', { model: modelId, error: describe(error) });
+        report(modelId, error);
       }
     },
     costOf(modelId, tokens, at) {
-      const ownRates = own();
-      const rates = Object.hasOwn(ownRates, modelId) ? ownRates[modelId] : undefined;
-      if (rates !== undefined) return costAt(rates, tokens);
-      if (FREE.test(modelId)) return 0;
-      const cost = found.get(modelId)?.(tokens, at) ?? Number.NaN;
-      return Number.isFinite(cost) && cost >= 0 ? cost : null;
+      try {
+        const cost = priceOf(modelId)(tokens, at);
+        return Number.isFinite(cost) && cost >= 0 ? cost : null;
+      } catch (error) {
+        // A reply has been paid for, and must not be lost because nobody knows what it cost.
+        report(modelId, error);
+        return null;
+      }
     },
   };
 }

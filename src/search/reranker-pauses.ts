@@ -29,7 +29,13 @@ export function withPauses(reranker: Reranker, { clock, log }: { readonly clock:
     }
   };
   return {
-    rerank: (request) => guarded('rerank', request, () => reranker.rerank(request)),
-    embed: (request) => guarded('embed', request, () => reranker.embed(request)),
+    rerank: (request) => guarded('rerank', request, async () => usable(await reranker.rerank(request), request)),
+    embed: (request) => guarded('embed', request, async () => usable(await reranker.embed(request), request)),
   };
+}
+
+function usable<Result extends readonly unknown[]>(answer: Result, { texts }: EmbedRequest): Result {
+  if (Array.isArray(answer) && answer.length === texts.length) return answer;
+  const found = Array.isArray(answer) ? answer.length : typeof answer;
+  throw new Error(`expected ${texts.length} results, got ${found}`);
 }

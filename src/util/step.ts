@@ -41,6 +41,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   for await (const part of model.stream(request, { signal: options.signal })) {
     switch (part.kind) {
       case 'text':
+        if (typeof part.text !== 'string') throw misshapen(model, part);
         text += part.text.slice(0, left);
         left -= part.text.length;
         options.onText(text);
@@ -56,7 +57,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
         end = { finish: part.reason, usage: countedOf(part.usage) };
         break;
       default:
-        part satisfies never;
+        throw misshapen(model, part satisfies never);
     }
     if (left >= 0) continue;
     end = { finish: 'length', usage: countedOf(undefined) };
@@ -64,6 +65,13 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
   return { text, calls, ...end };
+}
+
+/** Parts of a provider without a compiler. */
+function misshapen({ id }: ChatModel, part: unknown): ModelError {
+  const found = typeof part === 'object' && part !== null ? `{ ${Object.keys(part).join(', ')} }` : String(part);
+  const detail = `its stream yielded ${found}; expected a ModelPart of the kind text, retract, call or finish`;
+  return new ModelError({ model: id, reason: 'fatal', detail });
 }
 
 /**

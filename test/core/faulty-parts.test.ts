@@ -1,0 +1,212 @@
+import { rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import {
+  type Bot,
+  type BotParts,
+  type Channel,
+  type ChannelSink,
+  createBot,
+  defineEngine,
+  type InboundMessage,
+  type Log,
+  makeKey,
+  type Storage,
+} from '../../src/adapter-kit.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
+import { scriptedModel } from './compaction.world.ts';
+
+/** Parts of a program that break their contracts: the bot answers, or says why it cannot, and goes on. */
+
+const HERE = makeKey({ platform: 'own', workspace: 'here', channel: 'talk' });
+const model = scriptedModel(() => ({ text: 'yes' }), { id: 'test:chat' });
+const choose: BotParts['models']['choose'] = async () => ({ modelId: model.id, reason: 'it is the only one' });
+const boom = () => {
+  throw new Error('boom');
+};
+
+let directory: string;
+let storage: Storage;
+let bot: Bot;
+let sink: ChannelSink;
+let posts: string[];
+let warnings: string[];
+let said: number;
+
+beforeEach(async () => {
+  directory = await createStoreFolder('faulty');
+  storage = await createSqliteStorage({ directory });
+  [posts, warnings, said] = [[], [], 0];
+});
+afterEach(async () => {
+  await bot.stop();
+  rmSync(directory, { recursive: true });
+});
+
+function channel(over: object): Channel {
+  return {
+    platform: 'own',
+    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
+    linkTo: async () => null,
+    async start(given) {
+      sink = given;
+    },
+    split: (text) => [{ kind: 'text', text }],
+    async post({ body, nonce }) {
+      posts.push(body.text);
+      return { platformMessageId: nonce };
+    },
+    show: () => undefined,
+    stop: async () => undefined,
+    ...over,
+  };
+}
+
+const keeping: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message, fields) => void warnings.push(`${message} ${fields?.['error'] ?? fields?.['cause']}`),
+  error: (message, fields) => void warnings.push(`${message} ${fields?.['error'] ?? fields?.['cause']}`),
+};
+
+/** JavaScript, so a part may have any shape. */
+async function open(parts: object, faults: object = {}): Promise<void> {
+  const given: Partial<BotParts> = parts;
+  bot = createBot({
+    storage,
+    queue: createLocalQueue(),
+    models: { open: async () => model, choose },
+    channels: [channel(faults)],
+    log: keeping,
+    ...given,
+  });
+  await bot.start();
+}
+
+function message(over: object = {}): InboundMessage {
+  said += 1;
+  const author = { id: 'u1', name: 'Ada', kind: 'person' } as const;
+  const about = { attachments: [], replyTo: null, mentions: [], addressesBot: true } as const;
+  const sent = { text: 'Hello', externalId: `m${said}`, at: Date.now() };
+  return { conversation: HERE, author, audience: 'dm', ...about, ...sent, ...over };
+}
+
+async function hear(): Promise<void> {
+  await sink.message(message());
+  await bot.settled();
+}
+
+describe('a model', () => {
+  it.each<[string, object, string]>([
+    ['open rejects', { open: async () => boom(), choose }, 'boom'],
+    ['open throws', { open: boom, choose }, 'boom'],
+    ['open gives nothing', { open: async () => undefined, choose }, 'open returned no ChatModel'],
+    ['there are no traits', { open: async () => ({ ...model, traits: undefined }), choose }, 'traits: '],
+    ['choose gives a name', { open: async () => model, choose: async () => 'own:model' }, 'choose returned no model'],
+  ])('leaves an apology if %s', async (_name, models, cause) => {
+    await open({ models });
+    await hear();
+    expect(posts).toEqual([expect.stringContaining('could not answer')]);
+    expect(warnings.join('\n')).toContain(cause);
+  });
+
+  it('that opens later still announces the conversation to its engine', async () => {
+    const begun: string[] = [];
+    const engine = defineEngine({
+      id: 'own',
+      assemble: boom,
+      async bootstrap({ conversation }) {
+        begun.push(conversation.key);
+        return { bootstrapped: true, reason: 'it is noted' };
+      },
+    });
+    let isUp = false;
+    await open({
+      models: { open: async () => (isUp ? model : boom()), choose },
+      engines: { own: engine },
+      agents: [{ id: 'main', engine: 'own' }],
+    });
+    await hear();
+    isUp = true;
+    await hear();
+    expect(begun).toEqual([HERE]);
+  });
+
+  it.each([
+    [{ type: 'text', text: 'yes' }, 'its stream yielded { type, text }; expected a ModelPart'],
+    [{ kind: 'text', text: 42 }, 'its stream yielded { kind, text }'],
+  ])('that streams %j is named with what it yielded', async (part, cause) => {
+    const stream = async function* () {
+      yield part;
+    };
+    await open({ models: { open: async () => ({ ...model, stream }), choose } });
+    await hear();
+    expect(warnings.join('\n')).toContain(cause);
+  });
+});
+
+describe('a price', () => {
+  it.each([
+    { list: { source: 'own', find: async () => ({ input: 1 }) } },
+    { list: { source: 'own', find: async () => boom } },
+    { own: boom },
+  ])('that fails leaves the reply unpriced: %j', async (prices) => {
+    await open({ prices });
+    await hear();
+    expect(posts).toEqual(['yes']);
+    expect(warnings).toEqual([expect.stringContaining('prices.unreadable')]);
+  });
+
+  it('that is text counts as unknown', async () => {
+    await open({ prices: { own: () => ({ [model.id]: { input: 'x', output: 'y' } }) } });
+    await hear();
+    expect(posts).toEqual(['yes']);
+  });
+});
+
+describe('a channel', () => {
+  it.each([
+    ['show throws', { show: boom }],
+    ['split throws', { split: boom }],
+    ['split loses the text', { split: () => [] }],
+    ['split gives strings', { split: (text: string) => [text] }],
+  ])('gets its reply although %s', async (_name, faults) => {
+    await open({}, faults);
+    await hear();
+    expect(posts).toEqual(['yes']);
+    expect(warnings).toContainEqual(expect.stringContaining('channel.failed'));
+  });
+
+  it('posts once although post returns nothing', async () => {
+    await open({}, { post: async ({ body }: { body: { text: string } }) => void posts.push(body.text) });
+    await hear();
+    expect(posts).toEqual(['yes']);
+    expect(warnings).toEqual(['channel.failed expected an object with platformMessageId']);
+  });
+
+  it('is refused a message of another platform or without a key', async () => {
+    await open({});
+    const elsewhere = makeKey({ platform: 'other', workspace: 'here', channel: 'talk' });
+    await expect(sink.message(message({ conversation: elsewhere }))).rejects.toThrow(
+      'conversation: expected a key of the platform "own", got "other:here:talk"',
+    );
+    await expect(sink.message(message({ conversation: 'talk' }))).rejects.toThrow('a key that makeKey has made');
+    await expect(bot.sink.message(message({ conversation: undefined }))).rejects.toThrow('expected string');
+  });
+});
+
+it('a log that throws loses its lines, and nothing else', async () => {
+  const lines: string[] = [];
+  const { write } = process.stderr;
+  process.stderr.write = (line) => lines.push(String(line)) > 0;
+  try {
+    await open({ log: { debug: boom, info: boom, warn: boom, error: boom } });
+    await hear();
+    await hear();
+  } finally {
+    process.stderr.write = write;
+  }
+  expect(posts).toEqual(['yes', 'yes']);
+  expect(lines).toEqual([expect.stringMatching(/log\.failed .*error=boom/)]);
+});

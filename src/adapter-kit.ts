@@ -13,6 +13,7 @@ export {
   makeChildKey,
   makeKey,
   parseKey,
+  platformOf,
   placeOf,
   rootOf,
   TERMINAL_HOME,

@@ -178,7 +178,10 @@ export interface Spending extends Spent {
   readonly key: string | null;
 }
 
-/** Small durable values of adapters and services: cursors, registration hashes, installations, switches. */
+/**
+ * Small durable values of adapters and services: cursors, registration hashes, installations, switches. If a namespace
+ * begins with `platform.`, its value under the key of a conversation of that platform is deleted with the conversation.
+ */
 export interface StateStore {
   get(namespace: string, key: string): Promise<JsonValue | undefined>;
   set(namespace: string, key: string, value: JsonValue): Promise<void>;

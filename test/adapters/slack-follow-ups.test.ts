@@ -49,6 +49,17 @@ describe('a thread in a channel', () => {
     expect(await addresses(bot, ADA, 'somewhere else', {})).toBe(false);
   });
 
+  test('knows nobody any more after the conversation was erased', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };
+    await until('it is stored', () => bot.sink.messages.length === 1);
+    for (const { key } of await state.list('slack.asked')) await state.delete('slack.asked', key);
+    expect(await addresses(bot, ADA, 'Are you there?', thread)).toBe(false);
+    expect(await addresses(bot, BOB, `<@${BOT}> hello`, thread)).toBe(true);
+    expect(await addresses(bot, ADA, 'And now?', thread)).toBe(false);
+  });
+
   test('is still open to the same people after a restart', async () => {
     const state = createState();
     const first = await start({ state, table: { catch_up: { messages: 0 } } });

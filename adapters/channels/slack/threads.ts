@@ -43,9 +43,11 @@ export function createThreads(state: StateStore): Threads {
   };
   return {
     async told(conversation, newest) {
-      const before = known.get(conversation);
       remember(conversation, newest);
-      if (!spansThreads(conversation) || before?.threadTs === newest.threadTs) return;
+      if (!spansThreads(conversation)) return;
+      // Read each time: the store deletes it with the conversation.
+      const before = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
+      if (before?.threadTs === newest.threadTs) return;
       await state.set(NAMESPACE, conversation, { threadTs: newest.threadTs });
     },
     of,

@@ -4,6 +4,7 @@ import { type ConversationRows, GONE } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { indexed } from './entry-rows.ts';
 import { removeMemories } from './memory-rows.ts';
+import { removeValuesOf } from './platform-state.ts';
 import { removeRequestParts } from './requests.ts';
 import type { ConversationRow } from './tables.ts';
 
@@ -25,7 +26,7 @@ const AFTER_GONE = '!';
 async function hide(
   { engine, conversations }: Parts,
   transaction: Transaction,
-  { id, place, revision }: ConversationRow,
+  { id, key, place, revision }: ConversationRow,
 ): Promise<void> {
   const { query } = engine;
   const gone = `${GONE}${id}`;
@@ -37,6 +38,7 @@ async function hide(
   await transaction.run(sources.compile());
   const posts = query.deleteFrom('outbox').where('conversation_id', '=', id);
   await transaction.run(posts.where('state', '=', sql.lit('pending' as const)).compile());
+  await removeValuesOf(engine, transaction, key);
   await conversations.change(transaction, id, {
     ...{ key: gone as ConversationKey, place: gone, next_seq: 1, revision: revision + 1 },
     ...{ reply_due_seq: 0, answered_upto: 0, reply_until: null, maintenance_until: null, maintain_at: null },

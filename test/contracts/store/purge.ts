@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type BlobId, makeChildKey, type Storage, type Store } from '../../../src/adapter-kit.ts';
+import { type BlobId, makeChildKey, platformOf, type Storage, type Store } from '../../../src/adapter-kit.ts';
 import { CALL, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
 
 export function purgeContract(lab: Lab): void {
@@ -19,6 +19,22 @@ export function purgeContract(lab: Lab): void {
       expect((await kit.recallable({ sharePublic: true })).toSorted()).toEqual(['by command', 'there']);
       await store.conversations.change(id, { kind: 'purge' });
       expect(await kit.recallable({ sharePublic: true })).toEqual(['there']);
+    });
+
+    it('deletes what its channel keeps under its key', async () => {
+      const { state } = storage;
+      const { id } = await kit.fill(1);
+      const [one, other] = [`${platformOf(HERE)}.asked`, `${platformOf(HERE)}.threads`];
+      const kept = [
+        [one, THERE],
+        [one, 'ada'],
+        ['child', HERE],
+        [`${platformOf(HERE)}s.asked`, HERE],
+      ] as const;
+      for (const [namespace, key] of [[one, HERE], [other, HERE], ...kept]) await state.set(namespace, key, 1);
+      await store.conversations.change(id, { kind: 'purge' });
+      for (const namespace of [one, other]) expect(await state.get(namespace, HERE)).toBeUndefined();
+      for (const [namespace, key] of kept) expect(await state.get(namespace, key)).toBe(1);
     });
 
     it.each(['purge', 'reset'] as const)('takes the children along at a %s', async (kind) => {

@@ -2,7 +2,6 @@ import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts
 import { isNewer } from '../wire.ts';
 
 const NAMESPACE = 'discord.beginnings';
-const MAX_KNOWN = 5_000;
 
 /** The first stored message of each conversation; older messages can only be quoted. */
 export interface Beginnings {
@@ -12,24 +11,17 @@ export interface Beginnings {
   keep(conversation: ConversationKey, messageId: string): Promise<void>;
 }
 
+/** Asks the store each time, because it deletes the value with the conversation. */
 export function createFirstMessages(state: StateStore): Beginnings {
-  const known = new Map<ConversationKey, string>();
-  const remember = (conversation: ConversationKey, first: string): void => {
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(conversation, first);
-  };
-  const of = async (conversation: ConversationKey, messageId: string): Promise<string> => {
-    const first = known.get(conversation) ?? (await state.get(NAMESPACE, conversation));
-    if (typeof first !== 'string') return messageId;
-    remember(conversation, first);
-    return isNewer(first, messageId) ? messageId : first;
-  };
   return {
-    of,
+    async of(conversation, messageId) {
+      const first = await state.get(NAMESPACE, conversation);
+      return typeof first !== 'string' || isNewer(first, messageId) ? messageId : first;
+    },
     async keep(conversation, messageId) {
-      if ((await of(conversation, messageId)) !== messageId || known.get(conversation) === messageId) return;
+      const first = await state.get(NAMESPACE, conversation);
+      if (typeof first === 'string' && !isNewer(first, messageId)) return;
       await state.set(NAMESPACE, conversation, messageId);
-      remember(conversation, messageId);
     },
   };
 }

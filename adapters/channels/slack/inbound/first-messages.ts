@@ -1,7 +1,6 @@
 import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
 
 const NAMESPACE = 'slack.beginnings';
-const MAX_KNOWN = 5_000;
 
 /** The first stored message of each thread's conversation, which gets the start of the thread as context. */
 export interface Beginnings {
@@ -13,27 +12,20 @@ export interface Beginnings {
   release(conversation: ConversationKey, ts: string): void;
 }
 
+/** Asks the store each time, because it deletes the value with the conversation. */
 export function createFirstMessages(state: StateStore): Beginnings {
-  const known = new Map<ConversationKey, string>();
   const coming = new Map<ConversationKey, string>();
-  const remember = (conversation: ConversationKey, ts: string): void => {
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(conversation, ts);
-  };
   return {
     async of(conversation, ts) {
-      const first = known.get(conversation) ?? coming.get(conversation) ?? (await state.get(NAMESPACE, conversation));
+      const first = coming.get(conversation) ?? (await state.get(NAMESPACE, conversation));
       if (typeof first === 'string') return first;
       // Another message may have come first during the query.
-      const next = known.get(conversation) ?? coming.get(conversation) ?? ts;
+      const next = coming.get(conversation) ?? ts;
       if (next === ts) coming.set(conversation, ts);
       return next;
     },
     async keep(conversation, ts) {
-      if (known.has(conversation)) return;
-      const first = await state.get(NAMESPACE, conversation);
-      if (first === undefined) await state.set(NAMESPACE, conversation, ts);
-      remember(conversation, typeof first === 'string' ? first : ts);
+      if ((await state.get(NAMESPACE, conversation)) === undefined) await state.set(NAMESPACE, conversation, ts);
       coming.delete(conversation);
     },
     release(conversation, ts) {

@@ -6,7 +6,6 @@ import { mentionedIds } from '../text.ts';
 import type { WireMessage } from '../wire.ts';
 
 const NAMESPACE = 'slack.asked';
-const MAX_KNOWN = 5_000;
 /** Per thread; the oldest are dropped first. */
 const MAX_PEOPLE = 100;
 
@@ -29,24 +28,16 @@ export interface Said {
 }
 
 export function createFollowUps(state: StateStore, self: Self): FollowUps {
-  const known = new Map<ConversationKey, readonly string[]>();
-  const peopleOf = async (conversation: ConversationKey): Promise<readonly string[]> => {
-    const people = known.get(conversation) ?? peopleSchema.parse(await state.get(NAMESPACE, conversation));
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(conversation, people);
-    return people;
-  };
   return {
     async includes({ conversation, place, author, message }) {
       const isInThread = place.threadTs !== null && !isDirect(place.channelId, null);
       if (!isInThread || author.kind === 'bot') return false;
-      const people = await peopleOf(conversation);
+      // Read each time: the store deletes it with the conversation.
+      const people = peopleSchema.parse(await state.get(NAMESPACE, conversation));
       const isKnown = people.includes(author.id);
       if (!mentionsBot(message, self)) return isKnown && mentionedIds(message.text ?? '').length === 0;
       if (isKnown) return true;
-      const grown = [...people, author.id].slice(-MAX_PEOPLE);
-      await state.set(NAMESPACE, conversation, grown);
-      known.set(conversation, grown);
+      await state.set(NAMESPACE, conversation, [...people, author.id].slice(-MAX_PEOPLE));
       return true;
     },
   };

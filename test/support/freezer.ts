@@ -6,6 +6,8 @@ export interface Freezer extends AsyncDisposable {
   /** The server's URL, through the relay. */
   readonly url: string;
   freeze(): void;
+  /** New connections come through again; the old ones stay silent. */
+  thaw(): void;
 }
 
 export async function openFreezer(server: string): Promise<Freezer> {
@@ -26,6 +28,9 @@ export async function openFreezer(server: string): Promise<Freezer> {
     freeze() {
       isFrozen = true;
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    thaw() {
+      isFrozen = false;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

@@ -14,7 +14,7 @@ const CONFLICTS: ReadonlySet<string> = new Set([
 const LOST_CODE =
   /^(08...|57P0[1-4]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 const LOST_MESSAGE =
-  /^(Connection terminated|Connection ended|Client has encountered|timeout exceeded|Query read timeout)/;
+  /^(Connection terminated|Connection ended|Client has encountered|timeout (exceeded|expired)|Query read timeout)/;
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'the server refused the login'],

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import pg from 'pg';
 import { createGate } from './gate.ts';
+import type { Pulse } from './pulse.ts';
 
 /** A connection, lent to one unit at a time. Statements can be sent before earlier ones have returned. */
 export interface Link {
@@ -24,23 +25,35 @@ export interface Links {
  * Connections are created on demand and replaced when they break. Waiting for a free one happens in a queue here,
  * because the pool would count the wait against its connection timeout.
  */
-export function createLinks(pool: Pool, connections: number): Links {
+export function createLinks({
+  pool,
+  connections,
+  pulse,
+}: {
+  readonly pool: Pool;
+  readonly connections: number;
+  readonly pulse: Pulse;
+}): Links {
   const gate = createGate(connections);
   return {
     async connect() {
       const leave = await gate.enter();
       try {
-        return lend(await pool.connect(), leave);
+        await pulse.ready();
+        return lend(await pool.connect(), { leave, pulse });
       } catch (error) {
         leave();
         throw error;
       }
     },
-    end: () => pool.end(),
+    async end() {
+      pulse.close();
+      await pool.end();
+    },
   };
 }
 
-function lend(client: PoolClient, leave: () => void): Link {
+function lend(client: PoolClient, { leave, pulse }: { readonly leave: () => void; readonly pulse: Pulse }): Link {
   let isBroken = false;
   const onError = () => {
     isBroken = true;
@@ -49,7 +62,8 @@ function lend(client: PoolClient, leave: () => void): Link {
   return {
     async query(sql, parameters) {
       try {
-        const { rows, rowCount, command } = await client.query<Record<string, unknown>>(sql, [...parameters]);
+        const sent = client.query<Record<string, unknown>>(sql, [...parameters]);
+        const { rows, rowCount, command } = await pulse.follow(sent);
         return { rows, changes: rowCount ?? 0, command };
       } catch (error) {
         if (!(error instanceof pg.DatabaseError)) isBroken = true;

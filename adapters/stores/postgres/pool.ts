@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { isLost } from './failures.ts';
 
 export interface PoolSettings {
   readonly url: string;
@@ -32,6 +33,25 @@ export function createPool({ url, connections, limitMs, pipeline, sockets }: Poo
   // A connection that broke while idle is replaced by the next use.
   pool.on('error', () => undefined);
   return pool;
+}
+
+/** Rejects if the server does not respond in time. A refusal is a response. */
+export async function probeServer(
+  connectionString: string,
+  { limitMs, sockets }: { readonly limitMs: number; readonly sockets: Set<Socket> },
+): Promise<void> {
+  const limits = { connectionTimeoutMillis: limitMs, query_timeout: limitMs };
+  const client = new pg.Client({ connectionString, ...limits, stream: () => openSocket(sockets) });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } catch (error) {
+    if (isLost(error)) throw error;
+  } finally {
+    // Not awaited: a server that does not respond would not answer the farewell either.
+    client.end().catch(() => undefined);
+  }
 }
 
 function openSocket(open: Set<Socket>): Socket {

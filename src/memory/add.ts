@@ -1,5 +1,5 @@
 import { StrataError } from '../domain/errors.ts';
-import type { MemoryId } from '../domain/message.ts';
+import type { Author, MemoryId } from '../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { cleanStatement } from './clean.ts';
@@ -70,10 +70,19 @@ async function hooked(services: AddServices, addition: Addition): Promise<Additi
 /** The person present whom the statement names; otherwise the one who asks, or nobody for the operator. */
 async function subjectFor({ store }: AddServices, { text, subject, by }: Addition): Promise<Subject> {
   if (subject !== undefined) return subject;
-  const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
-  const named = others.find(({ name }) => mentionsName(text, name));
+  const [named] = await othersNamedIn(store, text, by);
   if (named !== undefined) return { id: named.id, name: named.name };
   return by.rights === 'operator' ? null : by.author;
+}
+
+/** The people present whom a text names, without the one who asks. */
+export async function othersNamedIn(
+  store: AddServices['store'],
+  text: string,
+  by: Requester,
+): Promise<readonly Author[]> {
+  const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
+  return others.filter(({ name }) => mentionsName(text, name));
 }
 
 /** Throws `USAGE` if the text is not a statement, and `COMMAND_FORBIDDEN` if the person may not save it. */
@@ -122,7 +131,8 @@ export async function assertNobodyPaused(
   if (paused.holds(memory.subjectId) && memory.subjectId === author.id) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'you', remedy: 'To resume it, use the command privacy resume.' });
   }
-  if (paused.holds(memory.subjectId) || paused.isNamedIn(`${memory.subjectName ?? ''}\n${memory.text}`)) {
+  const isOwn = memory.subjectId === author.id;
+  if (paused.holds(memory.subjectId) || paused.isNamedIn({ ...memory, isOwn })) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'a person it is about', remedy: 'Only they can resume it.' });
   }
 }

@@ -110,9 +110,10 @@ async function withoutPaused(
   if (accepted.length === 0) return [];
   const paused = await createOptOut(services.state).pausedIn(workspaceOf(key));
   return accepted.filter(({ memory, sources }) => {
-    const ids = [memory.subjectId, ...sources.map((entry) => entry.author?.id ?? null)];
+    const speakers = sources.map((entry) => entry.author?.id ?? null);
+    const isOwn = memory.subjectId !== null && speakers.every((id) => id === memory.subjectId);
     const concerns =
-      ids.some((id) => paused.holds(id)) || paused.isNamedIn(`${memory.subjectName ?? ''}\n${memory.text}`);
+      [memory.subjectId, ...speakers].some((id) => paused.holds(id)) || paused.isNamedIn({ ...memory, isOwn });
     if (concerns) refused.push({ reason: 'a person paused learning about themself' });
     return !concerns;
   });

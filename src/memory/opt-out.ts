@@ -4,7 +4,7 @@ import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { isStopWord } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
-import { mentionsName } from './people.ts';
+import { isSameName, mentionsName } from './people.ts';
 
 const NAMESPACE = 'privacy.paused';
 /** Version 0.1.0 stored no name; such a person is known by id only until they pause again. */
@@ -28,8 +28,17 @@ export interface Person {
 
 export interface Paused {
   holds(authorId: string | null): boolean;
-  /** Whether a text names one of them. A name that is a common word counts only in its own case. */
-  isNamedIn(text: string): boolean;
+  /** Whether a statement names one of them, as far as the word can be a name there. */
+  isNamedIn(statement: NamingStatement): boolean;
+}
+
+/** A statement that may name somebody. */
+export interface NamingStatement {
+  readonly text: string;
+  /** The name of whom it is about; null for nobody in particular. */
+  readonly subjectName: string | null;
+  /** The person whom it is about said it: in it, their name means them, whoever else took it. */
+  readonly isOwn: boolean;
 }
 
 export function createOptOut(state: StateStore): OptOut {
@@ -46,7 +55,7 @@ export function createOptOut(state: StateStore): OptOut {
       const names = found.map(({ value }) => pauseSchema.parse(value).name).filter((name) => name !== '');
       return {
         holds: (authorId) => authorId !== null && ids.has(authorId),
-        isNamedIn: (text) => names.some((name) => isNamed(name, text)),
+        isNamedIn: (statement) => names.some((name) => isNamedBy(statement, name)),
       };
     },
     async purge(workspace) {
@@ -55,12 +64,35 @@ export function createOptOut(state: StateStore): OptOut {
   };
 }
 
-function isNamed(name: string, text: string): boolean {
-  const wanted = wordsOf(name);
-  if (wanted.length === 0) return false;
-  const isCommon = wanted.length === 1 && isStopWord(fold(name));
-  if (isCommon) return text.split(/[^\p{L}\p{N}\p{M}]/u).includes(name);
-  return mentionsName(text, name) || (isUnspaced(name) && fold(text).includes(fold(name)));
+function isNamedBy({ text, subjectName, isOwn }: NamingStatement, name: string): boolean {
+  if (wordsOf(name).length === 0) return false;
+  const subject = subjectName ?? '';
+  if (isOwn && isSameName(name, subject)) return false;
+  if (isCommon(name)) return subject === name || holdsCapitalised(text, name);
+  if (mentionsName(subject, name)) return true;
+  return mentionsName(withoutPredicates(text, subject), name) || (isUnspaced(name) && fold(text).includes(fold(name)));
+}
+
+/** Anybody may take the name "is", so a common word counts as a name only where it looks like one. */
+function isCommon(name: string): boolean {
+  return wordsOf(name).length === 1 && isStopWord(fold(name));
+}
+
+function holdsCapitalised(text: string, name: string): boolean {
+  const [, ...words] = text.trim().split(/[^\p{L}\p{N}\p{M}]/u);
+  return /^\p{Lu}/u.test(name) && words.includes(name);
+}
+
+const PRONOUNS = new Set(['i', 'we', 'you', 'he', 'she', 'they', 'ich', 'wir', 'du', 'er', 'sie', 'je', 'nous', 'yo']);
+
+/** After the subject of a sentence comes what it does, and no name: "Bob likes". */
+function withoutPredicates(text: string, subject: string): string {
+  const words = wordsOf(text);
+  const subjectWords = wordsOf(subject);
+  const isSubject = (end: number) =>
+    PRONOUNS.has(words[end] ?? '') ||
+    (subjectWords.length > 0 && subjectWords.every((word, at) => words[end - subjectWords.length + 1 + at] === word));
+  return words.filter((_, at) => at === 0 || !isSubject(at - 1)).join(' ');
 }
 
 function isUnspaced(name: string): boolean {

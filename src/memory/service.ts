@@ -12,24 +12,14 @@ import {
 } from '../ports/memory-store.ts';
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
-import {
-  type Addition,
-  type AddResult,
-  addMemory,
-  assertNobodyPaused,
-  assertNotForgotten,
-  statementOf,
-  stateOf,
-} from './add.ts';
+import { type Addition, type AddResult, addMemory } from './add.ts';
 import type { PersonExport } from './export.ts';
-import { fingerprintOf } from './fingerprint.ts';
 import type { ForgetPreview } from './forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
-import { wordedByHooks } from './hooked.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
-import { isOrder } from './orders.ts';
 import { assertManages, assertMayChange, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
+import { rewording } from './rewording.ts';
 import { withheldAbout } from './withheld.ts';
 
 /** What people can do with memories, with all permissions checked. Commands, the CLI and tools use it. */
@@ -127,16 +117,14 @@ export function createMemories(services: MemoryServices): Memories {
     search: (query) => searchMemories(services, query),
     why: (id, reader) => originOf(services, id, reader),
     edit: async (id, change, by) => {
-      const text = change.text === undefined ? null : await reworded(services, change.text, by);
-      if (text !== null) await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
-      if (text !== null) {
-        const { subjectId } = await find(id, by.reader);
-        await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, subjectId] });
-      }
+      const memory = await find(id, by.reader);
+      assertMayChange(memory, by);
+      const { text, kind = memory.kind } = change;
+      const reworded = text === undefined ? {} : await rewording(services, memory, { text, kind, by });
       return alter(id, {
         by,
         kind: 'edited',
-        change: (memory) => ({ ...change, ...(text === null ? {} : rewordedBy(memory, { ...change, text, by })) }),
+        change: () => ({ ...change, ...reworded }),
         detail: { changed: Object.keys(change) },
       });
     },
@@ -173,11 +161,6 @@ export function createMemories(services: MemoryServices): Memories {
       return copy;
     },
   };
-}
-
-async function reworded(services: MemoryServices, text: string, by: Requester): Promise<string> {
-  const worded = await wordedByHooks(services, by, { text: statementOf(text), importance: null });
-  return statementOf(worded.text);
 }
 
 async function findReadable({ store }: MemoryServices, id: string, reader: MemoryReader): Promise<Memory> {
@@ -236,23 +219,6 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
   }
   const replacedBy = memory.supersededBy === null ? null : await store.memories.find(memory.supersededBy);
   return { memory, sources, events: await store.memories.events(memory.id), replacedBy };
-}
-
-/**
- * Whoever words a statement vouches for it. An order becomes an instruction, which requires the permission to give one.
- */
-function rewordedBy(
-  memory: Memory,
-  { text, kind = memory.kind, by }: { readonly text: string; readonly kind?: MemoryKind; readonly by: Requester },
-): MemoryChange {
-  const trust = by.rights === 'operator' ? 'operator' : memory.subjectId === by.author.id ? 'self' : 'other';
-  const reworded = { text, fingerprint: fingerprintOf(text), trust } as const;
-  if (!isOrder(text) || kind === 'instruction') return reworded;
-  return {
-    ...reworded,
-    kind: 'instruction',
-    state: memory.state === 'active' ? stateOf('instruction', trust, by) : memory.state,
-  };
 }
 
 interface Alteration {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Author } from '../../src/domain/message.ts';
+import { createOptOut } from '../../src/memory/opt-out.ts';
 import type { Requester } from '../../src/memory/permissions.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 
@@ -86,5 +87,19 @@ describe('what a moderator decides', () => {
     const id = await rememberedByEve(world);
     await world.memories.move(id, 'reject', requester(world, bob, 'moderator'));
     expect((await saidByOthers(world)).refused).toEqual([{ reason: 'a person marked it as wrong' }]);
+  });
+});
+
+describe('a member who paused learning', () => {
+  it.each(['likes', 'Likes', 'is', 'Is', 'Bob'])('does not silence others by the name %s', async (name) => {
+    await using world = await openWorld();
+    const conversation = general;
+    await createOptOut(world.state).pause({ conversation, authorId: eve.id, name }, 0);
+    const source = await world.say('I like tea, and it is green', { by: bob, key: general });
+    const proposal = { text: 'Bob likes tea that is green', about: 'Bob', sources: [source.seq] };
+    expect((await world.admit([proposal], { key: general })).writes).toHaveLength(1);
+    expect(await world.memories.add({ text: 'It is raining', by: requester(world, bob) })).toMatchObject({
+      kind: 'added',
+    });
   });
 });

@@ -28,6 +28,7 @@ const PASSING = [
   'src/cli/memory-records.ts#searchOf',
   'src/conversation/spawn.ts#tellChild',
   'src/inspection/memories.ts#changeMemory',
+  'src/memory/add.ts#othersNamedIn',
 ];
 
 const who = { conversation: HERE, author: ADA, rights: 'member', audience: 'dm' } as const;

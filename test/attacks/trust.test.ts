@@ -223,3 +223,15 @@ describe('a person whom somebody else has remembered', () => {
     expect((await world.forget({ kind: 'person', personId: ada.id }, own)).memoryIds).toHaveLength(1);
   });
 });
+
+describe('a statement about somebody else', () => {
+  it('does not come in by an edit', async () => {
+    await using world = await openWorld();
+    await world.say('hi', { key: general });
+    const added = await world.memories.add({ text: 'Bob rows on Sundays', by: requester(world) });
+    const id = added.kind === 'forgotten' ? '' : added.memory.id;
+    const edit = (text: string) => world.memories.edit(id, { text }, requester(world));
+    expect(await edit('Bob rows on Mondays')).toMatchObject({ trust: 'self', state: 'active' });
+    expect(await edit('Ada was fired for theft')).toMatchObject({ trust: 'other', state: 'candidate' });
+  });
+});

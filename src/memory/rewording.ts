@@ -1,0 +1,38 @@
+import type { Memory, MemoryChange, MemoryKind } from '../ports/memory-store.ts';
+import type { Services } from '../services.ts';
+import { assertNobodyPaused, assertNotForgotten, othersNamedIn, statementOf, stateOf } from './add.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { wordedByHooks } from './hooked.ts';
+import { isOrder } from './orders.ts';
+import { mentionsName } from './people.ts';
+import type { Requester } from './permissions.ts';
+
+interface NewWords {
+  readonly text: string;
+  readonly kind: MemoryKind;
+  readonly by: Requester;
+}
+
+/**
+ * The change that gives a memory other words. Whoever words a statement vouches for it: an order becomes an instruction,
+ * which requires the permission to give one, and what newly names another person is no longer somebody's own statement.
+ * Throws `USAGE`, `LEARNING_PAUSED` and `HOOK_REFUSED`.
+ */
+export async function rewording(
+  services: Pick<Services, 'store' | 'state' | 'hooks' | 'random' | 'clock' | 'events'>,
+  memory: Memory,
+  { text: given, kind: wanted, by }: NewWords,
+): Promise<MemoryChange> {
+  const worded = await wordedByHooks(services, by, { text: statementOf(given), importance: null });
+  const text = statementOf(worded.text);
+  await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
+  await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, memory.subjectId] });
+  const named = await othersNamedIn(services.store, text, by);
+  const namesMore = named.some(({ name }) => !mentionsName(memory.text, name));
+  const isOwn = memory.subjectId === by.author.id && !namesMore;
+  const trust = by.rights === 'operator' ? 'operator' : isOwn ? 'self' : 'other';
+  const isRule = wanted !== 'instruction' && isOrder(text);
+  const kind = isRule ? 'instruction' : wanted;
+  const state = memory.state === 'active' && (isRule || namesMore) ? stateOf(kind, trust, by) : memory.state;
+  return { text, fingerprint: fingerprintOf(text), trust, kind, state };
+}

@@ -1,6 +1,5 @@
 import { type Commands, createCommands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
-import { createBreaker } from '../compaction/breaker.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import type { Maintenance } from '../compaction/maintenance.ts';
 import { askForRewrite } from '../compaction/rewrite-request.ts';
@@ -26,6 +25,7 @@ import { createHookRunner } from '../hooks/runner.ts';
 import { reportFocus } from '../memory/focus.ts';
 import { instructionsFor } from '../memory/recall.ts';
 import { createMemories, type Memories } from '../memory/service.ts';
+import { type Breaker, createBreaker } from '../models/breaker.ts';
 import type { ChannelSink } from '../ports/channel.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import { createEvents } from '../ports/events.ts';
@@ -144,6 +144,7 @@ function textLog({ logText }: BotParts, log: Log): TextLog {
 interface MaintenanceSide {
   readonly tools: ReturnType<typeof createToolRegistry>;
   readonly profiles: Profiles;
+  readonly breaker: Breaker;
   readonly engines: Engines;
   readonly compactors: Compactors;
   readonly maintain: (request: MaintainRequest) => Promise<MaintainResult>;
@@ -159,10 +160,11 @@ function createMaintenanceSide(parts: BotParts, services: Services, memories: Me
     tools,
     instructions: (place, agent) => instructionsFor(services, place, agent),
   });
+  const breaker = createBreaker(services);
   // Loaded with the first job: most processes start long before they compact anything, and gateways never do.
   const loadMaintenance = onFirstUse(async () => {
     const { createMaintenance } = await import('../compaction/maintenance.ts');
-    return createMaintenance({ services, profiles });
+    return createMaintenance({ services, profiles, breaker });
   });
   const maintenance: Maintenance = { run: async (request) => (await loadMaintenance()).run(request) };
   const engines = createEngines({ services, maintenance, own: parts.engines ?? {} });
@@ -176,7 +178,7 @@ function createMaintenanceSide(parts: BotParts, services: Services, memories: Me
       compactors.ended(request.conversationId);
     }
   };
-  return { tools, profiles, engines, compactors, maintain };
+  return { tools, profiles, breaker, engines, compactors, maintain };
 }
 
 interface ReplySideOptions extends MaintenanceSide {
@@ -197,12 +199,12 @@ function createReplySide(parts: ReplySideOptions): Pick<Core, 'actors' | 'outbox
       services,
       profiles,
       tools,
+      breaker: parts.breaker,
       logText: parts.logText,
       channelOf,
       engineFor: engines.for,
       watch: parts.compactors,
     },
-    breaker: createBreaker(services),
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),
     volatileFor: (reading: PendingReading) => volatileFor(services, reading),

@@ -1,4 +1,3 @@
-import { pausedModels } from '../compaction/breaker.ts';
 import { spentOn } from '../compaction/spend.ts';
 import { modelsOf } from '../config/directory.ts';
 import { answeredBy } from '../conversation/answered-by.ts';
@@ -7,6 +6,7 @@ import { owesReply } from '../conversation/snapshot.ts';
 import { turnFailureOf } from '../conversation/turn-retries.ts';
 import { formatCache, formatCost, formatTokens, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
+import { pausedModels } from '../models/breaker.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';

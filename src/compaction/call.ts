@@ -1,7 +1,8 @@
 import { estimateRequest } from '../context/tokens.ts';
 import { ModelError } from '../domain/errors.ts';
-import { callHooked, type HookedCall } from '../hooks/model-call.ts';
 import type { HookRunner } from '../hooks/runner.ts';
+import { callHooked, type HookedCall } from '../models/hooked-call.ts';
+import { collectStep, type Step } from '../models/step.ts';
 import type { Clock } from '../ports/clock.ts';
 import type {
   ChatModel,
@@ -13,7 +14,6 @@ import type {
   ToolSpec,
 } from '../ports/model.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
-import { collectStep, type Step } from '../util/step.ts';
 import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMMARY_TOOL } from './answer.ts';
 import { learnReasoning, reasoningRoom, type SeenReasoning } from './reasoning.ts';
 

@@ -1,8 +1,8 @@
+import type { Breaker } from '../models/breaker.ts';
 import type { ContextProfile, MaintainRequest } from '../ports/engine.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { Claim, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import type { Breaker } from './breaker.ts';
 import type { MeasureView } from './measure.ts';
 import type { SeenReasoning } from './reasoning.ts';
 import type { RewriteRequest } from './rewrite-request.ts';
@@ -10,6 +10,8 @@ import type { RewriteRequest } from './rewrite-request.ts';
 export interface MaintenanceOptions {
   readonly services: Services;
   readonly profiles: ProfileSource;
+  /** One for the whole process, so that failures of replies and of summaries count together. */
+  readonly breaker: Breaker;
 }
 
 /** The agent's settings for a conversation, and the model that replies in it. */
@@ -21,7 +23,6 @@ export interface ProfileSource {
 /** Shared by all runs of a process. */
 export interface MaintenanceContext extends MaintenanceOptions {
   readonly measureView: MeasureView;
-  readonly breaker: Breaker;
   /** Windows of models, learned from their refusals. */
   readonly windows: Map<string, number>;
   readonly toolless: Set<string>;

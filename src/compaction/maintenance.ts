@@ -4,12 +4,12 @@ import { recognise, renderInSlices } from '../context/entry-reuse.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { hasReady, publishedView } from '../context/ready.ts';
 import { describe, isStrataError, type ModelError } from '../domain/errors.ts';
+import { isOutage } from '../models/breaker.ts';
+import { describeForAll, failureOf, isOverflow } from '../models/failure.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
-import { createBreaker, isOutage } from './breaker.ts';
-import { describeForAll, failureOf, isOverflow } from './failure.ts';
 import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
 import { createMeasureView } from './measure.ts';
@@ -38,12 +38,9 @@ const MAX_STALE = 3;
 const MIN_WINDOW = 500;
 
 export function createMaintenance(options: MaintenanceOptions): Maintenance {
-  const { services, profiles } = options;
   const shared: MaintenanceContext = {
-    services,
-    profiles,
-    measureView: createMeasureView(services),
-    breaker: createBreaker(services),
+    ...options,
+    measureView: createMeasureView(options.services),
     windows: new Map(),
     toolless: new Set(),
     reasoning: new Map(),

@@ -1,5 +1,5 @@
+import type { Step } from '../models/step.ts';
 import type { Effort, ModelRequest } from '../ports/model.ts';
-import type { Step } from '../util/step.ts';
 
 /** Most tokens that reasoning took in one call, by model. Grows. */
 export type SeenReasoning = Map<string, number>;

@@ -1,6 +1,6 @@
 import { describe } from '../domain/errors.ts';
+import { describeForAll, failureOf } from '../models/failure.ts';
 import type { Services } from '../services.ts';
-import { describeForAll, failureOf } from './failure.ts';
 import type { Run } from './maintenance-context.ts';
 import { askedRewrite, type Look } from './next-job.ts';
 import { endRewrite, type RewriteRequest, rewriteOf } from './rewrite-request.ts';

@@ -1,10 +1,10 @@
-import { type Breaker, isOutage } from '../compaction/breaker.ts';
-import { describeForAll } from '../compaction/failure.ts';
 import type { ModelError } from '../domain/errors.ts';
+import { type Breaker, isOutage } from '../models/breaker.ts';
+import { describeForAll } from '../models/failure.ts';
+import type { Step } from '../models/step.ts';
+import { withinLimit } from '../models/within-limit.ts';
 import type { ChatModel } from '../ports/model.ts';
 import { limitWork } from '../util/limit.ts';
-import type { Step } from '../util/step.ts';
-import { withinLimit } from './within-limit.ts';
 
 export interface Candidates {
   /** In the order in which they are tried. */

@@ -1,7 +1,7 @@
-import type { Breaker } from '../compaction/breaker.ts';
 import type { Profiles } from '../context/profile.ts';
 import type { RequestRecorder } from '../context/record-request.ts';
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
+import type { Breaker } from '../models/breaker.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { ContextEngine, ContextProfile, VolatileSection } from '../ports/engine.ts';
 import type { Claim, ContextSnapshot } from '../ports/store.ts';

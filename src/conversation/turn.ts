@@ -1,12 +1,12 @@
 import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
+import type { Step } from '../models/step.ts';
+import { withinLimit } from '../models/within-limit.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
 import type { Limit } from '../util/limit.ts';
-import type { Step } from '../util/step.ts';
 import { cleanText } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
-import { withinLimit } from './within-limit.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {

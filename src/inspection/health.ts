@@ -1,7 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
-import { pausedModels } from '../compaction/breaker.ts';
 import { sumOf } from '../costs/format.ts';
 import type { ConversationKey } from '../domain/message.ts';
+import { pausedModels } from '../models/breaker.ts';
 import type { Spent } from '../ports/journal.ts';
 import type { QueueStats } from '../ports/queue.ts';
 import type { Conversation } from '../ports/store.ts';

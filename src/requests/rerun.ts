@@ -5,16 +5,16 @@ import { replySettings } from '../context/call-settings.ts';
 import { withoutPictures } from '../context/pictures.ts';
 import { estimateRequest } from '../context/tokens.ts';
 import { spellOutTools } from '../context/without-tools.ts';
-import { withinLimit } from '../conversation/within-limit.ts';
 import { bookCall } from '../costs/usage.ts';
 import { ModelError, StrataError } from '../domain/errors.ts';
-import { callHooked } from '../hooks/model-call.ts';
+import { callHooked } from '../models/hooked-call.ts';
+import { collectStep, type Step } from '../models/step.ts';
+import { withinLimit } from '../models/within-limit.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { limitWork } from '../util/limit.ts';
-import { collectStep, type Step } from '../util/step.ts';
 import type { ExplainedReply } from './explain.ts';
 
 /** A model that an agent replies with, and so with which settings it is called. */

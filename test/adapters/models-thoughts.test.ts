@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../src/adapter-kit.ts';
-import { collectStep } from '../../src/util/step.ts';
+import { collectStep } from '../../src/models/step.ts';
 import { ask, silentLog } from '../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../fixtures/models-server.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/adapter-kit.ts';
 import { ModelError } from '../../src/domain/errors.ts';
-import { collectStep, type Step } from '../../src/util/step.ts';
+import { collectStep, type Step } from '../../src/models/step.ts';
 import { ask, silentLog } from '../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../fixtures/models-server.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Channel, MemoryId, ModelProvider, Post } from '../../src/adapter-kit.ts';
-import { createBreaker } from '../../src/compaction/breaker.ts';
 import { bookCalls, spentOn } from '../../src/compaction/spend.ts';
 import { ModelError } from '../../src/domain/errors.ts';
+import { createBreaker } from '../../src/models/breaker.ts';
 import { cells, field, openWorld } from './commands.world.ts';
 import { scriptedModel } from './compaction.world.ts';
 

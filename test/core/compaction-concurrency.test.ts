@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
+import { createBreaker } from '../../src/models/breaker.ts';
 import {
   createWorld,
   expectCovered,
@@ -166,7 +167,7 @@ describe('two workers', () => {
     const { model, go } = blocked();
     await using world = await createWorld({ model });
     await talk(world);
-    const other = createMaintenance(world);
+    const other = createMaintenance({ ...world, breaker: createBreaker(world.services) });
     const job = world.run();
     await until(() => model.requests.length === 1);
     const { id: conversationId } = await world.conversation();
@@ -188,7 +189,8 @@ describe('two workers', () => {
     const stalled = world.run();
     await until(() => model.requests.length === 1);
     const later = testClock(slow.now() + 60_000);
-    const other = createMaintenance({ profiles: world.profiles, services: { ...world.services, clock: later } });
+    const services = { ...world.services, clock: later };
+    const other = createMaintenance({ profiles: world.profiles, services, breaker: createBreaker(services) });
     const { id: conversationId } = await world.conversation();
     const signal = new AbortController().signal;
     expect((await other.run({ conversationId, trigger: 'queue', instruction: null, signal })).changed).toBe(true);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from '../../src/adapter-kit.ts';
-import { pausedModels } from '../../src/compaction/breaker.ts';
 import { makeKey } from '../../src/domain/key.ts';
+import { pausedModels } from '../../src/models/breaker.ts';
 import {
   createWorld,
   expectCovered,

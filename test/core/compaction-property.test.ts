@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Conversation, MEMORY_STATES, ModelError, type SummaryId } from '../../src/adapter-kit.ts';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
+import { createBreaker } from '../../src/models/breaker.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import {
   createWorld,
@@ -100,7 +101,7 @@ async function play(
   moves: readonly Move[],
   model: ReturnType<typeof handed>,
 ): Promise<readonly Promise<unknown>[]> {
-  const workers = [world.maintenance, createMaintenance(world)] as const;
+  const workers = [world.maintenance, createMaintenance({ ...world, breaker: createBreaker(world.services) })] as const;
   const jobs: Promise<unknown>[] = [];
   const { store } = world.services;
   for (const each of moves) {

@@ -30,6 +30,7 @@ import { createPrices } from '../../src/costs/prices.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
+import { createBreaker } from '../../src/models/breaker.ts';
 import type { SystemSection } from '../../src/ports/engine.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
@@ -281,7 +282,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   });
   const calibration =
     ratio === undefined ? null : { model: 'test:chat', ratio, samples: 9, lastInputTokens: 0, revision: 0 };
-  const maintenance = createMaintenance({ services, profiles });
+  const maintenance = createMaintenance({ services, profiles, breaker: createBreaker(services) });
   const key = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
   const idleExtractMs = agent.compaction.idle_minutes * 60_000;
   const conversation = async (): Promise<Conversation> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from '../../src/adapter-kit.ts';
-import { pausedModels } from '../../src/compaction/breaker.ts';
+import { pausedModels } from '../../src/models/breaker.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { createWorld, filler, type Script, scriptedModel } from './compaction.world.ts';
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { runTurn, type TurnOptions } from '../../src/conversation/turn.ts';
 import { ModelError, StrataError } from '../../src/domain/errors.ts';
 import type { ToolResultPart } from '../../src/domain/message.ts';
+import { collectStep } from '../../src/models/step.ts';
 import type { Assembly } from '../../src/ports/engine.ts';
 import type { ChatModel, ModelMessage, ModelPart, ModelRequest, ToolCall } from '../../src/ports/model.ts';
 import { limitWork } from '../../src/util/limit.ts';
-import { collectStep } from '../../src/util/step.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const text = (value: string): ModelPart[] => [

@@ -1,9 +1,9 @@
 import { estimateRequest } from '../context/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
+import type { ModelContext } from '../hooks/hooks.ts';
+import type { HookRunner } from '../hooks/runner.ts';
 import type { ModelRequest } from '../ports/model.ts';
-import type { Step } from '../util/step.ts';
-import type { ModelContext } from './hooks.ts';
-import type { HookRunner } from './runner.ts';
+import type { Step } from './step.ts';
 
 export interface HookedCall {
   readonly where: Pick<ModelContext, 'conversation' | 'agentId' | 'audience' | 'model'>;

@@ -1,4 +1,4 @@
-import { quotationsIn } from './scan.ts';
+import { quotationsIn } from '../util/scan.ts';
 
 /** Shorter runs are ordinary words that two texts share by chance. */
 const RUN = 12;

@@ -1,4 +1,4 @@
-import { spentOn } from '../compaction/spend.ts';
+import { callBudgetOf } from '../compaction/call-budget.ts';
 import { modelsOf } from '../config/directory.ts';
 import { answeredBy } from '../conversation/answered-by.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
@@ -177,7 +177,7 @@ function inTime(ms: number): string {
 async function costFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const totals = await parts.store.journal.usage(conversation.id);
   if (totals.length === 0) return [];
-  const { calls: spent, limit } = await spentOn(parts, conversation);
+  const { calls: spent, limit } = await callBudgetOf(parts, conversation);
   const lines = totals.map(
     (spent) =>
       `${spent.purpose}: ${counted(spent.calls, 'call', 'calls')} of ${spent.model}, ${formatTokens(spent)}, ${formatCost(spent)}`,

@@ -10,6 +10,7 @@ import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
+import { assertWithinBudget, budgetProblem, payerOf } from './call-budget.ts';
 import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
 import { createMeasureView } from './measure.ts';
@@ -18,7 +19,6 @@ import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.
 import { runWork } from './record-run.ts';
 import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
 import type { Done } from './run-job.ts';
-import { capOf, payerOf, refuseOverspending } from './spend.ts';
 import { publish, waitingOf } from './waiting.ts';
 
 /** Does the due work of one conversation, under a claim, until there is none left. */
@@ -87,7 +87,7 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
   const { nextAttemptAt, lastError } = conversation;
   if (nextAttemptAt === null || nextAttemptAt <= services.clock.now()) return 'another job is working on it';
   // An edit or a deletion removes the stored error, which may quote what was said.
-  const reason = lastError ?? (await capOf(services, await payerOf(services, conversation)));
+  const reason = lastError ?? (await budgetProblem(services, await payerOf(services, conversation)));
   const failed = `the last attempt failed${reason === null ? '' : ` (${reason})`}`;
   return `${failed}; the next one is at ${new Date(nextAttemptAt).toISOString()}`;
 }
@@ -184,7 +184,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
   const { services, toolless, reasoning } = shared;
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
-  await refuseOverspending(services, await payerOf(services, conversation));
+  await assertWithinBudget(services, await payerOf(services, conversation));
   self.opened ??= await openModel(shared, agent, { profile: look.profile, away: self.away });
   const { model, windowTokens } = self.opened;
   return {

@@ -6,11 +6,11 @@ import { rootOf } from '../domain/key.ts';
 import type { Step } from '../models/step.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
 import type { ModelPurpose } from '../ports/model.ts';
+import { countCalls, payerOf } from './call-budget.ts';
 import type { JobContext } from './job-context.ts';
 import type { Run } from './maintenance-context.ts';
 import type { Look, Work } from './next-job.ts';
 import { type Done, perform } from './run-job.ts';
-import { bookCalls, payerOf } from './spend.ts';
 
 /** Runs one job and records its outcome and cost. */
 export async function runWork(
@@ -80,7 +80,7 @@ async function writeDown(record: Recording, outcome: Outcome, calls: number): Pr
   const { conversationId } = self.claim;
   try {
     const payer = await payerOf(services, look.snapshot.conversation);
-    await bookCalls(services, payer, calls);
+    await countCalls(services, payer, calls);
     const row = await rowOf(record, outcome);
     if (usage.length > 0) await services.store.journal.addUsage(payer.id, usage);
     await services.store.journal.addRun(row, look.snapshot.conversation.revision);

@@ -1,6 +1,6 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
-import { type Spent, spentOn } from '../compaction/spend.ts';
+import { type CallBudget, callBudgetOf } from '../compaction/call-budget.ts';
 import { parsePrint } from '../context/request-print.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
@@ -47,7 +47,7 @@ export interface ConversationView {
   readonly messagesLeft: number | null;
   readonly lastFailure: { readonly at: number; readonly message: string } | null;
   /** Calls for summaries in this hour. */
-  readonly summaryCalls: Spent;
+  readonly summaryCalls: CallBudget;
 }
 
 export type GaugeView = Pick<ConversationView, 'row' | 'messagesLeft'>;
@@ -104,7 +104,7 @@ export async function conversationView(
     layersOf(parts.store.summaries, { conversationId: id, ...shown, runs }),
     lastFailureOf(parts.state, conversation),
     parts.store.journal.cache.lastRequest(id).then(parsePrint),
-    spentOn(parts, conversation),
+    callBudgetOf(parts, conversation),
   ]);
   const mayReadText = mayRead(query.viewer, conversation.audience);
   const lines = linesAround(entries, atSeq);

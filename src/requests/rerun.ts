@@ -1,4 +1,4 @@
-import { bookCalls, refuseOverspending } from '../compaction/spend.ts';
+import { assertWithinBudget, countCalls } from '../compaction/call-budget.ts';
 import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { replySettings } from '../context/call-settings.ts';
@@ -73,7 +73,7 @@ export async function rerunChoices({
 export async function rerunReply(services: Services, options: RerunOptions): Promise<Rerun> {
   const { conversation, choice, signal } = options;
   const agent = await agentOf(services, choice);
-  await refuseOverspending(services, conversation);
+  await assertWithinBudget(services, conversation);
   const model = await services.models.open(choice.modelId);
   const request = requestFor(model, agent, options);
   const ms = Math.min(MAX_MS, agent.timeout_seconds * 1000);
@@ -92,12 +92,12 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
     const call = { purpose: 'rerun', model: model.id, agentId: agent.id, person: null, durationMs } as const;
     const usage = bookCall(services, { ...call, conversation: key, usage: step.usage });
     await services.store.journal.addUsage(id, [usage]);
-    await bookCalls(services, conversation, 1);
+    await countCalls(services, conversation, 1);
     const { text, calls, finish } = step;
     return { choice, text, calls, finish, usage, durationMs };
   } catch (error) {
     // A failed call also costs tokens.
-    if (error instanceof ModelError) await bookCalls(services, conversation, 1);
+    if (error instanceof ModelError) await countCalls(services, conversation, 1);
     throw error;
   }
 }

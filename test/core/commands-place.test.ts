@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Channel, MemoryId, ModelProvider, Post } from '../../src/adapter-kit.ts';
-import { bookCalls, spentOn } from '../../src/compaction/spend.ts';
+import { countCalls, callBudgetOf } from '../../src/compaction/call-budget.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { createBreaker } from '../../src/models/breaker.ts';
 import { cells, field, openWorld } from './commands.world.ts';
@@ -111,8 +111,8 @@ test('status shows paused models and what the hour has cost', async () => {
   await createBreaker(services).failed('test:model', { auth: true, message: 'no key' });
   const conversation = await services.store.conversations.find(world.place);
   if (conversation === null) throw new Error('Nothing was said.');
-  const { calls, limit } = await spentOn(services, conversation);
-  await bookCalls(services, conversation, 7);
+  const { calls, limit } = await callBudgetOf(services, conversation);
+  await countCalls(services, conversation, 7);
   const status = await world.type('/status');
   expect(field(status, 'Paused')).toMatch(/^test:model is paused until .*: no key$/);
   expect(field(status, 'Cost')).toContain(`${calls + 7} of at most ${limit} calls for summaries in this hour`);

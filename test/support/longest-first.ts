@@ -68,7 +68,7 @@ export const LONGEST: readonly string[] = [
   'test/core/event-loop.test.ts',
   'test/core/compaction-failure.test.ts',
   'test/attacks/loop.test.ts',
-  'test/core/compaction-spend.test.ts',
+  'test/core/compaction-call-budget.test.ts',
   'test/core/recall-share.test.ts',
   'test/core/context-engine.test.ts',
   'test/adapters/queue-server.test.ts',

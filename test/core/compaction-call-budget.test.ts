@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../src/adapter-kit.ts';
-import { bookCalls, refuseOverspending, spentOn } from '../../src/compaction/spend.ts';
+import { assertWithinBudget, callBudgetOf, countCalls } from '../../src/compaction/call-budget.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
 import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
 
@@ -28,19 +28,19 @@ async function editAndRun(world: World, times: number): Promise<number> {
   return world.model.requests.length - before;
 }
 
-const spent = async (world: World) => await spentOn(world.services, await world.conversation());
+const budget = async (world: World) => await callBudgetOf(world.services, await world.conversation());
 
 describe('what a conversation may cost', () => {
   it('refuses exactly the call that is one too many', async () => {
     await using world = await createWorld();
     await world.exchange('Hello.', 'Hi.');
     const whose = await world.conversation();
-    await bookCalls(world.services, whose, 1);
-    const { limit } = await spent(world);
-    await bookCalls(world.services, whose, limit - 2);
-    expect(await refuseOverspending(world.services, whose)).toBeUndefined();
-    await bookCalls(world.services, whose, 1);
-    await expect(refuseOverspending(world.services, whose)).rejects.toMatchObject({
+    await countCalls(world.services, whose, 1);
+    const { limit } = await budget(world);
+    await countCalls(world.services, whose, limit - 2);
+    expect(await assertWithinBudget(world.services, whose)).toBeUndefined();
+    await countCalls(world.services, whose, 1);
+    await expect(assertWithinBudget(world.services, whose)).rejects.toMatchObject({
       code: 'SPEND_CAPPED',
       data: { calls: limit, limit },
     });
@@ -53,7 +53,7 @@ describe('what a conversation may cost', () => {
     const calls = await editAndRun(world, 90);
     expect(calls).toBeGreaterThan(30);
     expect(calls).toBeLessThanOrEqual(60);
-    const { untilAt, limit } = await spent(world);
+    const { untilAt, limit } = await budget(world);
     expect(await world.conversation()).toMatchObject({ nextAttemptAt: untilAt });
     expect(world.of('maintenance.delayed').at(-1)).toMatchObject({
       nextAttemptAt: untilAt,
@@ -70,10 +70,10 @@ describe('what a conversation may cost', () => {
     const first = await createWorld({ directory });
     await restless(first);
     await editAndRun(first, 90);
-    const before = await spent(first);
+    const before = await budget(first);
     await first.crash();
     await using second = await createWorld({ directory, clock: first.clock });
-    expect(await spent(second)).toEqual(before);
+    expect(await budget(second)).toEqual(before);
     await second.clock.advance(60_000);
     expect(await editAndRun(second, 3)).toBe(0);
     await rm(directory, { recursive: true, force: true });
@@ -83,13 +83,13 @@ describe('what a conversation may cost', () => {
     await using world = await createWorld();
     await restless(world);
     await editAndRun(world, 90);
-    const { calls, limit } = await spent(world);
+    const { calls, limit } = await budget(world);
     expect(await world.run({ trigger: 'manual' })).toMatchObject({
       changed: false,
       reason: expect.stringContaining('model calls per hour for summaries'),
     });
     for (let index = 0; index < 4; index += 1) await world.exchange(filler(60, index), filler(60));
-    expect(await spent(world)).toMatchObject({ calls, limit: limit + 16 });
+    expect(await budget(world)).toMatchObject({ calls, limit: limit + 16 });
     expect(await world.run({ trigger: 'manual' })).toMatchObject({
       changed: false,
       reason: expect.stringMatching(/^the last attempt failed; the next one is at /),
@@ -99,9 +99,9 @@ describe('what a conversation may cost', () => {
   it('counts calls that failed', async () => {
     await using world = await createWorld();
     await restless(world);
-    const { calls } = await spent(world);
+    const { calls } = await budget(world);
     world.model.script = () => ({ text: '', cut: true });
     await editAndRun(world, 1);
-    expect((await spent(world)).calls).toBe(calls + 1);
+    expect((await budget(world)).calls).toBe(calls + 1);
   });
 });

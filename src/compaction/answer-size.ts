@@ -2,6 +2,7 @@ import type { Entry } from '../domain/message.ts';
 import { maxCandidates } from '../memory/candidate.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import { answerTokens } from './job-context.ts';
+import { type Span, sourceTokens, tokensOf } from './span.ts';
 
 /** A summary takes about this share of its source. A short source has a minimum: names and numbers need their space. */
 const SUMMARY_SHARE = 0.2;
@@ -22,14 +23,46 @@ export function condensedWords(windowTokens: number, sourceTokens: number): numb
   return wordsFor(windowTokens, sourceTokens * CONDENSED_SHARE);
 }
 
+/** The window of the model that writes, and the settings for the window that reads the summary. */
+export interface Writer {
+  readonly windowTokens: number;
+  readonly profile: Pick<ContextProfile, 'stackShare' | 'windowTokens'>;
+}
+
+/** What a prompt asks for: a summary of this length, and the memories next to it. */
+export interface SummarySize extends MemoryRules {
+  readonly targetWords: number;
+}
+
+/** For measuring a prompt before its source is known. */
+export const MAX_WORDS = 1000;
+/** Before a shorter transcript, the examples would take more tokens than they are worth. */
+const MIN_SOURCE_FOR_EXAMPLES = 4000;
+
+/** What to ask for of these messages. */
+export function summarySize({ windowTokens, profile }: Writer, span: Span): SummarySize {
+  const { maxMemories, examples } = memoryRules(windowTokens, span.entries);
+  return {
+    targetWords: Math.min(maxStackedWords(profile), targetWords(windowTokens, sourceTokens(span))),
+    maxMemories,
+    examples: examples && tokensOf(span.lines) >= MIN_SOURCE_FOR_EXAMPLES,
+  };
+}
+
+/** The words to ask for of summaries of this size. */
+export function condensedSize({ windowTokens, profile }: Writer, sourceTokens: number): number {
+  return Math.min(maxStackedWords(profile), condensedWords(windowTokens, sourceTokens));
+}
+
+export function tokensOfWords(words: number): number {
+  return words / WORDS_PER_TOKEN;
+}
+
 /** At least this many summaries fit the stack's share of the window, so that few are condensed at a time. */
 const STACKED_SUMMARIES = 5;
 
 /** The maximum target length of a summary in this window. */
-export function maxStackedWords({
-  stackShare,
-  windowTokens,
-}: Pick<ContextProfile, 'stackShare' | 'windowTokens'>): number {
+function maxStackedWords({ stackShare, windowTokens }: Pick<ContextProfile, 'stackShare' | 'windowTokens'>): number {
   const tokens = Math.max(MIN_SUMMARY_TOKENS, (stackShare * windowTokens) / STACKED_SUMMARIES);
   return Math.floor((tokens * WORDS_PER_TOKEN) / 10) * 10;
 }

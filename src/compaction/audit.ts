@@ -19,6 +19,14 @@ export function limitFor(sourceTokens: number): number {
   return Math.floor(sourceTokens * (1 - MIN_PROGRESS));
 }
 
+/** No summary is shorter than this. */
+const MIN_FILLING = 48;
+
+/** The source of a gap is already out of the view, so even a short summary costs nothing. */
+export function fillingLimit(sourceTokens: number): number {
+  return Math.max(MIN_FILLING, sourceTokens);
+}
+
 /** How refusals begin in the most common languages. In other languages, the check for shared words detects them. */
 const REFUSAL = new RegExp(
   `^(?:${[

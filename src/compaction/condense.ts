@@ -5,7 +5,7 @@ import type { SummaryId } from '../domain/message.ts';
 import type { CommitResult, NewSummary, Summary } from '../ports/summary-store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Account } from '../search/losses.ts';
-import { condensedWords, maxStackedWords } from './answer-size.ts';
+import { condensedSize, MAX_WORDS } from './answer-size.ts';
 import { limitFor } from './audit.ts';
 import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept, condensedLoss } from './ledger.ts';
@@ -78,11 +78,11 @@ async function write(
   const linesOf = structured ? linesBySection : plainLines;
   const prompt = (strict: string, words: number) =>
     services.prompts.render('condenser', { strict, instruction, targetWords: words, structured }, from);
-  const room = transcriptTokens(job, prompt('', 1000), []);
+  const room = transcriptTokens(job, prompt('', MAX_WORDS), []);
   const parts = partsWithin(condensation.parts, room, linesOf);
   if (rewrites !== null && parts.length < condensation.parts.length) throw tooSmall(job.model.id);
   const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
-  const words = Math.min(maxStackedWords(job.profile), condensedWords(job.windowTokens, sourceTokens));
+  const words = condensedSize(job, sourceTokens);
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
   const lines = linesOf(parts);

@@ -10,8 +10,8 @@ import { type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import { accountFor, lossIndexOf } from '../search/losses.ts';
 import { sourceOf } from '../search/read-account.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
-import { type MemoryRules, maxStackedWords, memoryRules, targetWords } from './answer-size.ts';
-import { limitFor } from './audit.ts';
+import { MAX_WORDS, type MemoryRules, memoryRules, summarySize } from './answer-size.ts';
+import { fillingLimit, limitFor } from './audit.ts';
 import { condense, recondense } from './condense.ts';
 import { askForMemories } from './extract.ts';
 import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
@@ -19,7 +19,7 @@ import { announceKept } from './ledger.ts';
 import { isAsked, type Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
-import { headSpan, type Span, tokensOf } from './span.ts';
+import { headSpan, type Span, sourceTokens } from './span.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor, saysSomething } from './transcript.ts';
 
@@ -29,14 +29,6 @@ export interface Done {
   readonly toSeq: number;
   readonly memories: readonly MemoryWrite[];
 }
-
-/** For measuring the prompt before its source is known. */
-const MAX_WORDS = 1000;
-
-/** Before a shorter transcript, the examples would take more tokens than they are worth. */
-const MIN_SOURCE_FOR_EXAMPLES = 4000;
-/** The source of a gap is already out of the view, so even a short summary costs nothing. */
-const MIN_FILLING = 48;
 
 /** Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. */
 export async function perform(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
@@ -112,17 +104,12 @@ interface Drafting {
 }
 
 async function draft(job: JobContext, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
-  const { services, model, instruction, windowTokens } = job;
+  const { services, model, instruction } = job;
   const from = promptSourceOf(job.agent);
   const transcript = await transcriptOf(job, span, snapshot);
   const isTail = work.kind === 'compact';
   const structured = isStructured(job);
-  const size = {
-    structured,
-    targetWords: Math.min(maxStackedWords(job.profile), targetWords(windowTokens, sourceTokens(span))),
-    ...memoryRules(windowTokens, span.entries),
-    examples: memoryRules(windowTokens, span.entries).examples && tokensOf(span.lines) >= MIN_SOURCE_FOR_EXAMPLES,
-  };
+  const size = { structured, ...summarySize(job, span) };
   const drafted = await summarise(job, {
     purpose: 'compact',
     prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction, ...size }, from),
@@ -132,7 +119,7 @@ async function draft(job: JobContext, { work, span, place, snapshot }: Drafting)
     source: transcript.lines.join('\n'),
     nonce: transcript.nonce,
     tokensOf: (text) => (isTail ? layerTokens(job, { ...place, text }) : estimateText(text)),
-    limitTokens: isTail ? limitFor(sourceTokens(span)) : Math.max(MIN_FILLING, sourceTokens(span)),
+    limitTokens: isTail ? limitFor(sourceTokens(span)) : fillingLimit(sourceTokens(span)),
   });
   const { text, candidates, promptHash } = drafted;
   return { text, tokens: layerTokens(job, { ...place, text }), model: model.id, promptHash, candidates };
@@ -148,12 +135,6 @@ async function transcriptOf(
   const lines = span.lines.map((line) => line.text);
   const nonce = nonceFor([...before, ...known, ...lines], job.services.random);
   return { nonce, before: [...before], known: [...known], lines };
-}
-
-/** The tokens of the span in the view: its entries with their labels, or as much as was shown of them. */
-export function sourceTokens(span: Span): number {
-  const stored = span.entries.reduce((sum, entry) => sum + (saysSomething(entry) ? entry.tokens : 0), 0);
-  return Math.max(stored, tokensOf(span.lines));
 }
 
 /** Everything in the range was deleted, so no model is called and the summary says that nothing is left. */

@@ -1,7 +1,7 @@
 import { type CutPoint, cutPoints, viewOrder } from '../context/order.ts';
 import type { Entry } from '../domain/message.ts';
 import { UTC } from '../util/local-time.ts';
-import { type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
+import { saysSomething, type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
 
 /** The head of a range that one call can read: it gets its own summary. */
 export interface Span {
@@ -108,4 +108,10 @@ function runningTokens(lines: readonly TranscriptLine[]): (toSeq: number) => num
 
 export function tokensOf(lines: readonly TranscriptLine[]): number {
   return lines.reduce((sum, line) => sum + line.tokens, 0);
+}
+
+/** The tokens of the span in the view: its entries with their labels, or as much as was shown of them. */
+export function sourceTokens({ entries, lines }: Span): number {
+  const stored = entries.reduce((sum, entry) => sum + (saysSomething(entry) ? entry.tokens : 0), 0);
+  return Math.max(stored, tokensOf(lines));
 }

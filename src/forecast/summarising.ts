@@ -1,10 +1,16 @@
 import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer.ts';
-import { condensedWords, maxStackedWords, memoryRules, targetWords } from '../compaction/answer-size.ts';
-import { limitFor } from '../compaction/audit.ts';
-import { sideTokensFor, transcriptTokens } from '../compaction/job-context.ts';
+import {
+  condensedSize,
+  MAX_WORDS,
+  memoryRules,
+  type SummarySize,
+  summarySize,
+  tokensOfWords,
+} from '../compaction/answer-size.ts';
+import { fillingLimit, limitFor } from '../compaction/audit.ts';
+import { isStructured, sideTokensFor, transcriptTokens } from '../compaction/job-context.ts';
 import type { Reasoner } from '../compaction/reasoning.ts';
-import { sourceTokens } from '../compaction/run-job.ts';
-import { headSpan, type Span, tokensOf } from '../compaction/span.ts';
+import { headSpan, type Span, sourceTokens, tokensOf } from '../compaction/span.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { renderSummary } from '../context/fixed-prefix.ts';
 import type { Condensation } from '../context/plan.ts';
@@ -13,7 +19,7 @@ import type { Entry, SummaryId } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { type PromptVariables, promptSourceOf, type RenderedPrompt } from '../prompts/variables.ts';
+import { promptSourceOf, type RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 
 export interface Summarising {
@@ -38,11 +44,6 @@ export interface Written {
   readonly outputTokens: number;
 }
 
-/** For measuring the prompt before its source is known, as in a job. */
-const MAX_WORDS = 1000;
-const MIN_FILLING = 48;
-const MIN_SOURCE_FOR_EXAMPLES = 4000;
-const WORDS_PER_TOKEN = 0.75;
 const TOOLS = [SUMMARY_TOOL, MEMORY_TOOL];
 
 /** Summarises as much of the head of the entries as one call can read. */
@@ -60,23 +61,21 @@ export function writeSummary(
   const span = headSpan(entries, room, agent.timezone);
   const spanTokens = tokensOf(span.lines);
   const source = sourceTokens(span);
-  const words = Math.min(maxStackedWords(profile), targetWords(windowTokens, source));
-  const { examples, ...memories } = memoryRules(windowTokens, span.entries);
-  const size = { targetWords: words, ...memories, examples: examples && spanTokens >= MIN_SOURCE_FOR_EXAMPLES };
+  const size = summarySize({ windowTokens, profile }, span);
   // The memories and summaries before a transcript soon take all of their room.
   const besideTokens = hasStack ? 2 * sideTokensFor(windowTokens, spanTokens) : 0;
-  const limit = kind === 'compact' ? limitFor(source) : Math.max(MIN_FILLING, source);
+  const limit = kind === 'compact' ? limitFor(source) : fillingLimit(source);
   return {
     ...written(
       parts,
       { ...placeOf(span), level: 0 },
-      Math.min((words / WORDS_PER_TOKEN) * parts.lengths.messages, limit),
+      Math.min(tokensOfWords(size.targetWords) * parts.lengths.messages, limit),
     ),
     inputTokens: compactTokens(parts, size) + spanTokens + besideTokens,
   };
 }
 
-function compactTokens(parts: Summarising, size: Size): number {
+function compactTokens(parts: Summarising, size: SummarySize): number {
   return sizedOnce(parts, JSON.stringify(size), () =>
     callTokens(parts, compactor(parts, size), { tools: TOOLS, task: 'compact' }),
   );
@@ -84,29 +83,24 @@ function compactTokens(parts: Summarising, size: Size): number {
 
 export function writeCondensed(parts: Summarising, { parts: children, ...place }: Condensation): Written {
   const source = children.reduce((sum, { tokens }) => sum + tokens, 0);
-  const words = Math.min(maxStackedWords(parts.profile), condensedWords(parts.reader.windowTokens, source));
+  const { windowTokens } = parts.reader;
+  const words = condensedSize({ windowTokens, profile: parts.profile }, source);
   const variables = { strict: '', instruction: '', targetWords: words, structured: isStructured(parts) };
   const frameTokens = sizedOnce(parts, `condenser ${words}`, () => {
     const prompt = parts.services.prompts.render('condenser', variables, promptSourceOf(parts.agent));
     return callTokens(parts, prompt, { tools: [], task: 'condense' });
   });
   return {
-    ...written(parts, place, Math.min((words / WORDS_PER_TOKEN) * parts.lengths.summaries, limitFor(source))),
+    ...written(parts, place, Math.min(tokensOfWords(words) * parts.lengths.summaries, limitFor(source))),
     inputTokens: frameTokens + source,
   };
-}
-
-function isStructured({ agent }: Summarising): boolean {
-  return agent.compaction.summary_form === 'structured';
 }
 
 function placeOf({ fromSeq, toSeq }: Span): Pick<Summary, 'fromSeq' | 'toSeq'> {
   return { fromSeq, toSeq };
 }
 
-type Size = Pick<PromptVariables<'compactor'>, 'targetWords' | 'maxMemories' | 'examples'>;
-
-function compactor(parts: Summarising, size: Size): RenderedPrompt {
+function compactor(parts: Summarising, size: SummarySize): RenderedPrompt {
   const variables = { tools: true, strict: '', instruction: '', structured: isStructured(parts), ...size };
   return parts.services.prompts.render('compactor', variables, promptSourceOf(parts.agent));
 }

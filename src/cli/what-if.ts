@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app/app.ts';
+import { isBuiltInEngine } from '../config/known.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
@@ -57,7 +58,7 @@ async function columnsOf({ parts }: App, options: Options): Promise<readonly Col
   const conversation = await findConversation(parts, options.conversation);
   const configured = parts.agents.agentFor(conversation.key);
   const tried = options.try.map((settings) => ({ settings, agent: withSettings(configured, settings) }));
-  const isKnown = configured.engine === 'stacked' || configured.engine === 'sliding';
+  const isKnown = isBuiltInEngine(configured.engine);
   if (!isKnown && tried.length === 0) throw new StrataError('USAGE', { problem: unknownEngine(configured.engine) });
   const now = isKnown ? [{ settings: null, agent: configured }] : [];
   const profile = await parts.profile(conversation);

@@ -10,9 +10,17 @@ export interface KnownNames {
   readonly stores: readonly string[];
 }
 
+/** The context engines that come with Strata. A forecast knows them only. */
+export const BUILT_IN_ENGINES = ['stacked', 'sliding'] as const;
+export type BuiltInEngine = (typeof BUILT_IN_ENGINES)[number];
+
+export function isBuiltInEngine(name: string): name is BuiltInEngine {
+  return BUILT_IN_ENGINES.some((engine) => engine === name);
+}
+
 export const builtInNames: KnownNames = {
   tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read', 'message_open'],
-  engines: ['stacked', 'sliding'],
+  engines: BUILT_IN_ENGINES,
   providers: ['anthropic', 'openai', 'google', 'openrouter', 'ollama', 'offline'],
   stores: ['postgres', 'postgresql'],
 };

@@ -1,3 +1,4 @@
+import type { BuiltInEngine } from '../config/known.ts';
 import { firstKept } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
@@ -8,7 +9,7 @@ import { createRequestCount, type RequestParts, type Requests } from './requests
 import { type Moment, measureAt, snapshotAt } from './view.ts';
 
 export interface ForecastParts extends MaintainParts, RequestParts, EvidenceParts {
-  readonly engine: 'stacked' | 'sliding';
+  readonly engine: BuiltInEngine;
   /** Tokens that the summarising model counts for each estimated one. */
   readonly summaryRatio: number;
   /** As `costOfReply`, of a call that summarises. */

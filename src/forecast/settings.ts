@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { checkAgents } from '../config/checks.ts';
+import { BUILT_IN_ENGINES, isBuiltInEngine } from '../config/known.ts';
 import type { Origin } from '../config/layers.ts';
 import { createReport } from '../config/report.ts';
 import { type AgentSettings, agentSchema } from '../config/schema.ts';
@@ -25,6 +27,18 @@ export const FORECAST_SETTINGS = [
 
 export type ForecastSetting = (typeof FORECAST_SETTINGS)[number];
 export type ForecastValues = ReadonlyMap<ForecastSetting, string | number>;
+
+/** Those that can be "auto": their schemas accept this word, and no other. */
+export const AUTO_SETTINGS: ReadonlySet<ForecastSetting> = new Set(
+  FORECAST_SETTINGS.filter((name) => accepts(name, 'auto') && !accepts(name, 'automatic')),
+);
+
+function accepts(name: ForecastSetting, value: string): boolean {
+  const [table = '', key] = name.split('.');
+  const { shape } = agentSchema;
+  const fields: Readonly<Record<string, z.ZodType>> = key === undefined ? shape : shape.compaction.shape;
+  return fields[key ?? table]?.safeParse(value).success === true;
+}
 
 const FLAG = '--try';
 
@@ -85,7 +99,7 @@ function parsed(value: object, { refuse }: ForecastSource): AgentSettings {
     throw refuse(`${faults.join('; ')}.`);
   }
   const { engine } = result.data;
-  if (engine !== 'stacked' && engine !== 'sliding') throw refuse('engine: expected stacked or sliding.');
+  if (!isBuiltInEngine(engine)) throw refuse(`engine: expected ${BUILT_IN_ENGINES.join(' or ')}.`);
   return result.data;
 }
 

@@ -1,4 +1,5 @@
 import type { CommandServices } from '../commands/services.ts';
+import { isBuiltInEngine } from '../config/known.ts';
 import type { ConfigRow } from '../config/rows.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { settingLines } from '../config/setting-lines.ts';
@@ -8,6 +9,7 @@ import type { Forecast } from '../forecast/forecast.ts';
 import { forecastFor } from '../forecast/open.ts';
 import { FORECAST_ROWS } from '../forecast/rows.ts';
 import {
+  AUTO_SETTINGS,
   FORECAST_SETTINGS,
   type ForecastSetting,
   type ForecastValues,
@@ -101,21 +103,12 @@ function changedValues(agent: AgentSettings, given: WhatIfQuery['values']): Fore
   for (const name of FORECAST_SETTINGS) {
     const text = Object.hasOwn(given, name) ? given[name]?.slice(0, MAX_LENGTH) : undefined;
     const present = settingOf(agent, name);
-    if (text === undefined || (text.trim() === '' && !AUTO.includes(name))) continue;
+    if (text === undefined || (text.trim() === '' && !AUTO_SETTINGS.has(name))) continue;
     const value = text.trim() === '' ? 'auto' : settingValue(text);
     if (value !== present) values.set(name, value);
   }
   return values;
 }
-
-const AUTO: readonly ForecastSetting[] = [
-  'context_window',
-  'compaction.background_target',
-  'compaction.aggressive_target',
-  'compaction.emergency_target',
-  'compaction.fixed_share',
-  'compaction.tail_share',
-];
 
 function tryValues(
   agent: AgentSettings,
@@ -135,8 +128,8 @@ const presents = new WeakMap<Session, Promise<Forecast | null>>();
 /** Played once for each session. */
 function presentOf(parts: CommandServices, session: Session): Promise<Forecast | null> {
   const { engine } = session.agent;
-  const isKnown = engine === 'stacked' || engine === 'sliding';
-  const present = presents.get(session) ?? (isKnown ? play(parts, session, session.agent) : Promise.resolve(null));
+  const present =
+    presents.get(session) ?? (isBuiltInEngine(engine) ? play(parts, session, session.agent) : Promise.resolve(null));
   presents.set(session, present);
   present.catch(() => presents.delete(session));
   return present;
@@ -149,7 +142,7 @@ async function play(parts: CommandServices, session: Session, agent: AgentSettin
 
 function settingsOf(agent: AgentSettings, values: ForecastValues): readonly TriedSetting[] {
   return FORECAST_SETTINGS.map((name) => ({
-    ...{ name, present: settingOf(agent, name), tried: values.get(name) ?? null, canBeAuto: AUTO.includes(name) },
+    ...{ name, present: settingOf(agent, name), tried: values.get(name) ?? null, canBeAuto: AUTO_SETTINGS.has(name) },
   }));
 }
 

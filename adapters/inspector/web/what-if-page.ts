@@ -1,4 +1,11 @@
-import { counted, formatNumber, formatPercent, type TriedSetting, type WhatIfView } from '../../../src/adapter-kit.ts';
+import {
+  BUILT_IN_ENGINES,
+  counted,
+  formatNumber,
+  formatPercent,
+  type TriedSetting,
+  type WhatIfView,
+} from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, nothing } from './html.ts';
 import { emptyState } from './layout.ts';
 import { whatIfChart } from './what-if-chart.ts';
@@ -82,12 +89,11 @@ function controls(view: WhatIfView): Markup {
   return html`<form class="trial panel" action="${path}" data-trial>${groups}<p class="actions"><button class="primary">Try it</button><a class="button" href="${path}">Present settings</a></p></form>`;
 }
 
-const ENGINES = ['stacked', 'sliding'] as const;
-
 function engineField(setting: TriedSetting | undefined): Markup {
   if (setting === undefined) return nothing;
   const value = setting.tried ?? setting.present;
-  const names = ENGINES.some((engine) => engine === value) ? ENGINES : [String(value), ...ENGINES];
+  const isKnown = BUILT_IN_ENGINES.some((engine) => engine === value);
+  const names = isKnown ? BUILT_IN_ENGINES : [String(value), ...BUILT_IN_ENGINES];
   return html`<div class="trial-field"><div><label for="f-engine">Engine</label>${presentNote(setting)}</div><select id="f-engine" name="engine">${names.map((name) => html`<option ${name === value ? html`selected` : ''}>${name}</option>`)}</select></div>`;
 }
 

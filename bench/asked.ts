@@ -84,7 +84,7 @@ async function askAll(
   const asked: Asked[] = [];
   for (const { question, evidence, category } of questions) {
     if (evidence.length === 0 && category !== 'ordinary') continue;
-    const preview = await bot.commandParts.preview(conversation, question);
+    const preview = await bot.commandServices.preview(conversation, question);
     const shown = new Set(preview.messages);
     const evidenceInView = evidence.filter((id) => shown.has(id)).length / Math.max(1, evidence.length);
     asked.push({ conversation: name, category, evidenceInView, ...passagesIn(preview) });

@@ -47,5 +47,5 @@ export async function appendPast(
 export async function usedShare({ bot }: Pick<World, 'bot'>, key: ConversationKey): Promise<number> {
   const conversation = await bot.services.store.conversations.find(key);
   if (conversation === null) return 0;
-  return (await bot.commandParts.inspect(conversation)).measurement.ratio;
+  return (await bot.commandServices.inspect(conversation)).measurement.ratio;
 }

@@ -138,7 +138,7 @@ async function judge(
   for (const [index, { question, specific }] of PLANTS.entries()) {
     const seq = (await store.transcript.byExternalId(id, idOf(index)))?.seq ?? 0;
     if (seq > conversation.compactedUpto || [...known].some((one) => isOf(one, { seq, specific }))) reachable += 1;
-    const { messages } = await bot.commandParts.preview(conversation, question);
+    const { messages } = await bot.commandServices.preview(conversation, question);
     if (!messages.includes(idOf(index))) missed.push(question);
   }
   const { specifics, kept } = countSpecifics(account);

@@ -99,7 +99,7 @@ async function ratioAtRest({ bot, storage }: World, queue: Queue): Promise<numbe
   await queue.idle();
   const conversation = await storage.store.conversations.find(KEY);
   if (conversation === null) throw new Error('The conversation is missing');
-  const { used, volatile, window } = (await bot.commandParts.inspect(conversation)).measurement;
+  const { used, volatile, window } = (await bot.commandServices.inspect(conversation)).measurement;
   return (used - volatile) / window;
 }
 

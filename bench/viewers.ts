@@ -93,7 +93,7 @@ async function withViewers(world: World, work: () => Promise<Talked>): Promise<T
   const { bot } = world;
   const server = await startInspector({
     settings: generalDefaults.inspector,
-    open: async () => createInspection({ parts: bot.commandParts, configRows: () => [] }),
+    open: async () => createInspection({ services: bot.commandServices, configRows: () => [] }),
     clock: createSystemClock(),
     log: SILENT,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../src/bot/bot.ts';
-import type { Role } from '../src/bot/parts.ts';
+import type { ProcessRole } from '../src/bot/options.ts';
 import { type AgentOverrides, defaultAgent } from '../src/config/defaults.ts';
 import type { PriceOptions } from '../src/costs/prices.ts';
 import { makeKey } from '../src/domain/key.ts';
@@ -31,7 +31,7 @@ export interface WorldOptions {
   readonly storage?: Storage;
   /** Default: the in-process queue. */
   readonly queue?: Queue;
-  readonly role?: Role;
+  readonly role?: ProcessRole;
   /** Called with every post, for a benchmark that counts posts itself. */
   readonly onPost?: (post: {
     readonly conversation: ConversationKey;

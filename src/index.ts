@@ -13,7 +13,7 @@ export {
 } from './plugins/plugin.ts';
 export type { Hooks } from './hooks/hooks.ts';
 export type { AgentEntry, AgentSettings } from './config/schema.ts';
-export type { BotParts, Role as ProcessRole } from './bot/parts.ts';
+export type { BotOptions, ProcessRole } from './bot/options.ts';
 export { createPromptLibrary } from './prompts/library.ts';
 
 // Handle its events and errors.

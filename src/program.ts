@@ -42,9 +42,9 @@ export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<
  * await app.close();
  */
 export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> {
-  const parts = { adapters, streams: terminalStreams(), environment: process.env };
+  const host = { adapters, streams: terminalStreams(), environment: process.env };
   const whole = { platforms: 'configured', listenOnly: false, create: true, role: 'all', terminal: null } as const;
-  return await openWith(parts, { ...NO_CHOICES, ...whole, ...options });
+  return await openWith(host, { ...NO_CHOICES, ...whole, ...options });
 }
 
 /**

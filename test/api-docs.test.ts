@@ -29,7 +29,7 @@ describe('the API reference', () => {
 
   it('shows declarations with their docstrings and examples', () => {
     expect(page).toMatch(
-      /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(parts: BotParts\): Bot;\n```/,
+      /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(options: BotOptions\): Bot;\n```/,
     );
     expect(page).toContain("```ts\nconst app = await openApp({ config: 'config.toml' });");
   });

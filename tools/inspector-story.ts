@@ -72,7 +72,7 @@ export async function tellStory({ messages }: { readonly messages: number }): Pr
   let next = messages;
   const inspector = await startInspector({
     settings: generalDefaults.inspector,
-    open: async () => createInspection({ parts: bot.commandParts, configRows: () => rowsIn(directory) }),
+    open: async () => createInspection({ services: bot.commandServices, configRows: () => rowsIn(directory) }),
     clock,
     log: silentLog,
   });

@@ -52,7 +52,7 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
 async function writePicture({ bot, paths }: InspectedStory): Promise<void> {
   const key = parseKey(decodeURIComponent(paths['conversation']?.slice('/c/'.length) ?? '')).key;
   const conversation = await bot.services.store.conversations.find(key);
-  const picture = conversation === null ? null : await bot.commandParts.picture(conversation);
+  const picture = conversation === null ? null : await bot.commandServices.picture(conversation);
   if (picture !== null) await writeFile(join(values.out, 'chat.png'), Buffer.from(picture.base64, 'base64'));
 }
 

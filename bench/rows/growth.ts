@@ -150,7 +150,7 @@ async function measure(
     }),
     view: await medianOf(rounds, async () => {
       const found = await pick();
-      return () => bot.commandParts.inspect(found);
+      return () => bot.commandServices.inspect(found);
     }),
     search: await medianOf(rounds, async () => {
       const { id: conversationId } = await pick();

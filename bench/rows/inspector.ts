@@ -47,7 +47,7 @@ export async function inspector({ quick }: RowOptions): Promise<RowResult> {
 async function measure({ bot }: World): Promise<readonly Figure[]> {
   const server = await startInspector({
     settings: generalDefaults.inspector,
-    open: async () => createInspection({ parts: bot.commandParts, configRows: () => [] }),
+    open: async () => createInspection({ services: bot.commandServices, configRows: () => [] }),
     clock: createSystemClock(),
     log: SILENT,
   });

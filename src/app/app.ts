@@ -1,6 +1,6 @@
 import type { Adapters, ChannelContext, Notices, Operations, TerminalContext, TerminalEnd } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
-import type { Role } from '../bot/parts.ts';
+import type { ProcessRole } from '../bot/options.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -30,7 +30,7 @@ export interface OpenOptions extends GlobalOptions {
    */
   readonly create: boolean;
   /** The role of this process. */
-  readonly role: Role;
+  readonly role: ProcessRole;
   readonly terminal: { readonly conversation: ConversationKey | null; readonly user: string } | null;
 }
 
@@ -41,10 +41,10 @@ export interface AppHost {
   readonly environment: LoadOptions['environment'];
 }
 
-/** A fully wired bot. Its parts can be used before `start`, or without it. */
+/** A fully wired bot. Its services can be used before `start`, or without it. */
 export interface App {
   readonly bot: Bot;
-  readonly parts: CommandServices;
+  readonly services: CommandServices;
   readonly config: Config;
   readonly upkeep: Upkeep;
   /** Every channel adapter, including those of plugins. */

@@ -92,8 +92,8 @@ export async function openInspector(
   return await start({
     settings: { ...inspector, listen },
     open: async () => (await import('../inspection/inspection.ts')).createInspection(host),
-    clock: host.parts.clock,
-    log: host.parts.log,
+    clock: host.services.clock,
+    log: host.services.log,
   });
 }
 

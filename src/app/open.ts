@@ -1,7 +1,7 @@
 import type { Adapters, ChannelContext, Notices, OperationsOptions, TerminalEnd } from '../bot/adapters.ts';
 import { type Bot, createBot } from '../bot/bot.ts';
-import { lonelyRole } from '../bot/checked-parts.ts';
-import type { BotParts, Role } from '../bot/parts.ts';
+import { lonelyRole } from '../bot/checked-options.ts';
+import type { BotOptions, ProcessRole } from '../bot/options.ts';
 import type { CommandDefinition } from '../commands/define.ts';
 import { allCommands } from '../commands/own.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
@@ -40,12 +40,12 @@ import {
 
 /** Opens only the store. */
 export async function openStore(
-  parts: Pick<AppHost, 'adapters' | 'environment'>,
+  host: Pick<AppHost, 'adapters' | 'environment'>,
   options: GlobalOptions & Pick<OpenOptions, 'create'>,
 ): Promise<Storage> {
-  const { load, plugins } = await findPlugins(parts, options);
+  const { load, plugins } = await findPlugins(host, options);
   const { config } = loadConfig(load);
-  return await openStorage(await withPlugins(parts.adapters, plugins), config, options);
+  return await openStorage(await withPlugins(host.adapters, plugins), config, options);
 }
 
 /**
@@ -55,28 +55,28 @@ export async function openStore(
 export async function openApp(given: AppHost, options: OpenOptions): Promise<App> {
   const { load, plugins } = await findPlugins(given, options);
   const loaded = loadConfig(load);
-  const parts: AppHost = { ...given, adapters: await withPlugins(given.adapters, plugins) };
+  const host: AppHost = { ...given, adapters: await withPlugins(given.adapters, plugins) };
   const { config } = loaded;
   const platforms = platformsOf(config, options);
-  const adapters = await loadChannels(parts.adapters, loaded, platforms);
+  const adapters = await loadChannels(host.adapters, loaded, platforms);
   const prompts = createPromptLibrary({ sources: sourcesOf(config) });
   refuseLonely(options.role, config);
-  const storage = await openStorage(parts.adapters, config, options);
+  const storage = await openStorage(host.adapters, config, options);
   const ended = Promise.withResolvers<TerminalEnd>();
   // Only commands that serve a platform read this.
   ended.promise.catch(() => undefined);
   try {
     const isService = options.role === 'worker' || platforms.some((name) => name !== 'terminal');
-    const log = await openLog(parts, loaded, isService);
-    const models = await openModels(parts, config, log);
+    const log = await openLog(host, loaded, isService);
+    const models = await openModels(host, config, log);
     const notices = createNotices();
-    const context = contextOf({ parts, options, log, storage, ended, notices, plugins });
+    const context = contextOf({ host, options, log, storage, ended, notices, plugins });
     const served = [...adapters].filter(([name]) => platforms.includes(name));
     const channels = await Promise.all(
       served.map(([name, adapter]) => adapter.create(config.channels[name] ?? {}, context)),
     );
     const { url } = config.queue;
-    const queues = await queueAdapterOf(parts.adapters, config);
+    const queues = await queueAdapterOf(host.adapters, config);
     const queue = queues.create({ url, log, onTrouble: (message) => tellTrouble(message) });
     const live = watchConfig({
       initial: loaded,
@@ -87,8 +87,8 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     });
     const agents = createAgentDirectory(() => live.config());
     const bot = createBot({
-      ...{ storage, queue, models, prompts, log, channels, role: options.role, prices: await pricesOf(parts, live) },
-      reranker: rerankerOf(parts, config),
+      ...{ storage, queue, models, prompts, log, channels, role: options.role, prices: await pricesOf(host, live) },
+      reranker: rerankerOf(host, config),
       ...botPartsOf(plugins),
       agents: options.listenOnly ? listening(agents) : agents,
       retentionDays: config.privacy.retention_days,
@@ -100,10 +100,10 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     const openBoard = queues.openBoard && boardOf(queues.openBoard, url);
     return appOf({
       ...{ bot, live, platforms, config, upkeep: storage.upkeep, context, ended: ended.promise },
-      channelAdapters: parts.adapters.channels,
+      channelAdapters: host.adapters.channels,
       plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }),
       checkQueue: () => queues.check(url),
-      ...serversOf(parts.adapters, config, { bot, load, role: options.role, log, openBoard }),
+      ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
     });
   } catch (error) {
     await storage.store.close();
@@ -127,7 +127,7 @@ function appOf(of: {
 }): App {
   return {
     bot: of.bot,
-    parts: of.bot.commandParts,
+    services: of.bot.commandServices,
     config: of.config,
     upkeep: of.upkeep,
     channelAdapters: of.channelAdapters,
@@ -162,13 +162,13 @@ function serversOf(
   const configRows = () => rowsOf(loadConfig(load), null);
   return {
     operate: () => openOperations(adapters, config, { services: bot.services, ...options }),
-    inspect: (listen) => openInspector(adapters, config, { parts: bot.commandParts, configRows, listen }),
+    inspect: (listen) => openInspector(adapters, config, { services: bot.commandServices, configRows, listen }),
   };
 }
 
 function botPartsOf(
   plugins: readonly LoadedPlugin[],
-): Pick<BotParts, 'tools' | 'engines' | 'hooks'> & { readonly commands: readonly CommandDefinition[] } {
+): Pick<BotOptions, 'tools' | 'engines' | 'hooks'> & { readonly commands: readonly CommandDefinition[] } {
   const parts = plugins.map((plugin) => plugin.parts());
   return {
     tools: parts.flatMap(({ tools }) => tools),
@@ -178,7 +178,7 @@ function botPartsOf(
   };
 }
 
-async function pricesOf({ adapters }: AppHost, live: LiveConfig): Promise<NonNullable<BotParts['prices']>> {
+async function pricesOf({ adapters }: AppHost, live: LiveConfig): Promise<NonNullable<BotOptions['prices']>> {
   const createList = await adapters.prices();
   return { list: createList(), own: () => live.config().prices };
 }
@@ -209,7 +209,7 @@ function platformsOf(config: Config, { platforms, role }: OpenOptions): readonly
 }
 
 function contextOf(of: {
-  readonly parts: AppHost;
+  readonly host: AppHost;
   readonly options: OpenOptions;
   readonly log: Log;
   readonly storage: Storage;
@@ -217,7 +217,7 @@ function contextOf(of: {
   readonly notices: Notices;
   readonly plugins: readonly LoadedPlugin[];
 }): ChannelContext {
-  const { parts, options, log, storage, ended, notices, plugins } = of;
+  const { host, options, log, storage, ended, notices, plugins } = of;
   const clock = createSystemClock();
   const { user = 'user', conversation = null } = options.terminal ?? {};
   return {
@@ -225,7 +225,7 @@ function contextOf(of: {
     state: storage.state,
     clock,
     random: createSystemRandom(clock),
-    terminal: { ...parts.streams, user, conversation, notices, onEnd: ended.resolve },
+    terminal: { ...host.streams, user, conversation, notices, onEnd: ended.resolve },
     commandSpecs: allCommands(botPartsOf(plugins).commands).map(({ spec }) => spec),
     onRefused: ended.reject,
   };
@@ -236,7 +236,7 @@ function sourcesOf({ agents }: Pick<Config, 'agents'>): readonly PromptSource[] 
 }
 
 /** A gateway or worker alone requires a shared queue to reach the other half. */
-function refuseLonely(role: Role, { queue }: Config): void {
+function refuseLonely(role: ProcessRole, { queue }: Config): void {
   const fault = lonelyRole(role, { isShared: queue.url !== '' });
   if (fault === null) return;
   const problem = `${fault}: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role, one process does everything.`;

@@ -16,7 +16,7 @@ import type { Queue } from '../ports/queue.ts';
 import type { Reranker } from '../ports/reranker.ts';
 import type { Finding } from '../ports/upkeep.ts';
 import type { Services, Storage } from '../services.ts';
-import type { Role } from './parts.ts';
+import type { ProcessRole } from './options.ts';
 
 /** All adapters by name. Each is loaded on first use. */
 export interface Adapters {
@@ -146,7 +146,7 @@ export interface ModelsOptions {
 
 export interface OperationsOptions {
   readonly services: Services;
-  readonly role: Role;
+  readonly role: ProcessRole;
   /** `host:port`. Port 0 picks a free one. */
   readonly listen: string;
   readonly log: Log;

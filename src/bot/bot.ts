@@ -8,7 +8,7 @@ import type { Events } from '../ports/events.ts';
 import type { Services } from '../services.ts';
 import { logEvent } from './event-log.ts';
 import { watchLoop } from './loop-watchdog.ts';
-import type { BotParts } from './parts.ts';
+import type { BotOptions } from './options.ts';
 import { type Core, wire } from './wiring.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -31,7 +31,7 @@ export interface Bot extends AsyncDisposable {
   readonly services: Services;
   readonly commands: Commands;
   /** The services of the chat commands, also used by the CLI. */
-  readonly commandParts: CommandServices;
+  readonly commandServices: CommandServices;
   /**
    * Posts a message nobody asked for: stores it in the transcript and posts it exactly once, even across crashes.
    * Resolves when it is durable; if the platform is unreachable, the message is posted later. Throws `SEND_INVALID`,
@@ -67,8 +67,8 @@ export interface Bot extends AsyncDisposable {
  * });
  * await bot.start();
  */
-export function createBot(parts: BotParts): Bot {
-  const core = wire(parts);
+export function createBot(options: BotOptions): Bot {
+  const core = wire(options);
   const { events } = core.services;
   const leave = events.on((event) => logEvent(core.services.log, event));
   let stopping: Promise<void> | null = null;
@@ -88,7 +88,7 @@ export function createBot(parts: BotParts): Bot {
     sink: core.sink,
     services: core.services,
     commands: core.commands,
-    commandParts: core.commandParts,
+    commandServices: core.commandServices,
     send: core.send,
     changed: (conversation) => core.actors.peek(conversation)?.refresh(),
     async start() {

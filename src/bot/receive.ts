@@ -33,8 +33,8 @@ export interface ReceiverOptions {
 export type Receiver = (message: InboundMessage, edited: readonly Part[] | null) => Promise<Receipt>;
 
 /** Applies the hooks to a message, including an edit that arrived before it, and stores the result. */
-export function createReceiver(parts: ReceiverOptions): Receiver {
-  const { services, inbound } = parts;
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { services, inbound } = options;
   const { agents, clock } = services;
   const guard = createBotGuard();
   return async (given, edited) => {
@@ -43,13 +43,13 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
     const heard = await inbound.message(message);
     if (heard.kind === 'known') return duplicate(services, conversation, heard.seq);
     if (heard.kind === 'drop') {
-      parts.drop({ ...dropOf(message), reason: 'hook', problem: heard.reason });
+      options.drop({ ...dropOf(message), reason: 'hook', problem: heard.reason });
       return NOT_STORED;
     }
     const decision = decide(message, agents.agentFor(conversation), () =>
       guard.allows(`${placeOf(conversation)} ${message.author.id}`, clock.now()),
     );
-    return await store(parts, message, { heard, decision });
+    return await store(options, message, { heard, decision });
   };
 }
 
@@ -70,23 +70,23 @@ interface Judged {
   readonly decision: Decision;
 }
 
-async function store(parts: ReceiverOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
-  const { services, actors, outbox, logText } = parts;
+async function store(options: ReceiverOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
+  const { services, actors, outbox, logText } = options;
   const { conversation } = message;
   const wantsReply = judged.decision.reply && judged.heard.kind === 'keep';
-  const answer = await answerTo(parts, message, judged);
+  const answer = await answerTo(options, message, judged);
   const result = await actors.of(conversation).receive({
     ...{ conversation, audience: message.audience, wantsReply, now: services.clock.now() },
     message: toNewMessage(message, judged.heard),
     idleExtractMs: idleMsOf(services.agents.agentFor(conversation)),
-    ...(answer === null ? {} : rowsOf(parts, message, answer)),
+    ...(answer === null ? {} : rowsOf(options, message, answer)),
   });
   if (result.kind === 'duplicate') return duplicate(services, conversation, result.seq);
   endExposed(actors, result);
   services.events.emit({ kind: 'message.accepted', conversation, seq: result.seq, wantsReply });
   logText(conversation, message.author.name, judged.heard.text);
   if (answer !== null) logText(conversation, 'bot', answer.text);
-  if (parts.posts()) outbox.deliver(conversation, result.posts);
+  if (options.posts()) outbox.deliver(conversation, result.posts);
   if (judged.heard.kind === 'failed') reportFailure(services, conversation, { ...judged, seq: result.seq });
   return { stored: true, willReply: wantsReply || (answer?.isPosted ?? false) };
 }
@@ -110,23 +110,23 @@ interface Answer {
 
 /** The hooks' answer to the message, or their failure. Null if a turn should answer, or if no answer is wanted. */
 async function answerTo(
-  parts: ReceiverOptions,
+  options: ReceiverOptions,
   { conversation: key, audience }: InboundMessage,
   { heard, decision }: Judged,
 ): Promise<Answer | null> {
   const mayAnswer = decision.reply || decision.reason === 'not addressed';
-  if (heard.kind === 'failed') return decision.reply ? failure(parts, key) : null;
+  if (heard.kind === 'failed') return decision.reply ? failure(options, key) : null;
   if (heard.kind !== 'answer' || !mayAnswer) return null;
   try {
     const posting = { conversation: { key, audience }, text: heard.answer, isReply: true };
-    const result = await throughPostHooks(parts.services, posting);
+    const result = await throughPostHooks(options.services, posting);
     return result.kind === 'post'
       ? { role: 'assistant', text: result.text.trim(), isPosted: true }
       : { role: 'notice', text: heldNotice(result.reason), isPosted: false };
   } catch (error) {
     if (!isStrataError(error, 'HOOK_FAILED')) throw error;
-    parts.services.events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
-    return failure(parts, key);
+    options.services.events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
+    return failure(options, key);
   }
 }
 

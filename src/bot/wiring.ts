@@ -40,10 +40,10 @@ import { createToolRegistry } from '../tools/registry.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { createErrorLog } from '../util/error-log.ts';
 import { onFirstUse } from '../util/on-first-use.ts';
-import { checkParts } from './checked-parts.ts';
+import { checkBotOptions } from './checked-options.ts';
 import { createEngines, type Engines } from './engines.ts';
 import { guardedChannel, guardedLog, guardedModels } from './guarded-parts.ts';
-import type { BotParts, Role } from './parts.ts';
+import type { BotOptions, ProcessRole } from './options.ts';
 import { volatileFor } from './per-turn-sections.ts';
 import { createSink } from './sink.ts';
 
@@ -57,13 +57,13 @@ export interface Core {
   readonly held: HeldReplies;
   readonly sweeper: Sweeper;
   readonly channels: Channels;
-  readonly commandParts: CommandServices;
+  readonly commandServices: CommandServices;
   readonly commands: Commands;
   readonly sink: ChannelSink;
   readonly send: Send;
   readonly maintain: QueueHandler;
   readonly workers: number;
-  readonly role: Role;
+  readonly role: ProcessRole;
   /** True while the channels are connected: this process then posts what it commits. */
   readonly posting: { isOn: boolean };
   /** Aborted when intake ends: no new turn begins. */
@@ -74,35 +74,35 @@ export interface Core {
 
 const WORKERS = 4;
 
-export function wire(parts: BotParts): Core {
-  const services = gatherServices(parts);
-  const own = (parts.channels ?? []).map((channel) => guardedChannel(channel, services.log));
+export function wire(options: BotOptions): Core {
+  const services = gatherServices(options);
+  const own = (options.channels ?? []).map((channel) => guardedChannel(channel, services.log));
   const channels: Channels = new Map(own.map((channel) => [channel.platform, channel]));
   const ends = { closing: new AbortController(), abort: new AbortController() };
   const posting = { isOn: false };
-  const role = parts.role ?? 'all';
+  const role = options.role ?? 'all';
   const memories = createMemories({ ...services, personScope: (workspace) => personScopeOf(channels, workspace) });
-  const logText = textLog(parts, services.log);
-  const maintenanceSide = createMaintenanceSide(parts, services, memories);
+  const logText = textLog(options, services.log);
+  const maintenanceSide = createMaintenanceSide(options, services, memories);
   const { actors, outbox, children } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
   // Turns elsewhere may have been given what was deleted.
   services.events.on(({ kind }) => {
     if (kind === 'memory.forgotten' || kind === 'message.removed') actors.refreshBusy();
   });
   const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
-  const commandParts = createCommandParts(parts, { services, memories, channels, ...maintenanceSide });
-  const commands = createCommands(commandParts, parts.commands);
+  const commandServices = createCommandServices(options, { services, memories, channels, ...maintenanceSide });
+  const commands = createCommands(commandServices, options.commands);
   const { engines, maintain } = maintenanceSide;
   const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
   return {
-    ...{ services, channels, engines, actors, outbox, children, held, commandParts, commands, posting, ...ends },
+    ...{ services, channels, engines, actors, outbox, children, held, commandServices, commands, posting, ...ends },
     sink: createSink({ ...talk, actors, commands, held }),
     send: createSend({ ...talk, actors, role }),
-    sweeper: createSweeper({ services, maintain, retentionDays: () => parts.retentionDays ?? 0 }),
+    sweeper: createSweeper({ services, maintain, retentionDays: () => options.retentionDays ?? 0 }),
     maintain: async (conversationId, { signal }) => {
       await maintain({ conversationId, trigger: 'queue', instruction: null, signal });
     },
-    workers: parts.workers ?? WORKERS,
+    workers: options.workers ?? WORKERS,
     role,
   };
 }
@@ -113,29 +113,29 @@ function personScopeOf(channels: Channels, workspace: string): string {
   return channels.get(platform)?.traits.personIds === 'platform' ? platform : workspace;
 }
 
-function gatherServices(parts: BotParts): Services {
-  const agents = checkParts(parts);
-  const clock = parts.clock ?? createSystemClock();
-  const log = parts.log === undefined ? createErrorLog() : guardedLog(parts.log);
-  const prices = createPrices(parts.prices ?? {}, log);
+function gatherServices(options: BotOptions): Services {
+  const agents = checkBotOptions(options);
+  const clock = options.clock ?? createSystemClock();
+  const log = options.log === undefined ? createErrorLog() : guardedLog(options.log);
+  const prices = createPrices(options.prices ?? {}, log);
   const onListenerError = (error: unknown) => log.error('An event listener failed', { cause: describe(error) });
   return {
-    ...parts.storage,
-    queue: parts.queue,
-    models: withPrices(guardedModels(parts.models), prices),
+    ...options.storage,
+    queue: options.queue,
+    models: withPrices(guardedModels(options.models), prices),
     prices,
-    reranker: parts.reranker === undefined ? null : withPauses(parts.reranker, { clock, log }),
+    reranker: options.reranker === undefined ? null : withPauses(options.reranker, { clock, log }),
     agents,
-    prompts: parts.prompts ?? createPromptLibrary(),
-    hooks: createHookRunner(parts.hooks ?? [], clock),
+    prompts: options.prompts ?? createPromptLibrary(),
+    hooks: createHookRunner(options.hooks ?? [], clock),
     events: createEvents({ now: clock.now, onListenerError }),
     clock,
-    random: parts.random ?? createSystemRandom(clock),
+    random: options.random ?? createSystemRandom(clock),
     log,
   };
 }
 
-function textLog({ logText }: BotParts, log: Log): TextLog {
+function textLog({ logText }: BotOptions, log: Log): TextLog {
   if (logText !== true) return () => undefined;
   return (conversation, author, text) => log.info('message.text', { conversation, author, text });
 }
@@ -150,10 +150,10 @@ interface MaintenanceSide {
   readonly maintain: (request: MaintainRequest) => Promise<MaintainResult>;
 }
 
-function createMaintenanceSide(parts: BotParts, services: Services, memories: Memories): MaintenanceSide {
+function createMaintenanceSide(options: BotOptions, services: Services, memories: Memories): MaintenanceSide {
   const tools = createToolRegistry({
     services,
-    tools: [...createBuiltinTools(services, memories), ...(parts.tools ?? [])],
+    tools: [...createBuiltinTools(services, memories), ...(options.tools ?? [])],
   });
   const profiles = createProfiles({
     services,
@@ -167,7 +167,7 @@ function createMaintenanceSide(parts: BotParts, services: Services, memories: Me
     return createMaintenance({ services, profiles, breaker });
   });
   const maintenance: Maintenance = { run: async (request) => (await loadMaintenance()).run(request) };
-  const engines = createEngines({ services, maintenance, own: parts.engines ?? {} });
+  const engines = createEngines({ services, maintenance, own: options.engines ?? {} });
   const compactors = createCompactors({ services, profiles, engineFor: engines.for });
   const maintain = async (request: MaintainRequest): Promise<MaintainResult> => {
     try {
@@ -190,8 +190,8 @@ interface ReplySideOptions extends MaintenanceSide {
 }
 
 /** The reply side: actors, the children of their turns, and the outbox. */
-function createReplySide(parts: ReplySideOptions): Pick<Core, 'actors' | 'outbox' | 'children'> {
-  const { services, channels, engines, profiles, tools, closing, abort } = parts;
+function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outbox' | 'children'> {
+  const { services, channels, engines, profiles, tools, closing, abort } = options;
   const channelOf = (conversation: ConversationKey) => channels.get(platformOf(conversation)) ?? null;
   const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, signal: abort.signal });
   const shared = {
@@ -199,11 +199,11 @@ function createReplySide(parts: ReplySideOptions): Pick<Core, 'actors' | 'outbox
       services,
       profiles,
       tools,
-      breaker: parts.breaker,
-      logText: parts.logText,
+      breaker: options.breaker,
+      logText: options.logText,
       channelOf,
       engineFor: engines.for,
-      watch: parts.compactors,
+      watch: options.compactors,
     },
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),
@@ -221,7 +221,7 @@ interface CommandNeeds extends MaintenanceSide {
   readonly channels: Channels;
 }
 
-function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServices {
+function createCommandServices(options: BotOptions, needs: CommandNeeds): CommandServices {
   const { services, memories, channels, profiles, engines, maintain } = needs;
   const self: CommandServices = {
     ...services,
@@ -261,9 +261,9 @@ function createCommandParts(parts: BotParts, needs: CommandNeeds): CommandServic
     },
     linkTo: async (message) => (await channels.get(platformOf(message.conversation))?.linkTo(message)) ?? null,
     commandPrefix: (conversation) => channels.get(platformOf(conversation))?.traits.commandPrefix ?? '/',
-    dataLocation: parts.dataLocation ?? 'the store of this bot',
-    inspectorLink: parts.inspectorLink ?? (() => null),
-    configTrouble: parts.configTrouble ?? (() => null),
+    dataLocation: options.dataLocation ?? 'the store of this bot',
+    inspectorLink: options.inspectorLink ?? (() => null),
+    configTrouble: options.configTrouble ?? (() => null),
     // Loaded with the first picture.
     picture: async (conversation) => (await import('../inspection/picture.ts')).pictureOf(self, conversation),
   };

@@ -36,7 +36,7 @@ export async function askAll(
 ): Promise<void> {
   for await (const question of questionsOf(cli, options)) {
     if (cli.signal.aborted) return;
-    const preview = await app.parts.preview(conversation, question);
+    const preview = await app.services.preview(conversation, question);
     if (json) writeJson(cli, toJson(question, preview));
     else print(cli, question, preview);
   }

@@ -39,11 +39,11 @@ export function addContext(program: Command, cli: Cli): void {
       if (options.conversation === undefined) refuseQuestions(options);
       await withApp(cli, globalsOf(own), async (app) => {
         if (options.conversation === undefined) return await listAll(cli, app, options.json ?? false);
-        const conversation = await findConversation(app.parts, options.conversation);
+        const conversation = await findConversation(app.services, options.conversation);
         if (asksAnything(options)) return await askAll(cli, app, { ...options, conversation });
-        const report = await app.parts.inspect(conversation);
+        const report = await app.services.inspect(conversation);
         if (options.detail !== undefined) return printDetail(cli, report, options.detail);
-        const history = historyOf(report, await app.parts.store.journal.runs(conversation.id, MAX_RUNS));
+        const history = historyOf(report, await app.services.store.journal.runs(conversation.id, MAX_RUNS));
         if (options.json) writeJson(cli, toJson(report, history));
         else printReport(cli, report, history);
       });
@@ -60,7 +60,8 @@ Examples:
 
 async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
   const all: Conversation[] = [];
-  for await (const conversation of pagesOf(app.parts.store.conversations, { order: 'active' })) all.push(conversation);
+  for await (const conversation of pagesOf(app.services.store.conversations, { order: 'active' }))
+    all.push(conversation);
   if (json) {
     for (const { key, nextSeq, audience, lastActivityAt } of all) {
       writeJson(cli, {

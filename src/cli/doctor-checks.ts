@@ -190,13 +190,13 @@ interface Asking {
 }
 
 async function checkModel(
-  { parts }: App,
+  { services }: App,
   { label, wanted }: { readonly label: string; readonly wanted: string },
   { offline }: Asking,
 ): Promise<Finding> {
   try {
-    const choice = wanted === 'auto' ? await parts.models.choose() : { modelId: wanted, reason: 'configured' };
-    const model = await parts.models.open(choice.modelId);
+    const choice = wanted === 'auto' ? await services.models.choose() : { modelId: wanted, reason: 'configured' };
+    const model = await services.models.open(choice.modelId);
     if (!offline) await ask(model);
     const { windowTokens, tools } = model.traits;
     const window = windowTokens === null ? 'window unknown' : `window ${formatNumber(windowTokens)}`;

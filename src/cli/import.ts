@@ -59,7 +59,7 @@ async function importFile(
 
 /** Returns false if a message with this id is already stored. */
 export async function storeMessage(app: App, conversation: ConversationKey, message: FileMessage): Promise<boolean> {
-  const { agents, clock, store } = app.parts;
+  const { agents, clock, store } = app.services;
   const now = clock.now();
   const append: Append = {
     conversation,
@@ -87,9 +87,9 @@ export function authorOf({ author, role }: FileMessage): Author {
 }
 
 /** A terminal belongs to one person. Other known places keep their audience, and new ones count as private. */
-export async function audienceOf({ parts }: App, conversation: ConversationKey): Promise<Audience> {
+export async function audienceOf({ services }: App, conversation: ConversationKey): Promise<Audience> {
   if (parseKey(conversation).platform === 'terminal') return 'dm';
-  return (await parts.store.conversations.find(conversation))?.audience ?? 'private';
+  return (await services.store.conversations.find(conversation))?.audience ?? 'private';
 }
 
 function partsOf({ text }: FileMessage): readonly TextPart[] {

@@ -21,7 +21,7 @@ export function addInspect(program: Command, cli: Cli): void {
       await withApp(cli, globalsOf(own), async (app) => {
         const inspector = (await app.inspect(options.listen)) ?? (await app.inspect(LOOPBACK));
         cli.stdout.write(`Inspector: ${inspector?.url}\n`);
-        cli.stderr.write(`Data: ${app.parts.dataLocation}. Ctrl-C stops.\n`);
+        cli.stderr.write(`Data: ${app.services.dataLocation}. Ctrl-C stops.\n`);
         const alive = setInterval(() => undefined, ALIVE_MS);
         await stopped(cli.signal);
         clearInterval(alive);

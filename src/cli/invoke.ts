@@ -32,7 +32,7 @@ export async function runCommand(cli: Cli, own: Command, invocation: Invocation)
 
 /** The answer of a chat command with all its pages. */
 async function invokeAll(app: App, { conversation: key, path, options }: Invocation): Promise<readonly CommandReply[]> {
-  const { audience } = await findConversation(app.parts, key);
+  const { audience } = await findConversation(app.services, key);
   const base: CommandInvocation = { conversation: key, audience, author: OPERATOR, rights: 'operator', path, options };
   const replies: CommandReply[] = [];
   for (let next: CommandInvocation | null = base; next !== null; ) {

@@ -29,7 +29,7 @@ export async function forgetCommand(cli: Cli, own: Command, request: ForgetReque
     }
     if (!request.yes) printReply(cli, forgetQuestion(asked));
     if (request.yes || (await isConfirmed(cli))) {
-      return printReply(cli, forgottenReply(await app.parts.memories.forget(preview)));
+      return printReply(cli, forgottenReply(await app.services.memories.forget(preview)));
     }
     cli.stderr.write('Nothing was deleted. Add --yes to delete it.\n');
     cli.exit(1);
@@ -37,10 +37,10 @@ export async function forgetCommand(cli: Cli, own: Command, request: ForgetReque
 }
 
 async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
-  const { audience } = await findConversation(app.parts, key);
+  const { audience } = await findConversation(app.services, key);
   const invocation = { conversation: key, audience, author: OPERATOR, rights: 'operator' } as const;
   const path = ['memory', 'forget'];
-  return await openCall(app.parts, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
+  return await openCall(app.services, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
 }
 
 async function isConfirmed({ stdin, stderr }: Cli): Promise<boolean> {
@@ -61,7 +61,7 @@ async function forgetAsJson(
   { preview, yes }: { readonly preview: TokenedPreview; readonly yes: boolean },
 ): Promise<void> {
   const isDeleted = yes && !isEmpty(preview);
-  const remains = isDeleted ? (await app.parts.memories.forget(preview)).remains : null;
+  const remains = isDeleted ? (await app.services.memories.forget(preview)).remains : null;
   writeJson(cli, { deleted: isDeleted, remains, ...recordOf(preview) });
 }
 
@@ -82,8 +82,8 @@ function recordOf({ memories, messages, sentences, summaries, withheld }: Tokene
 /** Lists the hidden sentences of the conversation's place that await a decision. */
 export async function printHeld(cli: Cli, own: Command, key: ConversationKey): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
-    const reader = readerFor(await findConversation(app.parts, key), app.parts.agents.agentFor(key));
-    const held = await app.parts.memories.held({ reader, author: OPERATOR, rights: 'operator' });
+    const reader = readerFor(await findConversation(app.services, key), app.services.agents.agentFor(key));
+    const held = await app.services.memories.held({ reader, author: OPERATOR, rights: 'operator' });
     writeJson(
       cli,
       held.map(({ at, ...sentence }) => ({ ...sentence, at: new Date(at).toISOString() })),

@@ -19,11 +19,11 @@ export async function listOf(
 ): Promise<readonly Memory[]> {
   const reader = await readerOf(app, conversation);
   const kinds = kind === null ? {} : { kinds: [kind] };
-  return await app.parts.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0, ...kinds });
+  return await app.services.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0, ...kinds });
 }
 
 export async function searchOf(app: App, conversation: ConversationKey, text: string): Promise<readonly Memory[]> {
-  return await app.parts.memories.search({ reader: await readerOf(app, conversation), text, limit: MAX_HITS });
+  return await app.services.memories.search({ reader: await readerOf(app, conversation), text, limit: MAX_HITS });
 }
 
 /** Saves a memory exactly as the operator wrote it. Returns its id. */
@@ -34,13 +34,13 @@ export async function addMemoryOf(
 ): Promise<MemoryId> {
   const by = { reader: await readerOf(app, conversation), author: OPERATOR, rights: 'operator' } as const;
   const { text, kind, global } = said;
-  const result = await app.parts.memories.add({ text, kind, scope: global ? 'global' : 'place', by });
+  const result = await app.services.memories.add({ text, kind, scope: global ? 'global' : 'place', by });
   if (result.kind !== 'forgotten') return result.memory.id;
   throw new StrataError('USAGE', { problem: 'This was forgotten here before, so it is not stored again.' });
 }
 
 async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
-  return readerFor(await findConversation(app.parts, key), app.parts.agents.agentFor(key));
+  return readerFor(await findConversation(app.services, key), app.services.agents.agentFor(key));
 }
 
 /** The JSON form of a memory. */

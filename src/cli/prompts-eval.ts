@@ -64,7 +64,7 @@ function readLast(file: string): EvalRun | null {
 }
 
 async function evaluate(app: App, cases: readonly EvalCase[]): Promise<EvalRun> {
-  const { agents, clock } = app.parts;
+  const { agents, clock } = app.services;
   const agent = agents.agentFor(keyOf('any'));
   const results = [];
   for (const one of cases) results.push(await play(app, one));
@@ -86,18 +86,18 @@ function keyOf(name: string): ConversationKey {
 
 /** Also leaves nothing behind in a store on a server. */
 async function play(app: App, one: EvalCase) {
-  const { store } = app.parts;
+  const { store } = app.services;
   const key = keyOf(one.name);
   const left = await store.conversations.find(key);
   if (left !== null) await store.conversations.change(left.id, { kind: 'purge' });
   for (const [index, message] of one.messages.entries()) {
     await storeMessage(app, key, { ...message, id: `${index + 1}`, at: FIRST_AT + index * MINUTE_MS });
   }
-  const conversation = await findConversation(app.parts, key);
+  const conversation = await findConversation(app.services, key);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    if (!(await app.parts.compact(conversation, null)).changed) break;
+    if (!(await app.services.compact(conversation, null)).changed) break;
   }
-  await app.parts.extract(conversation);
+  await app.services.extract(conversation);
   const runs = await store.journal.runs(conversation.id, MAX_RUNS);
   const score = scoreOf(one, await keptOf(app, conversation));
   await store.conversations.change(conversation.id, { kind: 'purge' });
@@ -105,7 +105,7 @@ async function play(app: App, one: EvalCase) {
   return { score, tokens, model: runs[0]?.model ?? '' };
 }
 
-async function keptOf({ parts: { store, agents } }: App, { id, key }: Conversation): Promise<Kept> {
+async function keptOf({ services: { store, agents } }: App, { id, key }: Conversation): Promise<Kept> {
   const snapshot = await store.transcript.context(id, { maxEntries: 1 });
   if (snapshot === null) return { summaries: [], memories: [] };
   const reader = readerFor(snapshot.conversation, agents.agentFor(key));

@@ -28,7 +28,7 @@ export function addRecall(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        const conversation = await findConversation(app.parts, options.conversation);
+        const conversation = await findConversation(app.services, options.conversation);
         for await (const line of readLines(cli.stdin, { maxBytes: MAX_QUESTION_BYTES })) {
           if (cli.signal.aborted) return;
           if (line.kind === 'refused')
@@ -53,7 +53,7 @@ async function answer(
 ): Promise<void> {
   const { conversationId, question, limit, tokens } = query;
   const budget = tokens === undefined ? {} : { tokenBudget: tokens };
-  const hits = await searchTranscript(app.parts, { conversationId, question, limit, ...budget });
+  const hits = await searchTranscript(app.services, { conversationId, question, limit, ...budget });
   if (query.json) {
     const results = hits.map((hit) => ({ id: hit.id, seq: hit.seq, score: hit.score, tokens: hit.tokens }));
     return writeJson(cli, { question, results });

@@ -103,7 +103,7 @@ async function say({ app, conversation, reply }: Play, message: FileMessage): Pr
     mentions: [],
     addressesBot: reply,
     audience: await audienceOf(app, conversation),
-    at: message.at ?? app.parts.clock.now(),
+    at: message.at ?? app.services.clock.now(),
   });
   return receipt.stored;
 }
@@ -116,7 +116,7 @@ async function settle(cli: Cli, app: App): Promise<void> {
   const over = new AbortController();
   const limit = delay(SETTLE_LIMIT_MS, undefined, { signal: AbortSignal.any([over.signal, cli.signal]) });
   try {
-    await Promise.race([app.parts.queue.idle(), limit.catch(() => undefined)]);
+    await Promise.race([app.services.queue.idle(), limit.catch(() => undefined)]);
   } finally {
     over.abort();
   }

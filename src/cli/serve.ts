@@ -74,35 +74,35 @@ function countFailures({ bot }: App): { readonly count: number } {
  * terminal.
  */
 async function announce(cli: Cli, app: App, { role, terminal }: Pick<OpenOptions, 'role' | 'terminal'>): Promise<void> {
-  const { parts, platforms } = app;
+  const { services, platforms } = app;
   const choices: ModelChoice[] = [];
-  for (const agent of parts.agents.list()) {
+  for (const agent of services.agents.list()) {
     for (const [index, modelId] of modelsOf(agent).entries()) {
       const reason = index === 0 ? 'configured' : 'fallback';
-      const choice = modelId === 'auto' ? await parts.models.choose() : { modelId, reason };
-      await parts.models.open(choice.modelId);
+      const choice = modelId === 'auto' ? await services.models.choose() : { modelId, reason };
+      await services.models.open(choice.modelId);
       choices.push(choice);
     }
   }
   if (role !== 'worker' && platforms.includes('terminal')) return await greet(cli, app, { choices, terminal });
   for (const { modelId, reason } of choices) cli.stderr.write(`Model: ${modelId} – ${reason}\n`);
-  cli.stderr.write(`Data:  ${parts.dataLocation}\n`);
+  cli.stderr.write(`Data:  ${services.dataLocation}\n`);
   if (role === 'worker') cli.stderr.write('Working on summaries and memories. Ctrl-C stops.\n');
   else cli.stderr.write(`Serving ${platforms.join(', ')}. Ctrl-C stops.\n`);
 }
 
-type ModelChoice = Awaited<ReturnType<App['parts']['models']['choose']>>;
+type ModelChoice = Awaited<ReturnType<App['services']['models']['choose']>>;
 
 async function greet(
   cli: Cli,
-  { parts }: App,
+  { services }: App,
   { choices, terminal }: { readonly choices: readonly ModelChoice[]; readonly terminal: OpenOptions['terminal'] },
 ): Promise<void> {
   // The doctor shows the full reason.
   const models = choices.map(({ modelId, reason }) => `${modelId} (${reason.split(/,|;| and /)[0]})`);
-  const place = isAbsolute(parts.dataLocation) ? relative('', parts.dataLocation) || '.' : parts.dataLocation;
+  const place = isAbsolute(services.dataLocation) ? relative('', services.dataLocation) || '.' : services.dataLocation;
   writeWrapped(cli.stderr, [[...new Set(models)].join(', '), place, '/help, /demo, /quit'].join(' · '));
-  const talk = await parts.store.conversations.find(terminal?.conversation ?? TERMINAL_HOME);
+  const talk = await services.store.conversations.find(terminal?.conversation ?? TERMINAL_HOME);
   if (talk === null || talk.nextSeq === 1) return;
   const count = talk.nextSeq - 1;
   const since = formatTime(talk.lastActivityAt);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Role } from '../bot/parts.ts';
+import type { ProcessRole } from '../bot/options.ts';
 import { StrataError } from '../domain/errors.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { type Cli, globalsOf } from './cli.ts';
@@ -26,11 +26,11 @@ export function addStart(program: Command, cli: Cli): void {
     });
 }
 
-const ROLES: readonly Role[] = ['gateway', 'worker', 'all'];
+const ROLES: readonly ProcessRole[] = ['gateway', 'worker', 'all'];
 const ROLE_HELP =
   'gateway (replies), worker (summarises) or all (default); gateway and worker need a shared queue (environment: STRATA_ROLE)';
 
-function roleOf(cli: Cli, { role: flag }: Options): Role {
+function roleOf(cli: Cli, { role: flag }: Options): ProcessRole {
   const [name, text] = flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE'] ?? ''] : ['--role', flag];
   const role = text === '' ? 'all' : ROLES.find((known) => known === text);
   if (role !== undefined) return role;

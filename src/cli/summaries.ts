@@ -51,8 +51,8 @@ export function addSummaries(program: Command, cli: Cli): void {
 
 async function list(cli: Cli, own: Command, options: Options): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
-    const conversation = await findConversation(app.parts, options.conversation);
-    const stack = await app.parts.store.summaries.live(conversation.id);
+    const conversation = await findConversation(app.services, options.conversation);
+    const stack = await app.services.store.summaries.live(conversation.id);
     if (options.json) return writeJson(cli, stack.map(toJson));
     if (stack.length === 0) cli.stderr.write('There are no summaries yet.\n');
     else cli.stdout.write(`${formatTable(['ID', 'KIND', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'], stack.map(toRow))}\n`);
@@ -67,7 +67,7 @@ interface Asked extends Options {
 async function one(cli: Cli, own: Command, { conversation, action, id, json }: Asked): Promise<void> {
   if (!json) return await runCommand(cli, own, { conversation, path: ['summaries', action], options: { id } });
   await withApp(cli, globalsOf(own), async (app) => {
-    const { summaries, transcript } = app.parts.store;
+    const { summaries, transcript } = app.services.store;
     const summary = await findSummary(app, { conversation, id });
     if (action === 'show') return writeJson(cli, toJson(summary));
     if (summary.level > 0)
@@ -87,15 +87,15 @@ async function printLost(
     return await runCommand(cli, own, { conversation, path: ['summaries', 'open'], options: { id, what: 'lost' } });
   await withApp(cli, globalsOf(own), async (app) => {
     const summary = await findSummary(app, { conversation, id });
-    const account = await readAccount(app.parts.store, summary);
+    const account = await readAccount(app.services.store, summary);
     const lost = lostOnce(account.lost).map(({ kind, text, seqs }) => ({ kind, text, messages: seqs }));
     writeJson(cli, { ...toJson(summary), keptShare: keptShare(account), lost });
   });
 }
 
 async function findSummary(app: App, { conversation, id }: Pick<Asked, 'conversation' | 'id'>): Promise<Summary> {
-  const { id: conversationId } = await findConversation(app.parts, conversation);
-  const summary = await app.parts.store.summaries.find(id as SummaryId);
+  const { id: conversationId } = await findConversation(app.services, conversation);
+  const summary = await app.services.store.summaries.find(id as SummaryId);
   if (summary?.conversationId !== conversationId) throw new StrataError('NOT_FOUND', { what: 'summary', id });
   return summary;
 }

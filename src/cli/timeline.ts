@@ -27,7 +27,7 @@ export function createTimeline(
   },
 ): Timeline {
   let happened: Happening[] = [];
-  const leave = app.parts.events.on((event) => {
+  const leave = app.services.events.on((event) => {
     if (event.conversation !== options.conversation) return;
     const happening = tell(event);
     if (happening !== null) happened.push(happening);
@@ -79,10 +79,10 @@ interface Standing {
 }
 
 async function standingOf(app: App, key: ConversationKey): Promise<Standing | null> {
-  const { store, agents } = app.parts;
+  const { store, agents } = app.services;
   const conversation = await store.conversations.find(key);
   if (conversation === null) return null;
-  const { summary } = await app.parts.inspect(conversation);
+  const { summary } = await app.services.inspect(conversation);
   const reader = readerFor(conversation, agents.agentFor(key));
   const memories = await store.memories.list({ reader, states: MEMORY_STATES, limit: 10_000, offset: 0 });
   return {

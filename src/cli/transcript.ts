@@ -24,11 +24,11 @@ export function addTranscript(program: Command, cli: Cli): void {
     .addHelpText('after', '\nExample:\n  $ strata transcript --conversation terminal:local:main --from 10 --to 20')
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        const conversation = await findConversation(app.parts, options.conversation);
+        const conversation = await findConversation(app.services, options.conversation);
         const last = Math.min(options.to ?? Number.POSITIVE_INFINITY, conversation.nextSeq - 1);
         for (let from = options.from ?? 1; from <= last && !cli.signal.aborted; ) {
           const range = { fromSeq: from, toSeq: last, limit: BATCH };
-          const entries = await app.parts.store.transcript.read(conversation.id, range);
+          const entries = await app.services.store.transcript.read(conversation.id, range);
           for (const entry of entries) print(cli, entry, options.json ?? false);
           const newest = entries.at(-1);
           if (newest === undefined) return;

@@ -54,18 +54,18 @@ interface Column {
   readonly forecast: Forecast;
 }
 
-async function columnsOf({ parts }: App, options: Options): Promise<readonly Column[]> {
-  const conversation = await findConversation(parts, options.conversation);
-  const configured = parts.agents.agentFor(conversation.key);
+async function columnsOf({ services }: App, options: Options): Promise<readonly Column[]> {
+  const conversation = await findConversation(services, options.conversation);
+  const configured = services.agents.agentFor(conversation.key);
   const tried = options.try.map((settings) => ({ settings, agent: withSettings(configured, settings) }));
   const isKnown = isBuiltInEngine(configured.engine);
   if (!isKnown && tried.length === 0) throw new StrataError('USAGE', { problem: unknownEngine(configured.engine) });
   const now = isKnown ? [{ settings: null, agent: configured }] : [];
-  const profile = await parts.profile(conversation);
-  const recording = await readRecording(parts, conversation, configured);
+  const profile = await services.profile(conversation);
+  const recording = await readRecording(services, conversation, configured);
   const columns: Column[] = [];
   for (const { settings, agent } of [...now, ...tried]) {
-    columns.push({ settings, forecast: await forecastFor(parts, { recording, agent, profile }) });
+    columns.push({ settings, forecast: await forecastFor(services, { recording, agent, profile }) });
   }
   return columns;
 }

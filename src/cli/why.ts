@@ -36,7 +36,7 @@ export function addWhy(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
-        const conversation = await findConversation(app.parts, options.conversation);
+        const conversation = await findConversation(app.services, options.conversation);
         const explained = await explain(app, conversation, options.reply ?? (await newestReply(app, conversation)));
         if (options.detail !== undefined) return printDetail(cli, explained, options.detail);
         if (options.request) return writeJson(cli, explained.request);
@@ -59,12 +59,12 @@ Examples:
   $ strata why --conversation terminal:local:main --reply 42 --detail summary:01J9Z...
   $ strata why --conversation terminal:local:main --reply 42 --request`;
 
-async function explain({ parts }: App, conversation: Conversation, seq: number): Promise<ExplainedReply> {
-  return await explainReply(parts, { conversation, seq, reader: null });
+async function explain({ services }: App, conversation: Conversation, seq: number): Promise<ExplainedReply> {
+  return await explainReply(services, { conversation, seq, reader: null });
 }
 
-async function newestReply({ parts }: App, { id, key, nextSeq }: Conversation): Promise<number> {
-  const [newest] = await parts.store.journal.requests.notes(id, { toSeq: nextSeq, limit: 1 });
+async function newestReply({ services }: App, { id, key, nextSeq }: Conversation): Promise<number> {
+  const [newest] = await services.store.journal.requests.notes(id, { toSeq: nextSeq, limit: 1 });
   if (newest === undefined) throw new StrataError('NOT_FOUND', { what: 'record of a reply', id: key });
   return newest.seq;
 }

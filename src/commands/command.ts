@@ -29,7 +29,7 @@ export interface Suggestion {
 
 /** One invocation, with what handlers need. */
 export interface Call {
-  readonly parts: CommandServices;
+  readonly services: CommandServices;
   readonly invocation: CommandInvocation;
   readonly specs: readonly CommandSpec[];
   /** Null if no message of the place is stored yet. */
@@ -40,16 +40,16 @@ export interface Call {
 }
 
 export async function openCall(
-  parts: CommandServices,
+  services: CommandServices,
   given: CommandInvocation,
   specs: readonly CommandSpec[],
 ): Promise<Call> {
-  const invocation = await withStoredAudience(parts.store, given);
-  const conversation = await parts.store.conversations.find(invocation.conversation);
-  const agent = parts.agents.agentFor(invocation.conversation);
+  const invocation = await withStoredAudience(services.store, given);
+  const conversation = await services.store.conversations.find(invocation.conversation);
+  const agent = services.agents.agentFor(invocation.conversation);
   // The platform reports the current audience with each command; the stored one may be outdated.
   const reader = readerFor({ key: invocation.conversation, audience: invocation.audience }, agent);
-  return { parts, invocation, specs, conversation, agent, reader };
+  return { services, invocation, specs, conversation, agent, reader };
 }
 
 export function optionOf(call: Call, name: string): string | null {
@@ -62,8 +62,8 @@ export function requiredOption(call: Call, name: string): string {
 }
 
 /** The line that people type for a command in this place: `/status`, or `/strata status`. */
-export function typed({ parts, invocation }: Call, command: string): string {
-  return `${parts.commandPrefix(invocation.conversation)}${command}`;
+export function typed({ services, invocation }: Call, command: string): string {
+  return `${services.commandPrefix(invocation.conversation)}${command}`;
 }
 
 export function pageOf(call: Call): number {

@@ -21,32 +21,32 @@ export interface Commands {
 const MAX_SUGGESTIONS = 25;
 
 /** `own` are added to the built-in ones. Throws `COMMAND_INVALID` and `COMMAND_DUPLICATE`. */
-export function createCommands(parts: CommandServices, own: readonly CommandDefinition[] = []): Commands {
+export function createCommands(services: CommandServices, own: readonly CommandDefinition[] = []): Commands {
   const commands = allCommands(own);
   const specs = commands.map(({ spec }) => spec);
-  const desk: Desk = { parts, commands, specs };
+  const context: Context = { services, commands, specs };
   return {
     specs,
     async run(invocation) {
       try {
-        return cleanReply(await answer(desk, invocation));
+        return cleanReply(await answer(context, invocation));
       } catch (error) {
-        return cleanReply(fail(parts, invocation, error));
+        return cleanReply(fail(services, invocation, error));
       }
     },
     async suggest(invocation, option) {
       try {
-        return await complete(desk, invocation, option);
+        return await complete(context, invocation, option);
       } catch (error) {
-        if (!(error instanceof StrataError)) parts.log.warn('completions failed', logFields(invocation, error));
+        if (!(error instanceof StrataError)) services.log.warn('completions failed', logFields(invocation, error));
         return [];
       }
     },
   };
 }
 
-interface Desk {
-  readonly parts: CommandServices;
+interface Context {
+  readonly services: CommandServices;
   readonly commands: readonly Command[];
   readonly specs: readonly CommandSpec[];
 }
@@ -55,26 +55,26 @@ function logFields(invocation: CommandInvocation, error: unknown) {
   return { command: invocation.path.join(' '), conversation: invocation.conversation, cause: describe(error) };
 }
 
-function fail(parts: CommandServices, invocation: CommandInvocation, error: unknown): CommandReply {
+function fail(services: CommandServices, invocation: CommandInvocation, error: unknown): CommandReply {
   if (!(error instanceof StrataError)) {
-    parts.log.error('a command failed', logFields(invocation, error));
-    parts.events.emit({ kind: 'error.internal', conversation: invocation.conversation, message: describe(error) });
+    services.log.error('a command failed', logFields(invocation, error));
+    services.events.emit({ kind: 'error.internal', conversation: invocation.conversation, message: describe(error) });
   }
-  return failureReply(error, parts.commandPrefix(invocation.conversation));
+  return failureReply(error, services.commandPrefix(invocation.conversation));
 }
 
-async function answer({ parts, commands, specs }: Desk, invocation: CommandInvocation): Promise<CommandReply> {
+async function answer({ services, commands, specs }: Context, invocation: CommandInvocation): Promise<CommandReply> {
   const { command, action } = resolveAction(invocation.path, specs);
   assertAccess(action.access, invocation);
   const options = checkOptions(command, action, invocation.options);
   const path = action.name === '' ? [command.name] : [command.name, action.name];
   const handler = commandOf(command, commands).run[action.name];
   if (handler === undefined) throw new Error(`/${path.join(' ')} has no handler`);
-  return await handler(await openCall(parts, { ...invocation, path, options }, specs));
+  return await handler(await openCall(services, { ...invocation, path, options }, specs));
 }
 
 async function complete(
-  { parts, commands, specs }: Desk,
+  { services, commands, specs }: Context,
   invocation: CommandInvocation,
   option: string,
 ): Promise<readonly Suggestion[]> {
@@ -84,7 +84,7 @@ async function complete(
   const suggester = suggest[`${action.name} ${option}`] ?? suggest[option];
   if (suggester === undefined) return [];
   const typed = (invocation.options[option] ?? '').toLowerCase();
-  const all = await suggester(await openCall(parts, invocation, specs));
+  const all = await suggester(await openCall(services, invocation, specs));
   const fitting = all.filter(({ label, value }) => `${value} ${label}`.toLowerCase().includes(typed));
   return fitting.slice(0, MAX_SUGGESTIONS);
 }

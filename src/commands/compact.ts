@@ -33,14 +33,14 @@ export const compact: Command = {
 
 /** Does not touch running replies or waiting messages: it only makes the maintenance job run now. */
 async function compactNow(call: Call): Promise<CommandReply> {
-  const { parts, conversation } = call;
+  const { services, conversation } = call;
   if (conversation === null) return nothingYet('Compact');
   const instruction = optionOf(call, 'instruction')?.slice(0, MAX_INSTRUCTION) ?? null;
-  const startedAt = parts.clock.now();
-  const outcome = await withinTime(parts.compact(conversation, instruction), { clock: parts.clock, ms: WAIT_MS });
+  const startedAt = services.clock.now();
+  const outcome = await withinTime(services.compact(conversation, instruction), { clock: services.clock, ms: WAIT_MS });
   if (outcome === null)
     return shared({ text: `The summary is being written. ${typed(call, 'status')} shows when it is done.` });
-  const runs = await parts.store.journal.runs(conversation.id, RUNS);
+  const runs = await services.store.journal.runs(conversation.id, RUNS);
   const done = runs.filter((run) => run.startedAt >= startedAt && run.outcome === 'committed');
   if (done.length === 0 && outcome.changed) return shared({ text: `Done: ${outcome.reason}.`, tone: 'success' });
   if (done.length === 0) return shared({ text: `Nothing was compacted: ${outcome.reason}.` });

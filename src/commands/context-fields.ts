@@ -6,8 +6,8 @@ import { counted, formatNumber, formatPercent } from '../util/text.ts';
 import type { Call } from './command.ts';
 
 /** The conversation in the inspector, for those who may sign in there: moderators and operators. */
-export function inspectorFields({ parts, invocation }: Call): readonly ReplyField[] {
-  const address = invocation.rights === 'member' ? null : parts.inspectorLink(invocation.conversation);
+export function inspectorFields({ services, invocation }: Call): readonly ReplyField[] {
+  const address = invocation.rights === 'member' ? null : services.inspectorLink(invocation.conversation);
   return address === null ? [] : [{ name: 'Inspector', value: address }];
 }
 

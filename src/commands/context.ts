@@ -53,7 +53,7 @@ async function list(call: Call): Promise<CommandReply> {
   const inspection = await inspect(call);
   if (inspection === null || conversation === null) return nothingYet('Context');
   const { measurement, parts, thresholds, lastInputTokens, focus } = inspection;
-  const runs = await call.parts.store.journal.runs(conversation.id, MAX_RUNS);
+  const runs = await call.services.store.journal.runs(conversation.id, MAX_RUNS);
   const { items, page } = takePage(parts, pageOf(call), { command: sameCommand(call) });
   return makeReply('Context', {
     text: usageLine(measurement),
@@ -76,9 +76,9 @@ async function list(call: Call): Promise<CommandReply> {
 
 export const PICTURE = { label: 'Picture', command: commandTo('context picture'), style: 'plain' } as const;
 
-async function picture({ parts, conversation }: Call): Promise<CommandReply> {
+async function picture({ services, conversation }: Call): Promise<CommandReply> {
   if (conversation === null || conversation.nextSeq === 1) return nothingYet('Context');
-  const drawn = await parts.picture(conversation);
+  const drawn = await services.picture(conversation);
   if (drawn === null)
     throw new StrataError('USAGE', {
       problem: 'There is no picture while the model cannot be used. The command status says why.',
@@ -148,8 +148,8 @@ export function thresholdLine(window: number, thresholds: Thresholds): string {
   return `background at ${at(background)}, aggressive at ${at(aggressive)}, emergency at ${at(emergency)}`;
 }
 
-async function inspect({ parts, conversation }: Call) {
-  return conversation === null ? null : await parts.inspect(conversation);
+async function inspect({ services, conversation }: Call) {
+  return conversation === null ? null : await services.inspect(conversation);
 }
 
 async function suggestKeys(call: Call) {

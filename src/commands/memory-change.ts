@@ -7,18 +7,18 @@ import { makeReply } from './reply.ts';
 
 export async function edit(call: Call): Promise<CommandReply> {
   const { id } = await findMemory(call);
-  const memory = await call.parts.memories.edit(id, { text: requiredOption(call, 'text') }, requesterOf(call));
+  const memory = await call.services.memories.edit(id, { text: requiredOption(call, 'text') }, requesterOf(call));
   return changed('Corrected', memory);
 }
 
 export async function pin(call: Call): Promise<CommandReply> {
   const { id } = await findMemory(call);
-  return changed('Pinned', await call.parts.memories.pin(id, true, requesterOf(call)));
+  return changed('Pinned', await call.services.memories.pin(id, true, requesterOf(call)));
 }
 
 export async function unpin(call: Call): Promise<CommandReply> {
   const { id } = await findMemory(call);
-  return changed('Unpinned', await call.parts.memories.pin(id, false, requesterOf(call)));
+  return changed('Unpinned', await call.services.memories.pin(id, false, requesterOf(call)));
 }
 
 export function approve(call: Call): Promise<CommandReply> {
@@ -39,11 +39,11 @@ export function reject(call: Call): Promise<CommandReply> {
 
 async function move(call: Call, step: Transition, title: string): Promise<CommandReply> {
   const { id } = await findMemory(call);
-  return changed(title, await call.parts.memories.move(id, step, requesterOf(call)));
+  return changed(title, await call.services.memories.move(id, step, requesterOf(call)));
 }
 
 export async function remember(call: Call): Promise<CommandReply> {
-  const result = await call.parts.memories.add({ text: requiredOption(call, 'text'), by: requesterOf(call) });
+  const result = await call.services.memories.add({ text: requiredOption(call, 'text'), by: requesterOf(call) });
   switch (result.kind) {
     case 'added':
       return changed('Remembered', result.memory);

@@ -21,10 +21,11 @@ export async function forget(call: Call): Promise<CommandReply> {
   const { preview, confirm } = asked;
   if (isEmpty(preview)) {
     // Nothing is remembered about the person, but model calls are counted under their name.
-    if (preview.plan.asker !== undefined) await call.parts.memories.forget(preview);
+    if (preview.plan.asker !== undefined) await call.services.memories.forget(preview);
     return makeReply('Forget', { text: 'Nothing matches, so there is nothing to forget.' });
   }
-  if (confirm === 'yes' || confirm === preview.token) return forgottenReply(await call.parts.memories.forget(preview));
+  if (confirm === 'yes' || confirm === preview.token)
+    return forgottenReply(await call.services.memories.forget(preview));
   return forgetQuestion(asked);
 }
 
@@ -42,7 +43,7 @@ export async function previewRequest(call: Call): Promise<AskedPreview> {
   const target = await targetOf(call, wanted);
   // Also includes what was said a moment ago.
   if (target.kind !== 'memories' && (confirm === null || confirm === 'yes')) await readTheRest(call);
-  const preview = await call.parts.memories.previewForget(target, requesterOf(call));
+  const preview = await call.services.memories.previewForget(target, requesterOf(call));
   return { preview, wanted: idsOf(preview, target, wanted), confirm };
 }
 

@@ -7,7 +7,7 @@ import { makeReply, takePage } from './reply.ts';
 
 /** Shows moderators the sentences that await a decision, oldest first. */
 export async function held(call: Call): Promise<CommandReply> {
-  const all = await call.parts.memories.held(requesterOf(call));
+  const all = await call.services.memories.held(requesterOf(call));
   const { items, page } = takePage(all, pageOf(call), { command: sameCommand(call) });
   const [first] = items;
   if (first === undefined) return makeReply('Held back', { text: 'There are no sentences to decide about here.' });
@@ -35,7 +35,7 @@ export function strike(call: Call): Promise<CommandReply> {
 
 async function decide(call: Call, kind: HeldDecision['kind']): Promise<CommandReply> {
   const id = requiredOption(call, 'id').trim().toLowerCase();
-  const { author, seq } = await call.parts.memories.decideHeld(id, kind, requesterOf(call));
+  const { author, seq } = await call.services.memories.decideHeld(id, kind, requesterOf(call));
   const whose = `The sentence of ${author?.name ?? 'somebody'} in message #${seq}`;
   const text = kind === 'release' ? `${whose} can be read again.` : `${whose} is deleted.`;
   return makeReply(kind === 'release' ? 'Released' : 'Deleted', { text, tone: 'success' });

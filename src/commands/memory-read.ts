@@ -17,7 +17,7 @@ const MOST = 1000;
 const MAX_HITS = 40;
 
 export async function list(call: Call): Promise<CommandReply> {
-  const { parts, reader } = call;
+  const { services, reader } = call;
   const unread = await readTheRest(call);
   const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
   const query = {
@@ -27,7 +27,7 @@ export async function list(call: Call): Promise<CommandReply> {
     offset: 0,
     ...(kind === undefined ? {} : { kinds: [kind] }),
   };
-  const all = (await parts.memories.list(query)).filter(isAbout(call));
+  const all = (await services.memories.list(query)).filter(isAbout(call));
   const withheld = (await withheldFor(call)).filter((memory) => kind === undefined || memory.kind === kind);
   const found = all.length === 0 ? nothing(kind) : countLine(all.length);
   const shown = optionOf(call, 'about')?.toLowerCase() === 'me' ? withheld : [];
@@ -51,12 +51,12 @@ const READ_LIMIT_MS = 5000;
  * messages are still unread, because each extraction costs a model call.
  */
 export async function readTheRest(call: Call): Promise<string> {
-  const { parts, conversation, invocation } = call;
+  const { services, conversation, invocation } = call;
   if (conversation === null || unreadIn(conversation) === 0) return '';
   if (!mayModerate(invocation)) return stillUnread(unreadIn(conversation));
-  const reading = parts.extract(conversation).catch(() => null);
-  await withinTime(reading, { clock: parts.clock, ms: READ_LIMIT_MS });
-  const now = await parts.store.conversations.get(conversation.id);
+  const reading = services.extract(conversation).catch(() => null);
+  await withinTime(reading, { clock: services.clock, ms: READ_LIMIT_MS });
+  const now = await services.store.conversations.get(conversation.id);
   return now === null ? '' : stillUnread(unreadIn(now));
 }
 
@@ -70,10 +70,10 @@ function stillUnread(count: number): string {
 }
 
 export async function search(call: Call): Promise<CommandReply> {
-  const { parts, reader } = call;
+  const { services, reader } = call;
   const text = requiredOption(call, 'query');
   const unread = await readTheRest(call);
-  const found = await parts.memories.search({ reader, text, limit: MAX_HITS });
+  const found = await services.memories.search({ reader, text, limit: MAX_HITS });
   const shown = `"${excerpt(text, 80)}"`;
   const count = found.length === 0 ? `No memory matches ${shown}.` : `${found.length} match ${shown}.`;
   return listing(call, found, sentences(count, unread));
@@ -150,7 +150,7 @@ function recalls({ recallCount, lastRecalledAt }: Memory): string {
 
 export async function why(call: Call): Promise<CommandReply> {
   const { id } = await findMemory(call);
-  const { memory, sources, events, replacedBy } = await call.parts.memories.why(id, call.reader);
+  const { memory, sources, events, replacedBy } = await call.services.memories.why(id, call.reader);
   const rows = await Promise.all(sources.map((source) => sourceRow(call, source)));
   const isLinked = rows.some((row) => row.at(-1) !== '');
   return makeReply(`Memory ${memory.id}`, {
@@ -176,9 +176,9 @@ function historyOf({ kind, at, actor }: MemoryEvent): ReplyField {
 }
 
 /** The last cell is the address of the message, or empty if it has none. */
-async function sourceRow({ parts, invocation }: Call, source: OriginMessage): Promise<readonly string[]> {
+async function sourceRow({ services, invocation }: Call, source: OriginMessage): Promise<readonly string[]> {
   const { conversation, seq, at, author, text, externalId, link } = source;
-  const address = externalId === null || text === null ? null : await parts.linkTo({ conversation, externalId });
+  const address = externalId === null || text === null ? null : await services.linkTo({ conversation, externalId });
   return [
     conversation === invocation.conversation ? `#${seq}` : link,
     at === null ? '' : formatTime(at),
@@ -197,7 +197,7 @@ const REACH: Readonly<Record<ExportReach, string>> = {
 /** Members export data about themselves; moderators can name another person. */
 export async function exportAll(call: Call): Promise<CommandReply> {
   const personId = optionOf(call, 'person') ?? call.invocation.author.id;
-  const copy = await call.parts.memories.exportFor(personId, requesterOf(call));
+  const copy = await call.services.memories.exportFor(personId, requesterOf(call));
   const day = copy.at.slice(0, 10);
   return makeReply('Export', {
     text: sentences(
@@ -223,14 +223,14 @@ export function requesterOf({ reader, invocation }: Call): Requester {
 /** Finds a readable memory by its id or an unambiguous prefix. Throws `NOT_FOUND`, `ACCESS_DENIED` or `USAGE`. */
 export async function findMemory(call: Call, id = requiredOption(call, 'id')): Promise<Memory> {
   const wanted = id.toLowerCase().slice(0, ID_LENGTH);
-  const { parts, reader } = call;
+  const { services, reader } = call;
   if (wanted.length < ID_LENGTH) {
-    const all = await parts.store.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0 });
+    const all = await services.store.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0 });
     const [only, ...more] = all.filter((memory) => memory.id.startsWith(wanted));
     if (only !== undefined && more.length > 0) throw ambiguous(wanted, [only, ...more]);
     if (only !== undefined) return only;
   }
-  return await parts.memories.find(wanted, reader);
+  return await services.memories.find(wanted, reader);
 }
 
 function ambiguous(beginning: string, memories: readonly Memory[]): StrataError {
@@ -243,7 +243,7 @@ function ambiguous(beginning: string, memories: readonly Memory[]): StrataError 
 const ID_LENGTH = 26;
 const MAX_SHOWN_IDS = 4;
 
-export async function suggestIds({ parts, reader }: Call) {
-  const all = await parts.store.memories.list({ reader, states: MEMORY_STATES, limit: 200, offset: 0 });
+export async function suggestIds({ services, reader }: Call) {
+  const all = await services.store.memories.list({ reader, states: MEMORY_STATES, limit: 200, offset: 0 });
   return all.map((memory) => ({ label: excerpt(`${memory.kind}: ${memory.text}`, 90), value: memory.id }));
 }

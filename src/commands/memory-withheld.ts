@@ -4,8 +4,8 @@ import { formatTime } from '../util/text.ts';
 import { type Call, typed } from './command.ts';
 
 /** Memories about the asking person that are stored in places they can't read from here. */
-export function withheldFor({ parts, invocation, reader }: Call): Promise<readonly WithheldMemory[]> {
-  return parts.memories.withheld(invocation.author.id, reader);
+export function withheldFor({ services, invocation, reader }: Call): Promise<readonly WithheldMemory[]> {
+  return services.memories.withheld(invocation.author.id, reader);
 }
 
 /** Mentions the memories that a list leaves out; empty if there are none. */

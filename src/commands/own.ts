@@ -164,8 +164,8 @@ function handlerOf(definition: CommandDefinition, action: ActionSpec): Handler {
   };
 }
 
-function lateReply({ name }: CommandDefinition, { parts, invocation }: Call): CommandReply {
-  parts.log.error('a command took too long', { command: name, conversation: invocation.conversation });
+function lateReply({ name }: CommandDefinition, { services, invocation }: Call): CommandReply {
+  services.log.error('a command took too long', { command: name, conversation: invocation.conversation });
   return errorReply(`The command did not finish within ${MAX_RUN_MS / 1_000} seconds.`);
 }
 
@@ -204,17 +204,17 @@ const suggestionsSchema = z.array(
 
 /** What the plugin's function returns; null if it takes too long, and then its signal aborts. */
 async function inTime<Result>(
-  { parts, invocation }: Call,
+  { services, invocation }: Call,
   ms: number,
   work: (call: CommandCall) => Result | Promise<Result>,
 ): Promise<Result | null> {
   const over = new AbortController();
   const { conversation, audience, author, rights } = invocation;
-  const call = { conversation, audience, author, rights, log: parts.log, signal: over.signal };
+  const call = { conversation, audience, author, rights, log: services.log, signal: over.signal };
   try {
     return await withinTime(
       Promise.resolve().then(() => work(call)),
-      { clock: parts.clock, ms },
+      { clock: services.clock, ms },
     );
   } finally {
     over.abort();

@@ -51,11 +51,11 @@ export const privacy: Command = {
 };
 
 async function show(call: Call): Promise<CommandReply> {
-  const { parts, invocation, conversation, reader, agent } = call;
+  const { services, invocation, conversation, reader, agent } = call;
   const { author } = invocation;
-  const paused = await createOptOut(parts.state).isPaused(personOf(call));
-  const mine = await parts.store.memories.list({ reader, subjectId: author.id, limit: MOST, offset: 0 });
-  const elsewhere = (await parts.memories.withheld(author.id, reader)).length;
+  const paused = await createOptOut(services.state).isPaused(personOf(call));
+  const mine = await services.store.memories.list({ reader, subjectId: author.id, limit: MOST, offset: 0 });
+  const elsewhere = (await services.memories.withheld(author.id, reader)).length;
   const count = mine.length === MOST ? `${MOST} or more` : formatNumber(mine.length);
   return makeReply('Privacy', {
     fields: [
@@ -68,7 +68,7 @@ async function show(call: Call): Promise<CommandReply> {
         ? []
         : [{ name: 'Memories about you elsewhere', value: `${formatNumber(elsewhere)}, not readable from here` }]),
       { name: 'Learning about you', value: paused ? 'paused' : 'on' },
-      { name: 'Stored in', value: parts.dataLocation },
+      { name: 'Stored in', value: services.dataLocation },
       { name: 'Readable by', value: READERS[reader.audience] },
       {
         name: 'Sent to',
@@ -88,9 +88,9 @@ async function show(call: Call): Promise<CommandReply> {
 }
 
 async function pause(call: Call): Promise<CommandReply> {
-  await createOptOut(call.parts.state).pause(
+  await createOptOut(call.services.state).pause(
     { ...personOf(call), name: call.invocation.author.name },
-    call.parts.clock.now(),
+    call.services.clock.now(),
   );
   return makeReply('Learning is paused', {
     text: `The bot stores no new memories about you here. Existing ones stay until you forget them (${typed(call, 'memory list about=me')}).`,
@@ -99,13 +99,13 @@ async function pause(call: Call): Promise<CommandReply> {
 }
 
 async function resume(call: Call): Promise<CommandReply> {
-  await createOptOut(call.parts.state).resume(personOf(call));
+  await createOptOut(call.services.state).resume(personOf(call));
   return makeReply('Learning is on', { text: 'The bot may remember what you say from now on.', tone: 'success' });
 }
 
-async function erase({ parts, conversation }: Call): Promise<CommandReply> {
+async function erase({ services, conversation }: Call): Promise<CommandReply> {
   if (conversation === null) return nothingYet('Privacy');
-  await parts.store.conversations.change(conversation.id, { kind: 'purge' });
+  await services.store.conversations.change(conversation.id, { kind: 'purge' });
   return makeReply('Everything is deleted', {
     text: 'The messages of this conversation, their summaries and the memories from them were deleted permanently.',
     tone: 'success',

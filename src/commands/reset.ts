@@ -19,9 +19,9 @@ export const reset: Command = {
   },
   run: {
     '': async (call) => {
-      const { parts, conversation } = call;
+      const { services, conversation } = call;
       if (conversation === null) return nothingYet('Reset');
-      await parts.store.conversations.change(conversation.id, { kind: 'reset', now: parts.clock.now() });
+      await services.store.conversations.change(conversation.id, { kind: 'reset', now: services.clock.now() });
       return makeReply('Reset', {
         text: `The bot starts over from here. Earlier messages stay in the archive (${typed(call, 'transcript search')}) and what it remembers stays (${typed(call, 'memory list')}).`,
         tone: 'success',

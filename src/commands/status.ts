@@ -52,7 +52,7 @@ async function show(call: Call): Promise<CommandReply> {
 
 async function conversationFields(call: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const { agent, reader } = call;
-  const { store } = call.parts;
+  const { store } = call.services;
   const memories = await store.memories.list({ reader, states: ['active'], limit: MAX_MEMORIES, offset: 0 });
   const runs = await store.journal.runs(conversation.id, RUNS);
   return [
@@ -71,11 +71,11 @@ async function conversationFields(call: Call, conversation: Conversation): Promi
 }
 
 /** If the model cannot be used, the rest of the status is still shown. */
-async function contextFields({ parts, agent }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
-  const stack = await parts.store.summaries.live(conversation.id);
+async function contextFields({ services, agent }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const stack = await services.store.summaries.live(conversation.id);
   try {
-    const { modelId, measurement, thresholds, summary } = await parts.inspect(conversation);
-    const by = await answeredBy(parts.state, conversation.id);
+    const { modelId, measurement, thresholds, summary } = await services.inspect(conversation);
+    const by = await answeredBy(services.state, conversation.id);
     return [
       { name: 'Model', value: [modelId, ...modelsOf(agent).slice(1)].join(', otherwise ') },
       ...(by === null || modelsOf(agent).length === 1 ? [] : [{ name: 'Last reply by', value: by }]),
@@ -105,11 +105,11 @@ function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): st
 }
 
 /** Owed replies and posts that are delayed: failed turns, and posts that the platform did not accept. */
-async function replyFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
-  const now = parts.clock.now();
-  const broken = await turnFailureOf(parts.state, conversation);
-  const failed = await lastFailureOf(parts.state, conversation);
-  const pending = await parts.store.outbox.pending(conversation.id);
+async function replyFields({ services }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const now = services.clock.now();
+  const broken = await turnFailureOf(services.state, conversation);
+  const failed = await lastFailureOf(services.state, conversation);
+  const pending = await services.store.outbox.pending(conversation.id);
   const refused = pending.find(({ attempts }) => attempts > 0);
   const lines = [
     ...(failed === null ? [] : [`failed at ${formatTime(failed.at)}: ${failed.message}`]),
@@ -158,8 +158,8 @@ function lastCompaction(runs: readonly MaintenanceRun[]): string {
 }
 
 /** What maintenance is doing, or why it is not running, and when it runs next. */
-function jobLine({ parts }: Call, conversation: Conversation): string {
-  const now = parts.clock.now();
+function jobLine({ services }: Call, conversation: Conversation): string {
+  const now = services.clock.now();
   const { maintenanceUntil, failures, nextAttemptAt, lastError, maintainAt } = conversation;
   if (maintenanceUntil !== null && maintenanceUntil > now) return 'running';
   if (failures > 0) {
@@ -174,17 +174,17 @@ function inTime(ms: number): string {
   return ms <= 0 ? 'now' : `in ${formatDuration(ms)}`;
 }
 
-async function costFields({ parts }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
-  const totals = await parts.store.journal.usage(conversation.id);
+async function costFields({ services }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
+  const totals = await services.store.journal.usage(conversation.id);
   if (totals.length === 0) return [];
-  const { calls: spent, limit } = await callBudgetOf(parts, conversation);
+  const { calls: spent, limit } = await callBudgetOf(services, conversation);
   const lines = totals.map(
     (spent) =>
       `${spent.purpose}: ${counted(spent.calls, 'call', 'calls')} of ${spent.model}, ${formatTokens(spent)}, ${formatCost(spent)}`,
   );
   if (totals.length > 1) lines.push(`together: ${formatCost(sumOf(totals))}`);
   const replies = sumOf(totals.filter(({ purpose }) => purpose === 'reply'));
-  const losses = await parts.store.journal.cache.losses({ since: null, conversationId: conversation.id });
+  const losses = await services.store.journal.cache.losses({ since: null, conversationId: conversation.id });
   const cap = `${formatNumber(spent)} of at most ${formatNumber(limit)} calls for summaries in this hour`;
   return [
     { name: 'Cost', value: [...lines, cap].join('\n') },
@@ -192,11 +192,11 @@ async function costFields({ parts }: Call, conversation: Conversation): Promise<
   ];
 }
 
-async function troubleFields({ parts }: Call): Promise<readonly ReplyField[]> {
-  const now = parts.clock.now();
-  const { driver, waiting, running, delayed, trouble } = parts.queue.stats();
-  const paused = await pausedModels(parts.state, now);
-  const config = parts.configTrouble();
+async function troubleFields({ services }: Call): Promise<readonly ReplyField[]> {
+  const now = services.clock.now();
+  const { driver, waiting, running, delayed, trouble } = services.queue.stats();
+  const paused = await pausedModels(services.state, now);
+  const config = services.configTrouble();
   return [
     { name: 'Queue', value: trouble ?? `${driver}: ${running} running, ${waiting} waiting, ${delayed} later` },
     ...paused.map(({ model, untilAt, message }) => ({

@@ -67,9 +67,9 @@ export const summaries: Command = {
 };
 
 async function list(call: Call): Promise<CommandReply> {
-  const { parts, conversation } = call;
+  const { services, conversation } = call;
   if (conversation === null) return nothingYet('Summaries');
-  const stack = await parts.store.summaries.live(conversation.id);
+  const stack = await services.store.summaries.live(conversation.id);
   if (stack.length === 0) {
     return makeReply('Summaries', { text: 'There are no summaries yet: the bot sees every message.' });
   }
@@ -104,16 +104,16 @@ async function show(call: Call): Promise<CommandReply> {
   });
 }
 
-async function successorOf({ parts }: Call, { supersededBy, level }: Summary): Promise<readonly ReplyField[]> {
+async function successorOf({ services }: Call, { supersededBy, level }: Summary): Promise<readonly ReplyField[]> {
   if (supersededBy === null) return [];
-  const next = await parts.store.summaries.find(supersededBy);
+  const next = await services.store.summaries.find(supersededBy);
   return [{ name: next?.level === level ? 'Rewritten as' : 'Condensed into', value: supersededBy }];
 }
 
 async function open(call: Call): Promise<CommandReply> {
   const summary = await findSummary(call);
   if (optionOf(call, 'what') === 'lost') return await (await import('./summary-losses.ts')).showLost(call, summary);
-  const children = summary.level === 0 ? [] : await call.parts.store.summaries.children(summary.id);
+  const children = summary.level === 0 ? [] : await call.services.store.summaries.children(summary.id);
   if (children.length === 0) return await openEntries(call, summary);
   const { items, page } = takePage(children, pageOf(call), { command: sameCommand(call) });
   return makeReply(`Summary ${summary.id} was made from`, {
@@ -128,7 +128,7 @@ async function openEntries(call: Call, summary: Summary): Promise<CommandReply> 
   const seqs = Array.from({ length: summary.toSeq - summary.fromSeq + 1 }, (_, index) => summary.fromSeq + index);
   const { items, page } = takePage(seqs, pageOf(call), { command: sameCommand(call) });
   const range = { fromSeq: items[0] ?? summary.fromSeq, toSeq: items.at(-1) ?? summary.toSeq, limit: PAGE_SIZE };
-  const entries = await call.parts.store.transcript.read(summary.conversationId, range);
+  const entries = await call.services.store.transcript.read(summary.conversationId, range);
   return makeReply(`Messages ${rangeOf(summary)}`, {
     rows: {
       columns: ['#', 'WHEN', 'WHO', 'WHAT'],
@@ -145,10 +145,10 @@ async function openEntries(call: Call, summary: Summary): Promise<CommandReply> 
 
 /** A worker writes it, perhaps in another process, so the answer doesn't wait. */
 async function rewrite(call: Call): Promise<CommandReply> {
-  const { parts, conversation } = call;
+  const { services, conversation } = call;
   const summary = await findSummary(call);
   if (conversation === null) return nothingYet('Summaries');
-  await parts.rewrite(conversation, summary, optionOf(call, 'wish') ?? '');
+  await services.rewrite(conversation, summary, optionOf(call, 'wish') ?? '');
   return makeReply('Summaries', {
     text: `The summary of ${rangeOf(summary)} will be rewritten in the background. Until then it stays as it is.`,
     tone: 'success',
@@ -202,15 +202,15 @@ function lostAction({ id: summaryId }: Summary): ReplyAction {
 /** Only summaries of this conversation can be opened. */
 async function findSummary(call: Call): Promise<Summary> {
   const wanted = requiredOption(call, 'id');
-  const { parts, conversation } = call;
-  const found = conversation && (await findByHead(parts.store.summaries, conversation, wanted));
+  const { services, conversation } = call;
+  const found = conversation && (await findByHead(services.store.summaries, conversation, wanted));
   if (!found) throw new StrataError('NOT_FOUND', { what: 'summary', id: wanted.slice(0, 40) });
   return found;
 }
 
 /** Finds a summary by its id, or by an unambiguous prefix of an id in the stack. */
 async function findByHead(
-  store: Call['parts']['store']['summaries'],
+  store: Call['services']['store']['summaries'],
   conversation: Conversation,
   wanted: string,
 ): Promise<Summary | null> {
@@ -220,9 +220,9 @@ async function findByHead(
   return fitting.length === 1 ? (fitting[0] ?? null) : null;
 }
 
-async function suggestIds({ parts, conversation }: Call) {
+async function suggestIds({ services, conversation }: Call) {
   if (conversation === null) return [];
-  const stack = await parts.store.summaries.live(conversation.id);
+  const stack = await services.store.summaries.live(conversation.id);
   return stack.map((summary) => ({
     label: `${rangeOf(summary)} ${excerpt(summary.text || gapText(summary), 60)}`,
     value: summary.id,

@@ -10,7 +10,7 @@ const MAX_SEQS = 5;
 
 /** The details of its messages that a summary leaves out, with the messages that have them. */
 export async function showLost(call: Call, summary: Summary): Promise<CommandReply> {
-  const account = await readAccount(call.parts.store, summary);
+  const account = await readAccount(call.services.store, summary);
   const lost = lostOnce(account.lost);
   const title = `What summary ${summary.id} leaves out`;
   if (lost.length === 0)

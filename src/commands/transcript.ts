@@ -31,11 +31,11 @@ export const transcript: Command = {
 };
 
 async function search(call: Call): Promise<CommandReply> {
-  const { parts, conversation } = call;
+  const { services, conversation } = call;
   if (conversation === null) return nothingYet('Transcript');
   const question = requiredOption(call, 'query');
   const { searchTranscript } = await import('../search/transcript-search.ts');
-  const hits = await searchTranscript(parts, { conversationId: conversation.id, question, limit: ALL });
+  const hits = await searchTranscript(services, { conversationId: conversation.id, question, limit: ALL });
   if (hits.length === 0) {
     return makeReply('Transcript', { text: `No message here matches "${excerpt(question, 80)}".` });
   }

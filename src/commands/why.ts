@@ -164,10 +164,10 @@ function count(number: number, noun: string): string {
 async function explain(call: Call): Promise<ExplainedReply | null> {
   const named = optionOf(call, 'message');
   if (named !== null) return await explainAt(call, await replyNamed(call, named));
-  const { conversation, parts } = call;
+  const { conversation, services } = call;
   if (conversation === null) return null;
   const range = { toSeq: conversation.nextSeq, limit: 1 };
-  const [newest] = await parts.store.journal.requests.notes(conversation.id, range);
+  const [newest] = await services.store.journal.requests.notes(conversation.id, range);
   return newest === undefined ? null : await explainAt(call, { conversation, seq: newest.seq });
 }
 
@@ -176,19 +176,22 @@ interface Located {
   readonly seq: number;
 }
 
-async function explainAt({ parts, reader }: Call, located: Located): Promise<ExplainedReply> {
+async function explainAt({ services, reader }: Call, located: Located): Promise<ExplainedReply> {
   const { explainReply } = await import('../requests/explain.ts');
-  return await explainReply(parts, { ...located, reader });
+  return await explainReply(services, { ...located, reader });
 }
 
 /** The reply before, in the conversation of the explained one. */
 async function explainPrevious(call: Call, { conversation: key, previousSeq: seq }: ExplainedReply) {
-  const conversation = seq === null ? null : await call.parts.store.conversations.find(key);
+  const conversation = seq === null ? null : await call.services.store.conversations.find(key);
   return seq === null || conversation === null ? null : await explainAt(call, { conversation, seq });
 }
 
 /** A number as in `#12`, or the platform's id of a message. */
-async function replyNamed({ parts: { store }, conversation: here, invocation }: Call, named: string): Promise<Located> {
+async function replyNamed(
+  { services: { store }, conversation: here, invocation }: Call,
+  named: string,
+): Promise<Located> {
   if (/^#?\d{1,9}$/.test(named) && here !== null) return { conversation: here, seq: Number(named.replace('#', '')) };
   for (const key of conversationsWith(invocation.conversation, named)) {
     const conversation = await store.conversations.find(key);

@@ -10,10 +10,10 @@ export interface ContextView {
 
 /** The next request, part by part, with its text. */
 export async function contextView(
-  parts: CommandServices,
+  services: CommandServices,
   { viewer, key }: { readonly viewer: Viewer; readonly key: string },
 ): Promise<ContextView> {
-  const conversation = await findConversation(parts, key);
+  const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of requests');
-  return { key: conversation.key, report: await parts.inspect(conversation) };
+  return { key: conversation.key, report: await services.inspect(conversation) };
 }

@@ -91,36 +91,35 @@ export async function conversationView(
   services: OverviewServices,
   query: ConversationQuery,
 ): Promise<ConversationView> {
-  const { parts } = services;
-  const conversation = await findConversation(parts, query.key);
+  const conversation = await findConversation(services, query.key);
   const { id, nextSeq } = conversation;
   const newest = nextSeq - 1;
   const atSeq = Math.max(Math.min(1, newest), Math.min(query.atSeq ?? newest, newest));
   const shown = rangeAround(atSeq, newest);
-  const runs = await parts.store.journal.runs(id, MAX_RUNS);
+  const runs = await services.store.journal.runs(id, MAX_RUNS);
   const [row, entries, layers, lastFailure, print, summaryCalls] = await Promise.all([
     rowOf(services, conversation),
-    parts.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
-    layersOf(parts.store.summaries, { conversationId: id, ...shown, runs }),
-    lastFailureOf(parts.state, conversation),
-    parts.store.journal.cache.lastRequest(id).then(parsePrint),
-    callBudgetOf(parts, conversation),
+    services.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
+    layersOf(services.store.summaries, { conversationId: id, ...shown, runs }),
+    lastFailureOf(services.state, conversation),
+    services.store.journal.cache.lastRequest(id).then(parsePrint),
+    callBudgetOf(services, conversation),
   ]);
   const mayReadText = mayRead(query.viewer, conversation.audience);
   const lines = linesAround(entries, atSeq);
-  const weighed = weigh(entries, parts.agents.agentFor(conversation.key).timezone);
+  const weighed = weigh(entries, services.agents.agentFor(conversation.key).timezone);
   const correction = correctionOf(conversation);
   const moments = historyOf({ row, conversation, entries: weighed, layers });
   const reportsCache = print?.reports === true;
   return {
     ...{ row, mayReadText, shown, layers, runs, lastFailure, summaryCalls },
-    turns: await turnsUpto(parts, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
+    turns: await turnsUpto(services, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
     reportsCache,
     moments: sampled(moments, MAX_BARS),
     moment: moments.find(({ seq }) => seq === atSeq) ?? null,
     isPast: atSeq < newest,
     messages: lines.map((entry) => lineOf(entry, { conversation, layers, mayReadText })),
-    memories: mayReadText ? await memoriesFrom(parts, conversation, lines) : [],
+    memories: mayReadText ? await memoriesFrom(services, conversation, lines) : [],
     messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correction)),
   };
 }
@@ -130,12 +129,11 @@ export async function gaugeView(
   services: OverviewServices,
   { key }: Pick<ConversationQuery, 'viewer' | 'key'>,
 ): Promise<GaugeView> {
-  const { parts } = services;
-  const conversation = await findConversation(parts, key);
+  const conversation = await findConversation(services, key);
   const { id, nextSeq } = conversation;
   const range = { fromSeq: Math.max(1, nextSeq - RECENT), toSeq: nextSeq - 1, limit: RECENT };
-  const [row, entries] = await Promise.all([rowOf(services, conversation), parts.store.transcript.read(id, range)]);
-  const weighed = weigh(entries, parts.agents.agentFor(conversation.key).timezone);
+  const [row, entries] = await Promise.all([rowOf(services, conversation), services.store.transcript.read(id, range)]);
+  const weighed = weigh(entries, services.agents.agentFor(conversation.key).timezone);
   return { row, messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correctionOf(conversation))) };
 }
 

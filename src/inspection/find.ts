@@ -53,16 +53,16 @@ const PER_CONVERSATION = 4;
 const MAX_TEXT_LENGTH = 200;
 
 /** One page of results, in the order of the newest activity. */
-export async function findEverywhere(parts: CommandServices, { viewer, text, start }: FindQuery): Promise<Findings> {
+export async function findEverywhere(services: CommandServices, { viewer, text, start }: FindQuery): Promise<Findings> {
   const wanted = text.slice(0, MAX_TEXT_LENGTH).trim();
   if (wanted === '') return { conversations: [], messages: [], memories: [], searched: 0, next: null };
-  const { conversations } = parts.store;
+  const { conversations } = services.store;
   const after = start.afterId === null ? null : await conversations.get(start.afterId);
   const recent = await conversations.list({ order: 'active', limit: NAMED_AMONG, after });
   const lower = wanted.toLowerCase();
   const named = recent.slice(start.named).filter(({ key }) => key.toLowerCase().includes(lower));
   const readable = recent.filter(({ audience }) => mayRead(viewer, audience));
-  const { messages, memories, searched } = await findAmong(parts, readable, wanted);
+  const { messages, memories, searched } = await findAmong(services, readable, wanted);
   return {
     ...{ messages, searched, next: nextStart(recent, readable, searched) },
     conversations: named.slice(0, MAX_NAMES).map(({ key }) => key),
@@ -74,7 +74,7 @@ export async function findEverywhere(parts: CommandServices, { viewer, text, sta
 type Found = Pick<Findings, 'messages' | 'memories'>;
 
 async function findAmong(
-  parts: CommandServices,
+  services: CommandServices,
   readable: readonly Conversation[],
   text: string,
 ): Promise<Found & { readonly searched: number }> {
@@ -83,7 +83,7 @@ async function findAmong(
   let count = 0;
   while (searched < Math.min(readable.length, MAX_SEARCHED) && count < ENOUGH) {
     const batch = readable.slice(searched, searched + BATCH);
-    const results = await Promise.all(batch.map((conversation) => findIn(parts, conversation, text)));
+    const results = await Promise.all(batch.map((conversation) => findIn(services, conversation, text)));
     found.push(...results);
     count += results.reduce((sum, { messages, memories }) => sum + messages.length + memories.length, 0);
     searched += batch.length;

@@ -22,16 +22,16 @@ export interface Gauges {
 const MAX_KEPT = 2000;
 
 /** Reads each view once until its conversation or the settings of its agent change. */
-export function createGauges(parts: Pick<CommandServices, 'inspect' | 'agents'>): Gauges {
+export function createGauges(services: Pick<CommandServices, 'inspect' | 'agents'>): Gauges {
   const kept = new Map<number, { readonly state: string; readonly agent: object; readonly reading: GaugeReading }>();
   return {
     async of(conversation) {
       const { id, nextSeq, revision, key } = conversation;
       const state = `${nextSeq}/${revision}`;
-      const agent = parts.agents.agentFor(key);
+      const agent = services.agents.agentFor(key);
       const known = kept.get(id);
       if (known?.state === state && known.agent === agent) return known.reading;
-      const reading = await read(parts, conversation);
+      const reading = await read(services, conversation);
       kept.delete(id);
       kept.set(id, { state, agent, reading });
       const [oldest] = kept.keys();

@@ -32,8 +32,8 @@ export interface DueWork {
 const MAX_DUE = 500;
 const MAX_NAMED = 5;
 
-export async function healthOf(parts: CommandServices): Promise<Health> {
-  const { store, queue, clock, state } = parts;
+export async function healthOf(services: CommandServices): Promise<Health> {
+  const { store, queue, clock, state } = services;
   const now = clock.now();
   const query = { now, limit: MAX_DUE };
   const [maintenance, replies, posts, paused, spending] = await Promise.all([
@@ -49,9 +49,9 @@ export async function healthOf(parts: CommandServices): Promise<Health> {
     replies: dueWork(replies, ({ lastActivityAt }) => lastActivityAt),
     unsentPosts: posts.length,
     pausedModels: paused,
-    configTrouble: parts.configTrouble(),
+    configTrouble: services.configTrouble(),
     today: sumOf(spending),
-    dataLocation: parts.dataLocation,
+    dataLocation: services.dataLocation,
   };
 }
 

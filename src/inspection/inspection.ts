@@ -82,39 +82,39 @@ export interface MemoryPages {
 }
 
 export interface InspectionHost {
-  readonly parts: CommandServices;
+  readonly services: CommandServices;
   /** Every value of the configuration with its origin. */
   readonly configRows: () => readonly ConfigRow[];
 }
 
-export function createInspection({ parts, configRows }: InspectionHost): Inspection {
-  const services = { parts, configRows, gauges: createGauges(parts), recordings: createRecordings(parts) };
-  const reruns = createReruns(parts);
+export function createInspection({ services: given, configRows }: InspectionHost): Inspection {
+  const services = { ...given, configRows, gauges: createGauges(given), recordings: createRecordings(given) };
+  const reruns = createReruns(services);
   const trials = createTrials();
   return {
     conversations: {
       list: (query) => conversationsPage(services, query),
       one: (query) => conversationView(services, query),
       gauge: (query) => gaugeView(services, query),
-      summary: (query) => summaryView(parts, query),
-      rewrite: (query) => rewriteSummary(parts, query),
-      reply: (query) => replyView(parts, query),
+      summary: (query) => summaryView(services, query),
+      rewrite: (query) => rewriteSummary(services, query),
+      reply: (query) => replyView(services, query),
       rerun: (query) => reruns.run(query),
-      context: (query) => contextView(parts, query),
+      context: (query) => contextView(services, query),
       whatIf: (query) => trials.run(() => whatIfView(services, query)),
     },
     memories: {
-      list: (query) => memoriesView(parts, query),
-      one: (query) => memoryView(parts, query),
-      change: (query) => changeMemory(parts, query),
-      previewForget: (query) => forgetPreview(parts, query),
-      forget: (query) => forgetMemory(parts, query),
+      list: (query) => memoriesView(services, query),
+      one: (query) => memoryView(services, query),
+      change: (query) => changeMemory(services, query),
+      previewForget: (query) => forgetPreview(services, query),
+      forget: (query) => forgetMemory(services, query),
     },
-    health: () => healthOf(parts),
-    find: (query) => findEverywhere(parts, query),
-    costs: (query) => costsView(parts, query),
-    settings: (query) => settingsView(parts, { ...query, rows: configRows }),
-    prompt: (query) => promptView(parts, query),
-    audit: () => auditRows(parts),
+    health: () => healthOf(services),
+    find: (query) => findEverywhere(services, query),
+    costs: (query) => costsView(services, query),
+    settings: (query) => settingsView(services, { ...query, rows: configRows }),
+    prompt: (query) => promptView(services, query),
+    audit: () => auditRows(services),
   };
 }

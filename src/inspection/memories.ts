@@ -27,56 +27,56 @@ function readerOf({ agents }: CommandServices, conversation: Conversation): Memo
   return readerFor(conversation, agents.agentFor(conversation.key));
 }
 
-export async function memoryView(parts: CommandServices, query: MemoryQuery): Promise<MemoryView> {
-  const conversation = await readablePlace(parts, query);
-  const reader = readerOf(parts, conversation);
-  const origin = await parts.memories.why(query.id, reader);
+export async function memoryView(services: CommandServices, query: MemoryQuery): Promise<MemoryView> {
+  const conversation = await readablePlace(services, query);
+  const reader = readerOf(services, conversation);
+  const origin = await services.memories.why(query.id, reader);
   const may = query.viewer.role !== 'viewer' && mayChange(origin.memory, requesterOf(query.viewer, reader));
   return { ...origin, conversation, mayChange: may };
 }
 
-async function readablePlace(parts: CommandServices, { viewer, key }: MemoryQuery): Promise<Conversation> {
-  const conversation = await findConversation(parts, key);
+async function readablePlace(services: CommandServices, { viewer, key }: MemoryQuery): Promise<Conversation> {
+  const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of memories');
   return conversation;
 }
 
 /** Throws `COMMAND_FORBIDDEN`, `USAGE` and the errors of the change. */
 export async function changeMemory(
-  parts: CommandServices,
+  services: CommandServices,
   { action: name, text, ...query }: MemoryQuery & { readonly action: string; readonly text: string },
 ): Promise<Memory> {
   const { viewer, id } = query;
   const action = MEMORY_ACTIONS.find((known) => known === name);
   if (action === undefined) throw new StrataError('USAGE', { problem: `Expected ${MEMORY_ACTIONS.join(', ')}.` });
-  return await audited(parts, { viewer, action: `memory ${action}`, target: id }, async () => {
-    const by = requesterOf(viewer, readerOf(parts, await readablePlace(parts, query)));
+  return await audited(services, { viewer, action: `memory ${action}`, target: id }, async () => {
+    const by = requesterOf(viewer, readerOf(services, await readablePlace(services, query)));
     switch (action) {
       case 'edit':
-        return await parts.memories.edit(id, { text }, by);
+        return await services.memories.edit(id, { text }, by);
       case 'pin':
       case 'unpin':
-        return await parts.memories.pin(id, action === 'pin', by);
+        return await services.memories.pin(id, action === 'pin', by);
       default:
-        return await parts.memories.move(id, action, by);
+        return await services.memories.move(id, action, by);
     }
   });
 }
 
 /** What forgetting the memory would delete. */
-export async function forgetPreview(parts: CommandServices, query: MemoryQuery): Promise<TokenedPreview> {
-  const by = requesterOf(query.viewer, readerOf(parts, await readablePlace(parts, query)));
-  return await parts.memories.previewForget({ kind: 'memories', ids: [query.id] }, by);
+export async function forgetPreview(services: CommandServices, query: MemoryQuery): Promise<TokenedPreview> {
+  const by = requesterOf(query.viewer, readerOf(services, await readablePlace(services, query)));
+  return await services.memories.previewForget({ kind: 'memories', ids: [query.id] }, by);
 }
 
 /** Deletes what the preview with this token has shown. Throws `USAGE` if it would now be something else. */
 export async function forgetMemory(
-  parts: CommandServices,
+  services: CommandServices,
   { token, ...query }: MemoryQuery & { readonly token: string },
 ): Promise<Forgotten> {
-  return await audited(parts, { viewer: query.viewer, action: 'memory forget', target: query.id }, async () => {
-    const preview = await forgetPreview(parts, query);
-    if (preview.token === token) return await parts.memories.forget(preview);
+  return await audited(services, { viewer: query.viewer, action: 'memory forget', target: query.id }, async () => {
+    const preview = await forgetPreview(services, query);
+    if (preview.token === token) return await services.memories.forget(preview);
     throw new StrataError('USAGE', { problem: 'What would be deleted has changed since. Look at it again.' });
   });
 }

@@ -55,24 +55,24 @@ const MAX_NAMED = 20;
 const DAY_MS = 86_400_000;
 
 export async function memoriesView(
-  parts: CommandServices,
+  services: CommandServices,
   { viewer, key, filter }: MemoriesQuery,
 ): Promise<MemoriesView> {
-  const { readable, hasOlderPlaces } = await readablePlaces(parts, viewer);
-  const conversation = key === null ? null : await findConversation(parts, key);
+  const { readable, hasOlderPlaces } = await readablePlaces(services, viewer);
+  const conversation = key === null ? null : await findConversation(services, key);
   if (conversation !== null) assertMayRead(viewer, conversation.audience, 'The text of memories');
   const read = conversation === null ? readable : [conversation];
   const limit = conversation === null ? MAX_READ_OF_MANY : MAX_READ;
-  const found = await Promise.all(read.map((place) => readIn(parts, place, { text: filter.text, limit })));
+  const found = await Promise.all(read.map((place) => readIn(services, place, { text: filter.text, limit })));
   // Places of one workspace may read the same memories.
   const all = [...new Map(found.flat().map((memory) => [memory.id, memory])).values()];
-  const fitting = all.filter((memory) => fits(memory, filter, parts.clock.now()));
+  const fitting = all.filter((memory) => fits(memory, filter, services.clock.now()));
   const sorted = filter.text.trim() === '' && read.length > 1 ? fitting.toSorted(byWeight) : fitting;
   return {
     conversation,
     places: readable.map((place) => place.key),
     hasOlderPlaces,
-    people: await peopleIn(parts, all),
+    people: await peopleIn(services, all),
     memories: sorted.slice(0, MAX_SHOWN),
     isMore: sorted.length > MAX_SHOWN,
   };

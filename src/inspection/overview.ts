@@ -30,32 +30,31 @@ export interface ConversationRow {
 
 const PAGE_SIZE = 30;
 
-export interface OverviewServices {
-  readonly parts: CommandServices;
+export interface OverviewServices extends CommandServices {
   readonly gauges: Gauges;
 }
 
 export async function conversationsPage(
-  { parts, gauges }: OverviewServices,
+  services: OverviewServices,
   { afterId }: { readonly afterId: number | null },
 ): Promise<ConversationRows> {
-  const { conversations } = parts.store;
+  const { conversations } = services.store;
   const after = afterId === null ? null : await conversations.get(afterId);
   const found = await conversations.list({ order: 'active', limit: PAGE_SIZE + 1, after });
   const shown = found.slice(0, PAGE_SIZE);
   return {
-    rows: await Promise.all(shown.map((conversation) => rowOf({ parts, gauges }, conversation))),
+    rows: await Promise.all(shown.map((conversation) => rowOf(services, conversation))),
     next: found.length > PAGE_SIZE ? (shown.at(-1)?.id ?? null) : null,
   };
 }
 
-export async function rowOf({ parts, gauges }: OverviewServices, conversation: Conversation): Promise<ConversationRow> {
+export async function rowOf(services: OverviewServices, conversation: Conversation): Promise<ConversationRow> {
   const { key, audience, nextSeq, lastActivityAt, failures, lastError, nextAttemptAt } = conversation;
   return {
     ...{ key, audience, entries: nextSeq - 1, lastActivityAt, failures, lastError, nextAttemptAt },
-    agentId: parts.agents.agentFor(key).id,
-    reading: await gauges.of(conversation),
-    spent: sumOf(await parts.store.journal.usage(conversation.id)),
+    agentId: services.agents.agentFor(key).id,
+    reading: await services.gauges.of(conversation),
+    spent: sumOf(await services.store.journal.usage(conversation.id)),
     owesReply: owesReply(conversation),
   };
 }

@@ -9,9 +9,9 @@ import { createGauges } from './gauges.ts';
 const EVERYBODY = { name: 'a picture', role: 'viewer' } as const;
 
 /** The gauge and history of a conversation; null while its model is unknown. */
-export async function pictureOf(parts: CommandServices, { key }: Conversation): Promise<ReplyPicture | null> {
+export async function pictureOf(services: CommandServices, { key }: Conversation): Promise<ReplyPicture | null> {
   const query = { viewer: EVERYBODY, key, atSeq: null };
-  const { row, moments } = await conversationView({ parts, gauges: createGauges(parts) }, query);
+  const { row, moments } = await conversationView({ ...services, gauges: createGauges(services) }, query);
   const { gauge } = row.reading;
   return gauge === null ? null : contextPicture({ ...gauge, moments });
 }

@@ -32,15 +32,15 @@ const MAX_PARTS = 4;
 const MINUTE_MS = 60_000;
 
 /** As the newest turn had them, and as a summary that is written now would have them. */
-export async function turnVariables(parts: CommandServices, turn: TurnOf): Promise<TurnVariables> {
+export async function turnVariables(services: CommandServices, turn: TurnOf): Promise<TurnVariables> {
   const { conversation, agent } = turn;
-  const snapshot = await parts.store.transcript.context(conversation.id, { maxEntries: MAX_ENTRIES });
-  const { prompts, seen } = recorded(parts.prompts);
+  const snapshot = await services.store.transcript.context(conversation.id, { maxEntries: MAX_ENTRIES });
+  const { prompts, seen } = recorded(services.prompts);
   guidanceText({ prompts }, agent, agent.tools);
-  await instructionsFor({ ...parts, prompts }, conversation, agent);
+  await instructionsFor({ ...services, prompts }, conversation, agent);
   const summary = snapshot?.stack.findLast(({ kind }) => kind === 'summary');
   if (summary !== undefined) renderSummary({ prompts }, summary, promptSourceOf(agent));
-  const written = snapshot === null ? {} : await writtenVariables(parts, turn, snapshot).catch(samplesInstead);
+  const written = snapshot === null ? {} : await writtenVariables(services, turn, snapshot).catch(samplesInstead);
   return {
     ...seen(),
     ...written,
@@ -48,9 +48,9 @@ export async function turnVariables(parts: CommandServices, turn: TurnOf): Promi
     place: { platform: platformOf(conversation.key), audience: conversation.audience },
     child: {},
     passages: {},
-    failure: { reason: 'timeout', commandPrefix: parts.commandPrefix(conversation.key) },
+    failure: { reason: 'timeout', commandPrefix: services.commandPrefix(conversation.key) },
     incomplete: { reason: 'length' },
-    ...(await recalledVariables(parts, turn)),
+    ...(await recalledVariables(services, turn)),
   };
 }
 
@@ -93,13 +93,13 @@ async function recalledVariables(
 
 /** Of a summary of the messages that are now seen in full. */
 async function writtenVariables(
-  parts: CommandServices,
+  services: CommandServices,
   { conversation, agent }: TurnOf,
   { tail, stack }: ContextSnapshot,
 ): Promise<TurnVariables> {
-  const profile = await parts.profile(conversation);
-  const reader = await readerOf(parts, agent, profile);
-  const { prompts, seen } = recorded(parts.prompts);
+  const profile = await services.profile(conversation);
+  const reader = await readerOf(services, agent, profile);
+  const { prompts, seen } = recorded(services.prompts);
   const summarising = { services: { prompts }, agent, profile, reader, lengths: { messages: 1, summaries: 1 } };
   if (tail.length === 0) return {};
   writeSummary(summarising, tail, { kind: 'compact', hasStack: stack.length > 0 });
@@ -111,9 +111,9 @@ async function writtenVariables(
   const { compactor, condenser } = seen();
   const rules = memoryRules(reader.windowTokens, tail);
   const extractor = { tools: true, ...rules };
-  const frame = parts.prompts.render('extractor', extractor, promptSourceOf(agent));
+  const frame = services.prompts.render('extractor', extractor, promptSourceOf(agent));
   const span = headSpan(tail, transcriptTokens(reader, frame, [SUMMARY_TOOL, MEMORY_TOOL]), agent.timezone);
-  const job = { services: parts, conversation, agent, windowTokens: reader.windowTokens };
+  const job = { services: services, conversation, agent, windowTokens: reader.windowTokens };
   const { before, known } = await besideOf(job, stack, span);
   const lines = span.lines.map(({ text }) => text);
   const transcript = { nonce: '000000000000', task: 'compact', before: [...before], known: [...known], lines };

@@ -37,23 +37,23 @@ const MAX_LISTED = 200;
 const MAX_CONVERSATIONS = 40;
 
 /** For operators only. Throws `NOT_FOUND`. */
-export async function promptView(parts: CommandServices, query: PromptQuery): Promise<PromptView> {
+export async function promptView(services: CommandServices, query: PromptQuery): Promise<PromptView> {
   assertOperator(query.viewer, 'The page of prompts');
   const name = promptNames.find((known) => known === query.name);
-  const agent = parts.agents.list().find(({ id }) => id === query.agentId);
+  const agent = services.agents.list().find(({ id }) => id === query.agentId);
   if (name === undefined) throw new StrataError('NOT_FOUND', { what: 'prompt', id: query.name });
   if (agent === undefined) throw new StrataError('NOT_FOUND', { what: 'agent', id: query.agentId });
-  const recent = await conversationsOf(parts, agent.id);
-  const chosen = query.key === null ? (recent[0] ?? null) : await findConversation(parts, query.key);
-  if (chosen !== null && parts.agents.agentFor(chosen.key).id !== agent.id)
+  const recent = await conversationsOf(services, agent.id);
+  const chosen = query.key === null ? (recent[0] ?? null) : await findConversation(services, query.key);
+  if (chosen !== null && services.agents.agentFor(chosen.key).id !== agent.id)
     throw new StrataError('NOT_FOUND', { what: 'conversation of this agent', id: chosen.key });
-  const of = await variablesFor(parts, { name, conversation: chosen });
+  const of = await variablesFor(services, { name, conversation: chosen });
   const from = promptSourceOf(agent);
   const file = createPromptLibrary()
     .list(from)
     .find((prompt) => prompt.name === name);
   if (file === undefined) throw new StrataError('NOT_FOUND', { what: 'prompt', id: name });
-  const { text } = parts.prompts.render(name, of.variables, from);
+  const { text } = services.prompts.render(name, of.variables, from);
   return {
     ...file,
     ...{ agentId: agent.id, template: readText(file.file), text, tokens: estimateText(text) },
@@ -70,11 +70,11 @@ async function conversationsOf({ store, agents }: CommandServices, agentId: stri
 
 /** Sample values where no turn has needed the prompt yet. */
 async function variablesFor(
-  parts: CommandServices,
+  services: CommandServices,
   { name, conversation }: { readonly name: PromptName; readonly conversation: Conversation | null },
 ) {
-  const agent = conversation === null ? null : parts.agents.agentFor(conversation.key);
-  const real = conversation === null || agent === null ? {} : await turnVariables(parts, { conversation, agent });
+  const agent = conversation === null ? null : services.agents.agentFor(conversation.key);
+  const real = conversation === null || agent === null ? {} : await turnVariables(services, { conversation, agent });
   const schema = promptVariables[name];
   const found = real[name];
   const variables = schema.parse(found ?? samplesOf(schema)[0]);

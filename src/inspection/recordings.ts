@@ -35,7 +35,7 @@ interface Held {
 
 /** Holds a few conversations while somebody tries settings on them, and frees them after some minutes without a use. */
 export function createRecordings(
-  parts: Pick<CommandServices, 'store' | 'search' | 'agents' | 'profile' | 'clock'>,
+  services: Pick<CommandServices, 'store' | 'search' | 'agents' | 'profile' | 'clock'>,
   limits: RecordingLimits = LIMITS,
 ): Recordings {
   const held = new Map<number, Held>();
@@ -44,21 +44,21 @@ export function createRecordings(
   const free = async (): Promise<void> => {
     isWaiting = true;
     while (held.size > 0) {
-      await parts.clock.sleep(IDLE_MS, { signal: never });
-      for (const [id, { usedAt }] of held) if (parts.clock.now() - usedAt >= IDLE_MS) held.delete(id);
+      await services.clock.sleep(IDLE_MS, { signal: never });
+      for (const [id, { usedAt }] of held) if (services.clock.now() - usedAt >= IDLE_MS) held.delete(id);
     }
     isWaiting = false;
   };
   return {
     size: () => held.size,
     async of(conversation, { isFresh }) {
-      const agent = parts.agents.agentFor(conversation.key);
+      const agent = services.agents.agentFor(conversation.key);
       const known = held.get(conversation.id);
       const isUsable = known?.agent === agent && isSame(known.conversation, conversation, isFresh);
       const item = isUsable
         ? known
-        : { conversation, agent, session: open(parts, { conversation, agent, limits }), usedAt: 0 };
-      item.usedAt = parts.clock.now();
+        : { conversation, agent, session: open(services, { conversation, agent, limits }), usedAt: 0 };
+      item.usedAt = services.clock.now();
       held.delete(conversation.id);
       held.set(conversation.id, item);
       const [oldest] = held.keys();
@@ -84,11 +84,11 @@ interface Opening extends Pick<Held, 'conversation' | 'agent'> {
 }
 
 async function open(
-  parts: Pick<CommandServices, 'store' | 'search' | 'profile'>,
+  services: Pick<CommandServices, 'store' | 'search' | 'profile'>,
   { conversation, agent, limits }: Opening,
 ): Promise<Session> {
-  const profile = await parts.profile(conversation);
-  const recording = await readRecording(parts, conversation, { ...agent, limits });
+  const profile = await services.profile(conversation);
+  const recording = await readRecording(services, conversation, { ...agent, limits });
   const first = recording.entries[0]?.seq ?? 1;
   return { recording, agent, profile, isPartial: first > Math.max(1, conversation.contextFrom) };
 }

@@ -29,24 +29,24 @@ export interface ReplyView {
 }
 
 /** Memories appear as far as the place may read them. Throws `NOT_FOUND` if the request was not recorded. */
-export async function replyView(parts: CommandServices, { viewer, key, seq }: ReplyQuery): Promise<ReplyView> {
-  const conversation = await findConversation(parts, key);
+export async function replyView(services: CommandServices, { viewer, key, seq }: ReplyQuery): Promise<ReplyView> {
+  const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of requests');
-  const reader = readerFor(conversation, parts.agents.agentFor(conversation.key));
-  const explained = await explainReply(parts, { conversation, seq, reader });
+  const reader = readerFor(conversation, services.agents.agentFor(conversation.key));
+  const explained = await explainReply(services, { conversation, seq, reader });
   const { previousSeq } = explained;
   const range = { fromSeq: explained.seq, toSeq: explained.seq, limit: 1 };
-  const [entry] = await parts.store.transcript.read(conversation.id, range);
+  const [entry] = await services.store.transcript.read(conversation.id, range);
   const before =
     previousSeq === null
       ? null
-      : await explainReply(parts, { conversation, seq: previousSeq, reader }).catch(() => null);
+      : await explainReply(services, { conversation, seq: previousSeq, reader }).catch(() => null);
   return {
     explained,
     exactness: exactnessText(explained),
     diff: before === null ? null : diffRequests(before.blocks, explained.blocks),
     text: textOf(entry?.parts ?? []),
     outputTokens: entry?.tokens ?? 0,
-    choices: viewer.role === 'operator' ? await rerunChoices(parts) : null,
+    choices: viewer.role === 'operator' ? await rerunChoices(services) : null,
   };
 }

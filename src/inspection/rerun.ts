@@ -32,18 +32,18 @@ export interface Reruns {
 /** At the same time in this process. */
 const MAX_RUNNING = 2;
 
-export function createReruns(parts: CommandServices): Reruns {
+export function createReruns(services: CommandServices): Reruns {
   let running = 0;
   return {
     async run(query) {
       const target = conversationPath(query.key, `/r/${query.seq}`);
-      return await audited(parts, { viewer: query.viewer, action: 'reply rerun', target }, async () => {
+      return await audited(services, { viewer: query.viewer, action: 'reply rerun', target }, async () => {
         assertOperator(query.viewer, 'Running a reply again');
         if (running >= MAX_RUNNING)
           throw new StrataError('USAGE', { problem: 'Other replies are being run again. Try again after them.' });
         running += 1;
         try {
-          return await rerun(parts, query);
+          return await rerun(services, query);
         } finally {
           running -= 1;
         }
@@ -52,19 +52,19 @@ export function createReruns(parts: CommandServices): Reruns {
   };
 }
 
-async function rerun(parts: CommandServices, query: RerunQuery): Promise<RerunView> {
+async function rerun(services: CommandServices, query: RerunQuery): Promise<RerunView> {
   const { agentId, modelId, system, signal, ...whose } = query;
   if (system !== null && system.length > MAX_SYSTEM_LENGTH)
     throw new StrataError('USAGE', { problem: `The system prompt is longer than ${MAX_SYSTEM_LENGTH} characters.` });
-  const reply = await replyView(parts, whose);
-  const conversation = await findConversation(parts, query.key);
+  const reply = await replyView(services, whose);
+  const conversation = await findConversation(services, query.key);
   const { explained } = reply;
   const isSame = system === null || system.trim() === systemTextOf(explained).trim();
   const edited = isSame ? null : system;
   const choice = { agentId, modelId };
   try {
     const sent = { conversation, explained, choice, system: edited, signal };
-    return { reply, edited, result: await rerunReply(parts, sent) };
+    return { reply, edited, result: await rerunReply(services, sent) };
   } catch (error) {
     if (!FAILURES.some((code) => isStrataError(error, code))) throw error;
     return { reply, edited, result: { choice, failure: describe(error) } };

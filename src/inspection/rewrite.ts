@@ -5,12 +5,12 @@ import { findSummary, type SummaryQuery } from './summary.ts';
 
 /** Asks a worker for other words. Throws `NOT_FOUND`, `COMMAND_FORBIDDEN`, and `USAGE` if they are not possible. */
 export async function rewriteSummary(
-  parts: CommandServices,
+  services: CommandServices,
   { wish, ...query }: SummaryQuery & { readonly wish: string },
 ): Promise<void> {
   const target = conversationPath(query.key, `/s/${encodeURIComponent(query.id)}`);
-  await audited(parts, { viewer: query.viewer, action: 'summary rewrite', target }, async () => {
-    const { conversation, summary } = await findSummary(parts, query);
-    await parts.rewrite(conversation, summary, wish);
+  await audited(services, { viewer: query.viewer, action: 'summary rewrite', target }, async () => {
+    const { conversation, summary } = await findSummary(services, query);
+    await services.rewrite(conversation, summary, wish);
   });
 }

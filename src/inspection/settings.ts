@@ -28,7 +28,7 @@ export interface SettingsView {
 
 /** For operators only. Throws `CONFIG_INVALID` if the file cannot be read now. */
 export async function settingsView(
-  parts: CommandServices,
+  services: CommandServices,
   { viewer, filter, rows }: SettingsQuery & { readonly rows: () => readonly ConfigRow[] },
 ): Promise<SettingsView> {
   assertOperator(viewer, 'The page of settings');
@@ -40,8 +40,8 @@ export async function settingsView(
       ({ path, origin }) => path.toLowerCase().includes(wanted) && !(filter.isChanged && origin === 'default'),
     ),
     total: all.length,
-    limits: await effectiveLimits(parts),
-    prompts: parts.agents
+    limits: await effectiveLimits(services),
+    prompts: services.agents
       .list()
       .flatMap((agent) => library.list(promptSourceOf(agent)).map((prompt) => ({ ...prompt, agentId: agent.id }))),
   };

@@ -66,10 +66,10 @@ export interface SummaryQuery {
 const MAX_SOURCES = 200;
 const MAX_LOST = 100;
 
-export async function summaryView(parts: CommandServices, { viewer, key, id }: SummaryQuery): Promise<SummaryView> {
-  const { store } = parts;
-  const { conversation, summary } = await findSummary(parts, { viewer, key, id });
-  const { found, more } = await sourcesOf(parts, summary);
+export async function summaryView(services: CommandServices, { viewer, key, id }: SummaryQuery): Promise<SummaryView> {
+  const { store } = services;
+  const { conversation, summary } = await findSummary(services, { viewer, key, id });
+  const { found, more } = await sourcesOf(services, summary);
   const texts = found.map(({ text }) => text);
   const text = traceSentences(summary.text, texts);
   const account = summary.kind === 'gap' ? null : await readAccount(store, summary);
@@ -80,17 +80,17 @@ export async function summaryView(parts: CommandServices, { viewer, key, id }: S
     lost: lost.slice(0, MAX_LOST).map(({ kind, text: said, seqs }) => ({ kind, text: said, seqs })),
     lostByKind: countedByKind(lost),
     keptShare: account === null ? 0 : keptShare(account),
-    rewriting: await rewritingOf(parts, conversation, summary),
+    rewriting: await rewritingOf(services, conversation, summary),
   };
 }
 
 export async function findSummary(
-  parts: CommandServices,
+  services: CommandServices,
   { viewer, key, id }: SummaryQuery,
 ): Promise<Pick<SummaryView, 'conversation' | 'summary'>> {
-  const conversation = await findConversation(parts, key);
+  const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of summaries');
-  const summary = await parts.store.summaries.find(id as SummaryId);
+  const summary = await services.store.summaries.find(id as SummaryId);
   if (summary?.conversationId !== conversation.id) throw new StrataError('NOT_FOUND', { what: 'summary', id });
   return { conversation, summary };
 }

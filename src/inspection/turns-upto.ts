@@ -31,7 +31,7 @@ interface TurnInput {
 
 /** The requests behind the newest replies up to a message. */
 export async function turnsUpto(
-  parts: CommandServices,
+  services: CommandServices,
   { conversation, entries, layers, atSeq, correction, reportsCache }: TurnInput,
 ): Promise<readonly Turn[]> {
   const fromSeq = entries[0]?.seq ?? 1;
@@ -39,14 +39,14 @@ export async function turnsUpto(
   const sumUpto = (seq: number) => sums[Math.min(sums.length - 1, Math.max(0, seq - fromSeq))] ?? 0;
   const tokensIn: TurnContext['tokensIn'] = (from, to) => Math.max(0, sumUpto(to + 1) - sumUpto(from));
   const query = { conversationId: conversation.id, fromSeq, toSeq: atSeq, layers, tokensIn };
-  const facts = await turnFacts(parts, query);
+  const facts = await turnFacts(services, query);
   // Nothing expires that a provider does not keep.
-  const cacheMs = reportsCache ? await cacheMsOf(parts, conversation) : Number.POSITIVE_INFINITY;
+  const cacheMs = reportsCache ? await cacheMsOf(services, conversation) : Number.POSITIVE_INFINITY;
   return turnsOf(facts, { tokensIn, isChanged: changesIn(entries), correction, cacheMs });
 }
 
-function cacheMsOf(parts: CommandServices, conversation: Conversation): Promise<number> {
-  return parts.profile(conversation).then(
+function cacheMsOf(services: CommandServices, conversation: Conversation): Promise<number> {
+  return services.profile(conversation).then(
     ({ traits }) => traits.cacheMs ?? DEFAULT_CACHE_MS,
     () => DEFAULT_CACHE_MS,
   );

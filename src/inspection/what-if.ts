@@ -64,8 +64,7 @@ export interface ComparedRow {
   readonly change: number | null;
 }
 
-interface WhatIfServices {
-  readonly parts: CommandServices;
+interface WhatIfServices extends CommandServices {
   readonly recordings: Recordings;
   readonly configRows: () => readonly ConfigRow[];
 }
@@ -78,13 +77,13 @@ export async function whatIfView(
   services: WhatIfServices,
   { viewer, key, values: given }: WhatIfQuery,
 ): Promise<WhatIfView> {
-  const conversation = await findConversation(services.parts, key);
+  const conversation = await findConversation(services, key);
   const isFresh = Object.keys(given).length === 0;
   const session = await services.recordings.of(conversation, { isFresh });
   const values = changedValues(session.agent, given);
   const { agent, problem } = tryValues(session.agent, values);
-  const present = await presentOf(services.parts, session);
-  const tried = values.size === 0 || agent === null ? null : await play(services.parts, session, agent);
+  const present = await presentOf(services, session);
+  const tried = values.size === 0 || agent === null ? null : await play(services, session, agent);
   const { background_threshold: background, aggressive_threshold: aggressive } = (agent ?? session.agent).compaction;
   return {
     ...{ key: conversation.key, agentId: session.agent.id, present, tried, problem },
@@ -126,18 +125,18 @@ function tryValues(
 const presents = new WeakMap<Session, Promise<Forecast | null>>();
 
 /** Played once for each session. */
-function presentOf(parts: CommandServices, session: Session): Promise<Forecast | null> {
+function presentOf(services: CommandServices, session: Session): Promise<Forecast | null> {
   const { engine } = session.agent;
   const present =
-    presents.get(session) ?? (isBuiltInEngine(engine) ? play(parts, session, session.agent) : Promise.resolve(null));
+    presents.get(session) ?? (isBuiltInEngine(engine) ? play(services, session, session.agent) : Promise.resolve(null));
   presents.set(session, present);
   present.catch(() => presents.delete(session));
   return present;
 }
 
-async function play(parts: CommandServices, session: Session, agent: AgentSettings): Promise<Forecast> {
+async function play(services: CommandServices, session: Session, agent: AgentSettings): Promise<Forecast> {
   const { recording, profile } = session;
-  return await forecastFor(parts, { recording, agent, profile, points: POINTS });
+  return await forecastFor(services, { recording, agent, profile, points: POINTS });
 }
 
 function settingsOf(agent: AgentSettings, values: ForecastValues): readonly TriedSetting[] {

@@ -26,7 +26,7 @@ beforeAll(async () => {
     await world.settled();
     await world.clock.advance(60_000);
   }
-  await world.bot.commandParts.compact(await world.conversation(), null);
+  await world.bot.commandServices.compact(await world.conversation(), null);
   await world.say('What is the newest door code?');
   await world.settled();
 });
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 async function viewOf(): Promise<ConversationView> {
-  const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+  const { conversations } = createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
   const viewer = { name: 'ada', role: 'operator' } as const;
   return await conversations.one({ viewer, key: inspected.world.key, atSeq: null });
 }
@@ -98,7 +98,7 @@ describe('the page of a conversation', () => {
   });
 
   it('hides text from those who may not read it', async () => {
-    const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+    const { conversations } = createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
     const viewer = { name: 'eve', role: 'viewer' } as const;
     const view = await conversations.one({ viewer, key: inspected.world.key, atSeq: null });
     expect(view.messages.length).toBeGreaterThan(5);
@@ -109,7 +109,7 @@ describe('the page of a conversation', () => {
   });
 
   it('compares its requests as the cache account does', async () => {
-    const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+    const { conversations } = createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
     const { id } = await inspected.world.conversation();
     const viewer = { name: 'eve', role: 'viewer' } as const;
     const { turns } = await conversations.one({ viewer, key: inspected.world.key, atSeq: null });

@@ -16,7 +16,7 @@ let inspection: Inspection;
 
 beforeAll(async () => {
   world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'I see.' }))] });
-  inspection = createInspection({ parts: world.bot.commandParts, configRows: () => [] });
+  inspection = createInspection({ services: world.bot.commandServices, configRows: () => [] });
   for (const text of ['Hello.', 'Good evening.']) {
     await world.say(text);
     await world.settled();

@@ -30,7 +30,7 @@ async function pathOf(): Promise<string> {
 }
 
 function inspectionOf() {
-  return createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+  return createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
 }
 
 const ALL = { text: '', kind: null, state: null, audience: null, personId: null, maxAgeDays: null } as const;

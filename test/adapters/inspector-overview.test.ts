@@ -53,11 +53,11 @@ describe('the search', () => {
   });
 
   it('finds only what the role may read', async () => {
-    const { commandParts } = inspected.world.bot;
+    const { commandServices } = inspected.world.bot;
     const found = async (role: 'viewer' | 'moderator' | 'operator') =>
-      (await findEverywhere(commandParts, { viewer: { name: 'x', role }, text: 'lantern', start: START })).messages.map(
-        ({ conversation }) => conversation,
-      );
+      (
+        await findEverywhere(commandServices, { viewer: { name: 'x', role }, text: 'lantern', start: START })
+      ).messages.map(({ conversation }) => conversation);
     expect(await found('viewer')).toEqual([]);
     expect(await found('moderator')).toEqual([inspected.world.key]);
     expect((await found('operator')).toSorted()).toEqual([DIRECT, inspected.world.key].toSorted());
@@ -81,13 +81,13 @@ describe('the search', () => {
   });
 
   it('names each conversation once', async () => {
-    const { commandParts } = inspected.world.bot;
+    const { commandServices } = inspected.world.bot;
     const query = { viewer: { name: 'x', role: 'viewer' } as const, text: 'here' };
-    const all = await findEverywhere(commandParts, { ...query, start: START });
+    const all = await findEverywhere(commandServices, { ...query, start: START });
     expect(all).toMatchObject({ searched: 0, next: null });
     expect(all.conversations.length).toBe(2);
     expect(
-      (await findEverywhere(commandParts, { ...query, start: { afterId: null, named: 2 } })).conversations,
+      (await findEverywhere(commandServices, { ...query, start: { afterId: null, named: 2 } })).conversations,
     ).toEqual([]);
   });
 });

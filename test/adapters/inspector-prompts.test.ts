@@ -42,7 +42,7 @@ describe('a prompt', () => {
       await world.settled();
       await world.clock.advance(60_000);
     }
-    await world.bot.commandParts.compact(await world.conversation(), null);
+    await world.bot.commandServices.compact(await world.conversation(), null);
     await world.say('What is the door code?');
     await world.settled();
   });
@@ -80,10 +80,10 @@ describe('a prompt', () => {
   });
 
   it('is not previewed with a conversation of another agent', async () => {
-    const { commandParts } = inspected.world.bot;
-    const main = commandParts.agents.agentFor(inspected.world.key);
+    const { commandServices } = inspected.world.bot;
+    const main = commandServices.agents.agentFor(inspected.world.key);
     const agents = createAgentDirectory(() => ({ agents: [main, { ...main, id: 'other', default: false }] }));
-    const inspection = createInspection({ parts: { ...commandParts, agents }, configRows: () => [] });
+    const inspection = createInspection({ services: { ...commandServices, agents }, configRows: () => [] });
     const query = { viewer: { name: 'x', role: 'operator' } as const, name: 'clock', key: inspected.world.key };
     expect((await inspection.prompt({ ...query, agentId: 'main' })).conversation).toBe(query.key);
     await expect(inspection.prompt({ ...query, agentId: 'other' })).rejects.toThrow('conversation of this agent');
@@ -101,7 +101,7 @@ describe('a prompt', () => {
   });
 
   it('is for operators', async () => {
-    const inspection = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+    const inspection = createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
     for (const role of ['viewer', 'moderator'] as const) {
       const query = { viewer: { name: 'x', role }, agentId: 'main', name: 'clock', key: null };
       await expect(inspection.prompt(query)).rejects.toThrow('operators');
@@ -111,7 +111,7 @@ describe('a prompt', () => {
 
 describe('the settings', () => {
   it('can be filtered by key and by change', async () => {
-    const inspection = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => rows });
+    const inspection = createInspection({ services: inspected.world.bot.commandServices, configRows: () => rows });
     const viewer = { name: 'x', role: 'operator' } as const;
     const pathsFor = async (text: string, isChanged: boolean) =>
       (await inspection.settings({ viewer, filter: { text, isChanged } })).rows.map(({ path }) => path);
@@ -122,7 +122,7 @@ describe('the settings', () => {
   });
 
   it('say what they come to', async () => {
-    const inspection = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+    const inspection = createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
     const filter = { text: '', isChanged: false };
     const { limits } = await inspection.settings({ viewer: { name: 'x', role: 'operator' }, filter });
     const [main] = limits;

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 function inspectionOf() {
-  return createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+  return createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
 }
 
 async function again(form: Readonly<Record<string, string>> = {}): Promise<string> {

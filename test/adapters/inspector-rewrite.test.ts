@@ -21,7 +21,7 @@ beforeEach(async () => {
     await world.say(`FACT the door number ${index} is 47${index}. ${CHATTER}`);
     await world.settled();
   }
-  await world.bot.commandParts.compact(await world.conversation(), null);
+  await world.bot.commandServices.compact(await world.conversation(), null);
   const live = await world.bot.services.store.summaries.live((await world.conversation()).id);
   id = live.find(({ level }) => level === 0)?.id ?? '';
   path = `/c/${encodeURIComponent(world.key)}/s/${id}`;
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 function inspectionOf() {
-  return createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+  return createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
 }
 
 function ask(role: ViewerRole): Promise<void> {
@@ -121,7 +121,7 @@ describe('rewriting a summary from its page', () => {
   it('offers a condensed summary its own summaries', async () => {
     for (let index = 20; index < 28; index += 1) await inspected.world.say(`FACT the door ${index} is 8. ${CHATTER}`);
     await inspected.world.settled();
-    await inspected.world.bot.commandParts.compact(await inspected.world.conversation(), null);
+    await inspected.world.bot.commandServices.compact(await inspected.world.conversation(), null);
     const { store, clock, random } = inspected.world.bot.services;
     const { id: conversationId } = await inspected.world.conversation();
     const live = (await store.summaries.live(conversationId)).filter(({ level }) => level === 0).slice(0, 2);

@@ -108,7 +108,7 @@ describe('a model that cannot be opened', () => {
 describe('a model that cannot be opened once', () => {
   it('is tried again by the next visit', async () => {
     const { world } = inspected;
-    const parts = world.bot.commandParts;
+    const parts = world.bot.commandServices;
     const agent = parts.agents.agentFor(world.key);
     const config = { agents: [{ ...agent, compaction: { ...agent.compaction, model: 'test:other' } }] };
     const agents = createAgentDirectory(() => config);
@@ -122,7 +122,7 @@ describe('a model that cannot be opened once', () => {
         return parts.models.open('test:summariser');
       },
     };
-    const { conversations } = createInspection({ parts: { ...parts, agents, models }, configRows: () => [] });
+    const { conversations } = createInspection({ services: { ...parts, agents, models }, configRows: () => [] });
     const query = { viewer: { name: 'x', role: 'operator' } as const, key: world.key, values: {} };
     await expect(conversations.whatIf(query)).rejects.toThrow('its server is away');
     expect((await conversations.whatIf(query)).present).not.toBeNull();
@@ -131,7 +131,7 @@ describe('a model that cannot be opened once', () => {
 
 describe('what a role sees of it', () => {
   it.each(VIEWER_ROLES)('%s', async (role) => {
-    const { conversations } = createInspection({ parts: inspected.world.bot.commandParts, configRows: () => [] });
+    const { conversations } = createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
     const values = { 'compaction.background_threshold': '0.5' };
     const view = await conversations.whatIf({ viewer: { name: 'x', role }, key: inspected.world.key, values });
     expect(view.tried?.messages).toBe(24);
@@ -143,7 +143,7 @@ describe('what a role sees of it', () => {
 describe('a held conversation', () => {
   it('is read once, again when it grows, then freed', async () => {
     const { world } = inspected;
-    const recordings = createRecordings(world.bot.commandParts);
+    const recordings = createRecordings(world.bot.commandServices);
     const conversation = await world.conversation();
     const first = await recordings.of(conversation, { isFresh: true });
     expect(await recordings.of(conversation, { isFresh: true })).toBe(first);
@@ -159,7 +159,7 @@ describe('a held conversation', () => {
     const { world } = inspected;
     const conversation = await world.conversation();
     const limited = async (limits: { messages: number; tokens: number }) => {
-      const recordings = createRecordings(world.bot.commandParts, limits);
+      const recordings = createRecordings(world.bot.commandServices, limits);
       const { recording, isPartial } = await recordings.of(conversation, { isFresh: false });
       return { seqs: recording.entries.map(({ seq }) => seq), isPartial };
     };
@@ -173,7 +173,7 @@ describe('a held conversation', () => {
 
   it('makes room for newer ones', async () => {
     const { world } = inspected;
-    const recordings = createRecordings(world.bot.commandParts);
+    const recordings = createRecordings(world.bot.commandServices);
     const conversation = await world.conversation();
     for (const id of [1, 2, 3, 4, 5]) await recordings.of({ ...conversation, id }, { isFresh: false });
     expect(recordings.size()).toBe(3);

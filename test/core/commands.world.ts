@@ -3,7 +3,7 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
-import type { BotParts } from '../../src/bot/parts.ts';
+import type { BotOptions } from '../../src/bot/options.ts';
 import { readCommandLine } from '../../src/commands/specs.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Audience, Author, ConversationKey } from '../../src/domain/message.ts';
@@ -27,7 +27,7 @@ export const BO: Author = { id: 'u-bo', name: 'Bo', kind: 'person' };
 
 export interface WorldOptions {
   readonly audience?: Audience;
-  readonly parts?: Partial<BotParts>;
+  readonly parts?: Partial<BotOptions>;
 }
 
 export async function openWorld({ audience = 'dm', parts = {} }: WorldOptions = {}): Promise<World> {

@@ -4,7 +4,7 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
   type Bot,
-  type BotParts,
+  type BotOptions,
   type Channel,
   type ChannelSink,
   createBot,
@@ -21,7 +21,7 @@ import { scriptedModel } from './compaction.world.ts';
 
 const HERE = makeKey({ platform: 'own', workspace: 'here', channel: 'talk' });
 const model = scriptedModel(() => ({ text: 'yes' }), { id: 'test:chat' });
-const choose: BotParts['models']['choose'] = async () => ({ modelId: model.id, reason: 'it is the only one' });
+const choose: BotOptions['models']['choose'] = async () => ({ modelId: model.id, reason: 'it is the only one' });
 const boom = () => {
   throw new Error('boom');
 };
@@ -72,7 +72,7 @@ const keeping: Log = {
 
 /** JavaScript, so a part may have any shape. */
 async function open(parts: object, faults: object = {}): Promise<void> {
-  const given: Partial<BotParts> = parts;
+  const given: Partial<BotOptions> = parts;
   bot = createBot({
     storage,
     queue: createLocalQueue(),

@@ -47,9 +47,9 @@ function rounds(count: number): readonly Entry[] {
 }
 
 async function partsFor(recording: (entries: readonly Entry[]) => Promise<Recording>) {
-  const { commandParts } = world.bot;
-  const profile = await commandParts.profile(await world.conversation());
-  const prefixes = createFixedPrefixBuilder(commandParts);
+  const { commandServices } = world.bot;
+  const profile = await commandServices.profile(await world.conversation());
+  const prefixes = createFixedPrefixBuilder(commandServices);
   return {
     recording: await recording(rounds(20)),
     profile,
@@ -60,7 +60,7 @@ async function partsFor(recording: (entries: readonly Entry[]) => Promise<Record
 
 describe('a forecast', () => {
   it('measures shortened tool traffic as the engine does', async () => {
-    const agent = world.bot.commandParts.agents.agentFor(world.key);
+    const agent = world.bot.commandServices.agents.agentFor(world.key);
     const conversation = { ...(await world.conversation()), calibration: null };
     const parts = await partsFor(async (entries) => recordingOf(conversation, entries, agent));
     const tiers = new Set<string>();
@@ -86,14 +86,14 @@ describe('a forecast', () => {
   });
 
   it('begins a sliding view where a cut may fall', async () => {
-    const { commandParts } = world.bot;
-    const agent = commandParts.agents.agentFor(world.key);
+    const { commandServices } = world.bot;
+    const agent = commandServices.agents.agentFor(world.key);
     const conversation = await world.conversation();
-    const profile = await commandParts.profile(conversation);
+    const profile = await commandServices.profile(conversation);
     const recording = recordingOf({ ...conversation, calibration: null }, rounds(60), agent);
     expect(recording.starts.every((start) => start % 4 === 0)).toBe(true);
     const tried = withSettings(agent, 'engine=sliding,context_window=3000,max_output_tokens=300');
-    const sliding = await forecastFor(commandParts, { recording, agent: tried, profile });
+    const sliding = await forecastFor(commandServices, { recording, agent: tried, profile });
     expect(sliding.compactions).toBe(0);
     expect(sliding.peakTokens).toBeLessThanOrEqual(3000 * tried.compaction.background_threshold);
     expect(sliding.cacheBreaks).toBeGreaterThan(10);
@@ -115,24 +115,24 @@ describe('a forecast', () => {
       await talk.settled();
       await talk.bot.services.queue.idle();
     }
-    const { commandParts } = talk.bot;
+    const { commandServices } = talk.bot;
     const conversation = await talk.conversation();
-    const agent = commandParts.agents.agentFor(talk.key);
-    const recording = await readRecording(commandParts, conversation, agent);
+    const agent = commandServices.agents.agentFor(talk.key);
+    const recording = await readRecording(commandServices, conversation, agent);
     const [question] = [...recording.questions.values()];
     const sent = JSON.stringify(reply.requests.findLast(({ purpose }) => purpose === 'reply')?.messages);
     const shown = question?.evidence.filter((seq) => sent.includes(textOf(recording.entries[seq - 1]?.parts ?? [])));
-    const profile = await commandParts.profile(conversation);
-    const { evidence } = await forecastFor(commandParts, { recording, agent, profile });
+    const profile = await commandServices.profile(conversation);
+    const { evidence } = await forecastFor(commandServices, { recording, agent, profile });
     expect(evidence).toEqual({ questions: 1, messages: question?.evidence.length, inView: shown?.length });
     expect(evidence.inView === evidence.messages).toBe(window > 50_000);
     expect(evidence.inView > 0).toBe(tokens > 0);
   });
 
   it('reads the stored messages since the last reset', async () => {
-    const { commandParts } = world.bot;
-    const agent = commandParts.agents.agentFor(world.key);
-    const { entries } = await readRecording(commandParts, await world.conversation(), agent);
+    const { commandServices } = world.bot;
+    const agent = commandServices.agents.agentFor(world.key);
+    const { entries } = await readRecording(commandServices, await world.conversation(), agent);
     expect(entries.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 });

@@ -90,7 +90,7 @@ it.each([2000, 4000, 8000])(
       expect(world.events.some((event) => event.kind === kind)).toBe(true);
     }
     await queue.idle();
-    const { measurement } = await world.bot.commandParts.inspect(await world.conversation());
+    const { measurement } = await world.bot.commandServices.inspect(await world.conversation());
     expect(measurement.tier).toBe('none');
   },
 );

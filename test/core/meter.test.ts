@@ -10,7 +10,7 @@ import { filler, type Script, scriptedModel } from './compaction.world.ts';
 const never: Script = () => new Promise(() => undefined);
 
 async function inspected(world: BotWorld) {
-  return await world.bot.commandParts.inspect(await world.conversation());
+  return await world.bot.commandServices.inspect(await world.conversation());
 }
 
 /** A request's share of the window by the meter's rule. */

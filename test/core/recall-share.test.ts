@@ -132,7 +132,7 @@ describe('a bot whose summariser fails', () => {
       await world.settled();
     };
     await say('My tent is orange.');
-    const ratio = async () => (await world.bot.commandParts.inspect(await world.conversation())).measurement.ratio;
+    const ratio = async () => (await world.bot.commandServices.inspect(await world.conversation())).measurement.ratio;
     for (let turn = 0; turn < 400; turn += 1) {
       if ((await world.snapshot()).conversation.compactedUpto > 2 && (await ratio()) > 0.9) break;
       await say(`${turn} the weather report spoke of clouds`);
@@ -161,7 +161,7 @@ describe('memories beside passages', () => {
       await world.command('memory remember', { text });
     }
     const part = async (question: string, key: string) => {
-      const { parts } = await world.bot.commandParts.preview(await world.conversation(), question);
+      const { parts } = await world.bot.commandServices.preview(await world.conversation(), question);
       return parts.find((one) => one.key === key && one.included)?.tokens ?? 0;
     };
     expect(await part('What colour is my tent?', 'passages')).toBeGreaterThan(30);

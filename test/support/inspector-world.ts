@@ -31,7 +31,7 @@ export async function createInspectorWorld(options: InspectorWorldOptions): Prom
     settings: { ...generalDefaults.inspector, ...options.settings },
     open: async () => {
       opened.count += 1;
-      return createInspection({ parts: world.bot.commandParts, configRows: () => [] });
+      return createInspection({ services: world.bot.commandServices, configRows: () => [] });
     },
     clock: world.clock,
     log: silentLog,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../util/did-you-mean.ts';
-import type { BotParts } from './parts.ts';
+import type { BotOptions } from './options.ts';
 
 const other = z.unknown().optional();
 
@@ -51,12 +51,12 @@ const shapes = {
   random: withFields('function', ['id', 'next']).optional(),
   ...{ role: other, workers: other, retentionDays: other, logText: other, dataLocation: other },
   ...{ inspectorLink: other, configTrouble: other },
-} satisfies Readonly<Record<keyof BotParts, z.ZodType>>;
+} satisfies Readonly<Record<keyof BotOptions, z.ZodType>>;
 const schema = z.strictObject(shapes);
 
-/** What the compiler tells programs in TypeScript: missing parts, parts of another kind, and unknown names. */
-export function shapeFaults(parts: BotParts): readonly string[] {
-  return (schema.safeParse(parts).error?.issues ?? []).flatMap((issue) =>
+/** What the compiler tells programs in TypeScript: missing options, options of another kind, and unknown names. */
+export function shapeFaults(options: BotOptions): readonly string[] {
+  return (schema.safeParse(options).error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((name) => unknownOption([...issue.path, name].join('.')))
       : [`${issue.path.join('.')}: ${issue.message}`],

@@ -6,34 +6,34 @@ import { StrataError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
-import { shapeFaults } from './part-shapes.ts';
-import type { BotParts, Role } from './parts.ts';
+import { shapeFaults } from './option-shapes.ts';
+import type { BotOptions, ProcessRole } from './options.ts';
 
 /**
  * Validates the options of a bot by the rules of the configuration file. Throws `CONFIG_INVALID` with every problem.
  * Returns the directory of agents.
  */
-export function checkParts(parts: BotParts): AgentDirectory {
-  const shapes = shapeFaults(parts);
-  // The other checks read these parts.
+export function checkBotOptions(options: BotOptions): AgentDirectory {
+  const shapes = shapeFaults(options);
+  // The other checks read these options.
   if (shapes.length > 0) throw invalid(shapes);
-  const { agents = [] } = parts;
+  const { agents = [] } = options;
   const directory = 'agentFor' in agents ? agents : null;
   const entries = 'agentFor' in agents ? agents.list() : agents;
   const known = {
     ...builtInNames,
-    tools: [...builtInNames.tools, ...(parts.tools ?? []).map(({ name }) => name)],
-    engines: [...builtInNames.engines, ...Object.keys(parts.engines ?? {})],
+    tools: [...builtInNames.tools, ...(options.tools ?? []).map(({ name }) => name)],
+    engines: [...builtInNames.engines, ...Object.keys(options.engines ?? {})],
   };
   const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
-  const prompts = parts.prompts === undefined ? promptProblemsOf(given.settings) : [];
+  const prompts = options.prompts === undefined ? promptProblemsOf(given.settings) : [];
   const others = [
     ...prompts,
-    ...roleFaults(parts),
-    ...channelFaults(parts),
-    ...numberFaults(parts),
-    ...hookFaults(parts),
-    ...(directory === null ? rerankerFaults(parts, given.settings) : []),
+    ...roleFaults(options),
+    ...channelFaults(options),
+    ...numberFaults(options),
+    ...hookFaults(options),
+    ...(directory === null ? rerankerFaults(options, given.settings) : []),
   ];
   if (given.problems.length + others.length > 0) throw invalid(others, given.problems);
   const config = { agents: [...given.settings] };
@@ -55,25 +55,25 @@ function forChildren(directory: AgentDirectory): AgentDirectory {
 }
 
 /** Why a process with this role could not work; null if it can. */
-export function lonelyRole(role: Role, { isShared }: { readonly isShared: boolean }): string | null {
+export function lonelyRole(role: ProcessRole, { isShared }: { readonly isShared: boolean }): string | null {
   if (role === 'all' || isShared) return null;
   return `A ${role} needs a queue that is shared with other processes`;
 }
 
-function roleFaults({ role = 'all', queue }: BotParts): readonly string[] {
+function roleFaults({ role = 'all', queue }: BotOptions): readonly string[] {
   // A queue on a server connects on first use.
   const fault = role === 'all' ? null : lonelyRole(role, { isShared: queue.stats().driver !== 'local' });
   return fault === null ? [] : [`role: ${fault}, for example createBullMqQueue`];
 }
 
-function channelFaults({ channels = [] }: BotParts): readonly string[] {
+function channelFaults({ channels = [] }: BotOptions): readonly string[] {
   const platforms = channels.map(({ platform }) => platform);
   const twice = new Set(platforms.filter((platform, index) => platforms.indexOf(platform) !== index));
   return [...twice].map((platform) => `channels: two channels have the platform "${platform}"; expected one of each`);
 }
 
 /** Neither has an effect without the other. */
-function rerankerFaults({ reranker }: BotParts, agents: readonly AgentSettings[]): readonly string[] {
+function rerankerFaults({ reranker }: BotOptions, agents: readonly AgentSettings[]): readonly string[] {
   const asking = agents.filter(({ recall }) => recall.rerank_model !== '');
   if (reranker !== undefined && asking.length === 0) {
     return ['reranker: no agent sets recall.rerank_model, so nothing would call it; expected provider:model there'];
@@ -84,7 +84,7 @@ function rerankerFaults({ reranker }: BotParts, agents: readonly AgentSettings[]
   );
 }
 
-function hookFaults({ hooks = [] }: BotParts): readonly string[] {
+function hookFaults({ hooks = [] }: BotOptions): readonly string[] {
   return hooks.flatMap((set, index) =>
     (hooksSchema.safeParse(set).error?.issues ?? []).map(
       ({ path, message }) => `${['hooks', index, ...path].join('.')}: ${message}`,
@@ -92,7 +92,7 @@ function hookFaults({ hooks = [] }: BotParts): readonly string[] {
   );
 }
 
-function numberFaults({ workers = 1, retentionDays = 0 }: BotParts): readonly string[] {
+function numberFaults({ workers = 1, retentionDays = 0 }: BotOptions): readonly string[] {
   const faults: string[] = [];
   if (!Number.isInteger(workers) || workers < 1)
     faults.push(`workers: expected a whole number of at least 1, got ${workers}`);

@@ -16,7 +16,7 @@ import type { Storage } from '../services.ts';
 import type { Tool } from '../tools/define.ts';
 
 /** The options of `createBot`. Everything optional has a working default. */
-export interface BotParts {
+export interface BotOptions {
   readonly storage: Storage;
   readonly queue: Queue;
   readonly models: ModelProvider;
@@ -45,10 +45,10 @@ export interface BotParts {
   readonly clock?: Clock;
   readonly random?: Random;
   /**
-   * Role of this process: `gateway` talks to people, `worker` summarises and remembers. Each needs the other in another
+   * ProcessRole of this process: `gateway` talks to people, `worker` summarises and remembers. Each needs the other in another
    * process, with a store and a queue that both share. Default `all`.
    */
-  readonly role?: Role;
+  readonly role?: ProcessRole;
   /** Number of conversations maintained concurrently. Default 4. */
   readonly workers?: number;
   /** Entries older than this are deleted. Default 0: never. */
@@ -63,4 +63,4 @@ export interface BotParts {
   readonly configTrouble?: () => string | null;
 }
 
-export type Role = 'gateway' | 'worker' | 'all';
+export type ProcessRole = 'gateway' | 'worker' | 'all';

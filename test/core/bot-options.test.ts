@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { BotParts } from '../../src/adapter-kit.ts';
+import type { BotOptions } from '../../src/adapter-kit.ts';
 import { type Channel, createBot, defineTool, isStrataError, type Storage, silentLog } from '../../src/adapter-kit.ts';
 import { builtInNames } from '../../src/config/known.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
 const model = scriptedModel(() => ({ text: 'yes' }), { id: 'test:chat' });
 const weather = defineTool({ name: 'weather', description: 'Tells it', input: z.object({}), run: async () => 'Rain' });
 
-function make(parts: Partial<BotParts>) {
+function make(parts: Partial<BotOptions>) {
   return createBot({
     storage,
     queue: createLocalQueue({ log: silentLog }),
@@ -36,7 +36,7 @@ function make(parts: Partial<BotParts>) {
   });
 }
 
-function problemsOf(parts: Partial<BotParts>): readonly string[] {
+function problemsOf(parts: Partial<BotOptions>): readonly string[] {
   try {
     make(parts);
   } catch (error) {
@@ -59,7 +59,7 @@ function channelOf(platform: string): Channel {
   };
 }
 
-it.each<[string, Partial<BotParts>, RegExp]>([
+it.each<[string, Partial<BotOptions>, RegExp]>([
   [
     'thresholds that fall',
     { agents: [{ id: 'a', compaction: { background_threshold: 0.9 } }] },
@@ -137,8 +137,8 @@ it.each([
 });
 
 it('has the tools that an agent may name', () => {
-  const { services, commandParts } = make({});
-  const names = createBuiltinTools(services, commandParts.memories).map(({ name }) => name);
+  const { services, commandServices } = make({});
+  const names = createBuiltinTools(services, commandServices.memories).map(({ name }) => name);
   expect(names.sort()).toEqual([...builtInNames.tools].sort());
 });
 

@@ -51,22 +51,15 @@ export type { PluginParts } from './plugins/plugin.ts';
 export { createSystemClock, createSystemRandom } from './util/clock.ts';
 export type { CommandAnswer } from './commands/answer.ts';
 export type { CommandCall, CommandDefinition, CommandOptions, CommandSuggest } from './commands/define.ts';
-export { isCommandLine } from './commands/parse.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
 export { runCommandLine } from './commands/run-line.ts';
 export { commandOfText, createTokenSigner, textOfCommand } from './commands/signed-token.ts';
 export type * from './ports/command.ts';
 export { MAX_INTEGER } from './commands/spec.ts';
-export {
-  actionOf,
-  asksConfirmation,
-  builtInSpecs,
-  formatCommand,
-  optionsToAsk,
-  type ReadCommand,
-  readCommandLine,
-} from './commands/specs.ts';
+export { actionOf, asksConfirmation, optionsToAsk } from './commands/actions.ts';
+export { builtInSpecs } from './commands/built-in.ts';
+export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/parse.ts';
 export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';

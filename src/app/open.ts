@@ -2,8 +2,8 @@ import type { Adapters, ChannelContext, Notices, OperationsOptions, TerminalEnd 
 import { type Bot, createBot } from '../bot/bot.ts';
 import { lonelyRole } from '../bot/checked-options.ts';
 import type { BotOptions, ProcessRole } from '../bot/options.ts';
+import { allCommands } from '../commands/custom-commands.ts';
 import type { CommandDefinition } from '../commands/define.ts';
-import { allCommands } from '../commands/own.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf } from '../config/rows.ts';

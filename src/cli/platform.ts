@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { GlobalOptions } from '../app/app.ts';
 import { findPlugins, withPlugins } from '../app/configuration.ts';
 import type { ChannelAdapter } from '../bot/adapters.ts';
-import { allCommands } from '../commands/own.ts';
+import { allCommands } from '../commands/custom-commands.ts';
 import { channelProblems } from '../config/channels.ts';
 import { loadConfig } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CommandSpec } from '../ports/command.ts';
 import type { CommandReply, ReplyAction, ReplyCommand } from '../ports/reply.ts';
-import { resolveAction } from './parse.ts';
+import { resolveAction } from './actions.ts';
 import { makeReply, takePage } from './reply.ts';
 
 const text = z.string();

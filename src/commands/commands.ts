@@ -2,10 +2,11 @@ import { describe, StrataError } from '../domain/errors.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
+import { resolveAction } from './actions.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
+import { allCommands } from './custom-commands.ts';
 import type { CommandDefinition } from './define.ts';
-import { allCommands } from './own.ts';
-import { checkOptions, resolveAction } from './parse.ts';
+import { checkOptions } from './parse.ts';
 import { cleanReply, failureReply } from './reply.ts';
 import type { CommandServices } from './services.ts';
 

@@ -3,7 +3,7 @@ import type { CommandReply } from '../ports/reply.ts';
 import { formatDuration, formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
-import { textOption } from './spec.ts';
+import { singleAction, textOption } from './spec.ts';
 import { withinTime } from './within-time.ts';
 
 /** How long a person waits for the result before the answer points to `/status`. */
@@ -13,21 +13,11 @@ const MAX_INSTRUCTION = 500;
 const RUNS = 20;
 
 export const compact: Command = {
-  spec: {
-    name: 'compact',
-    description: 'Summarise the older part of the conversation now, in the background',
-    actions: [
-      {
-        name: '',
-        description: 'Summarise the older part of the conversation now, in the background',
-        options: [textOption('instruction', 'What the summary should emphasise', { rest: true })],
-        access: 'moderator',
-        irreversible: false,
-        ephemeral: false,
-      },
-    ],
-    otherwise: '',
-  },
+  spec: singleAction('compact', 'Summarise the older part of the conversation now, in the background', {
+    options: [textOption('instruction', 'What the summary should emphasise', { rest: true })],
+    access: 'moderator',
+    ephemeral: false,
+  }),
   run: { '': compactNow },
 };
 

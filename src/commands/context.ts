@@ -7,40 +7,21 @@ import { formatNumber, formatPercent, paginate } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { historyFields, inspectorFields, sizeOf } from './context-fields.ts';
 import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
-import { pageOption, textOption } from './spec.ts';
+import { action, pageOption, textOption } from './spec.ts';
 
 export const context: Command = {
   spec: {
     name: 'context',
     description: 'What the bot currently sees of this conversation, and the tokens of each part',
     actions: [
-      {
-        name: 'list',
-        description: 'Every part with its source, reason and tokens',
-        options: [pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'detail',
-        description: 'The text of one part',
+      action('list', 'Every part with its source, reason and tokens', { options: [pageOption] }),
+      action('detail', 'The text of one part', {
         options: [
           textOption('key', 'Key of the part, as shown by context list', { required: true, suggests: true }),
           pageOption,
         ],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'picture',
-        description: 'A picture of the window: what fills it, and how that changed',
-        options: [],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
+      }),
+      action('picture', 'A picture of the window: what fills it, and how that changed'),
     ],
     otherwise: 'list',
   },

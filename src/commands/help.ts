@@ -1,27 +1,14 @@
-import { StrataError } from '../domain/errors.ts';
 import type { Access, CommandSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
+import { findCommand } from './actions.ts';
 import { type Call, type Command, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
-import { textOption, usageOf } from './spec.ts';
+import { singleAction, textOption, usageOf } from './spec.ts';
 
 export const help: Command = {
-  spec: {
-    name: 'help',
-    description: 'List the commands of the bot',
-    actions: [
-      {
-        name: '',
-        description: 'List the commands of the bot',
-        options: [textOption('command', 'The command to explain', { suggests: true })],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-    ],
-    otherwise: '',
-  },
+  spec: singleAction('help', 'List the commands of the bot', {
+    options: [textOption('command', 'The command to explain', { suggests: true })],
+  }),
   run: {
     '': async (call) => {
       const name = optionOf(call, 'command');
@@ -54,14 +41,7 @@ function namesOf(spec: CommandSpec): string {
 
 function explain(call: Call, name: string): CommandReply {
   const { specs } = call;
-  const spec = specs.find((candidate) => candidate.name === name);
-  if (spec === undefined) {
-    const known = specs.map((candidate) => candidate.name);
-    throw new StrataError('COMMAND_UNKNOWN', {
-      command: name.slice(0, 40),
-      nearest: didYouMean(name.slice(0, 40), known),
-    });
-  }
+  const spec = findCommand(name, specs);
   return makeReply(typed(call, spec.name), {
     text: spec.description,
     fields: spec.actions.map((action) => ({

@@ -5,20 +5,20 @@ import { approve, demote, edit, pin, reject, remember, restore, unpin } from './
 import { forget } from './memory-forget.ts';
 import { held, release, strike } from './memory-held.ts';
 import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
-import { choiceOption, pageOption, textOption } from './spec.ts';
+import { action, choiceOption, pageOption, textOption } from './spec.ts';
 
 const id = textOption('id', 'Id of the memory, as shown by memory list', { required: true, suggests: true });
 
 function reading(name: string, description: string, options: ActionSpec['options']): ActionSpec {
-  return { name, description, options, access: 'member', irreversible: false, ephemeral: true };
+  return action(name, description, { options });
 }
 
 function changing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
-  return { name, description, options, access: 'subject', irreversible: false, ephemeral: true };
+  return action(name, description, { options, access: 'subject' });
 }
 
 function managing(name: string, description: string, options: ActionSpec['options']): ActionSpec {
-  return { name, description, options, access: 'moderator', irreversible: name === 'strike', ephemeral: true };
+  return action(name, description, { options, access: 'moderator', irreversible: name === 'strike' });
 }
 
 const heldId = textOption('id', 'Id of the sentence, as shown by memory held', { required: true });

@@ -1,7 +1,9 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
-import type { ReplyCommand } from '../ports/reply.ts';
+import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
+import { findCommand, resolveAction, unknownAction } from './actions.ts';
+import { failureReply } from './reply.ts';
 import { MAX_INTEGER, usageOf } from './spec.ts';
 
 /** Opening quotes and their closing counterparts; phones type curly ones. */
@@ -32,8 +34,28 @@ export function parseCommandLine(line: string, specs: readonly CommandSpec[]): R
   return { path: pathOf(command, action), options };
 }
 
-/** Formats a command as a line that `parseCommandLine` parses back to the same command. */
-export function formatCommandLine({ path, options }: ReplyCommand, specs: readonly CommandSpec[]): string {
+export type ReadCommand =
+  | { readonly kind: 'command'; readonly command: ReplyCommand }
+  /** The answer to an unknown command or wrong usage. */
+  | { readonly kind: 'refused'; readonly reply: CommandReply };
+
+/**
+ * Parses one typed line as a command of the bot. Never throws. `prefix` is how commands begin there. What a form can
+ * ask for may be missing: see `optionsToAsk`.
+ */
+export function readCommandLine(
+  line: string,
+  { specs, prefix = '/' }: { readonly specs: readonly CommandSpec[]; readonly prefix?: string },
+): ReadCommand {
+  try {
+    return { kind: 'command', command: parseCommandLine(line, specs) };
+  } catch (error) {
+    return { kind: 'refused', reply: failureReply(error, prefix) };
+  }
+}
+
+/** The line to type for a command: `parseCommandLine` parses it back to the same command. */
+export function formatCommand({ path, options }: ReplyCommand, specs: readonly CommandSpec[]): string {
   const { action } = resolveAction(path, specs);
   const given = action.options.filter((option) => options[option.name] !== undefined);
   // A rest option takes everything after it, so it comes last.
@@ -47,18 +69,6 @@ export function formatCommandLine({ path, options }: ReplyCommand, specs: readon
     return `${option.name}=${isBare(value) ? value : quote(value)}`;
   });
   return [`/${path.join(' ')}`, ...words].join(' ');
-}
-
-export function resolveAction(
-  path: readonly string[],
-  specs: readonly CommandSpec[],
-): { readonly command: CommandSpec; readonly action: ActionSpec } {
-  const [name = '', sub, ...more] = path;
-  const command = findCommand(name, specs);
-  const wanted = sub ?? command.otherwise;
-  const action = command.actions.find((candidate) => candidate.name === wanted);
-  if (action === undefined || more.length > 0) throw unknownAction(command, path.slice(1).join(' '));
-  return { command, action };
 }
 
 /** Validates values from a platform or a person. Throws `COMMAND_USAGE`. */
@@ -117,16 +127,6 @@ function limitsOf({ range: { min, max } }: OptionSpec): string {
   return min > -MAX_INTEGER ? ` of at least ${min}` : '';
 }
 
-function findCommand(name: string, specs: readonly CommandSpec[]): CommandSpec {
-  const command = specs.find((spec) => spec.name === name);
-  if (command !== undefined) return command;
-  const known = specs.map((spec) => spec.name);
-  throw new StrataError('COMMAND_UNKNOWN', {
-    command: name.slice(0, 40),
-    nearest: didYouMean(name.slice(0, 40), known),
-  });
-}
-
 /** No action's name looks like this. */
 const NUMBER = /^#?\d+$/u;
 
@@ -139,18 +139,6 @@ function otherwiseOf(command: CommandSpec, word: string): ActionSpec {
   if (usual === undefined || (usual.name !== '' && word !== '' && !NUMBER.test(word)))
     throw unknownAction(command, word);
   return usual;
-}
-
-function unknownAction(command: CommandSpec, word: string): StrataError {
-  const names = command.actions.flatMap((action) => (action.name === '' ? [] : [action.name]));
-  const meant = didYouMean(word.slice(0, 40), names);
-  const hint = meant === null ? '' : `, did you mean "${meant}"?`;
-  const problem = word === '' ? 'the action is missing' : `there is no "${word.slice(0, 40)}"${hint}`;
-  return new StrataError('COMMAND_USAGE', {
-    command: command.name,
-    problem: problem.replace(/\?$/, ''),
-    usage: `${command.name} ${names.join('|')}`.trim(),
-  });
 }
 
 function usageError(command: CommandSpec, action: ActionSpec, problem: string): StrataError {

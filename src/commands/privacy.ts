@@ -5,45 +5,22 @@ import type { CommandReply } from '../ports/reply.ts';
 import { formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, typed } from './command.ts';
 import { makeReply } from './reply.ts';
-import { choiceOption } from './spec.ts';
+import { action, choiceOption } from './spec.ts';
 
 export const privacy: Command = {
   spec: {
     name: 'privacy',
     description: 'What is stored about you, where, and who can read it; pause or resume learning about you',
     actions: [
-      {
-        name: 'show',
-        description: 'Show what is stored, where, and who can read it',
-        options: [],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'pause',
-        description: 'Store no new memories about you; the bot still reads what you say',
-        options: [],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'resume',
-        description: 'Resume learning about you',
-        options: [],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'erase',
-        description: 'Delete all stored data of this conversation: messages, summaries, memories',
+      action('show', 'Show what is stored, where, and who can read it'),
+      action('pause', 'Store no new memories about you; the bot still reads what you say'),
+      action('resume', 'Resume learning about you'),
+      action('erase', 'Delete all stored data of this conversation: messages, summaries, memories', {
         options: [{ ...choiceOption('confirm', 'Type yes to delete everything', ['yes']), required: true }],
         access: 'moderator',
         irreversible: true,
         ephemeral: false,
-      },
+      }),
     ],
     otherwise: 'show',
   },

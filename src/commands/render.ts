@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { CommandSpec } from '../ports/command.ts';
 import type { CommandReply, ReplyPage } from '../ports/reply.ts';
 import { formatFields, formatTable } from '../util/table.ts';
-import { formatCommand } from './specs.ts';
+import { formatCommand } from './parse.ts';
 
 export interface RenderOptions {
   readonly color: boolean;

@@ -1,22 +1,13 @@
 import { type Command, nothingYet, typed } from './command.ts';
 import { makeReply } from './reply.ts';
+import { singleAction } from './spec.ts';
 
 export const reset: Command = {
-  spec: {
-    name: 'reset',
-    description: 'Start over: the bot no longer sees the messages so far; the archive and memories stay',
-    actions: [
-      {
-        name: '',
-        description: 'Start over: the bot no longer sees the messages so far; the archive stays',
-        options: [],
-        access: 'moderator',
-        irreversible: true,
-        ephemeral: false,
-      },
-    ],
-    otherwise: '',
-  },
+  spec: singleAction('reset', 'Start over: the bot no longer sees the messages so far; the archive and memories stay', {
+    access: 'moderator',
+    irreversible: true,
+    ephemeral: false,
+  }),
   run: {
     '': async (call) => {
       const { services, conversation } = call;

@@ -1,6 +1,6 @@
 import type { ChannelSink, CommandInvocation } from '../ports/channel.ts';
+import { readCommandLine } from './parse.ts';
 import { renderReply } from './render.ts';
-import { readCommandLine } from './specs.ts';
 
 /**
  * Runs a typed line as a command and returns the answer as text: for channels without buttons and forms. Never rejects.

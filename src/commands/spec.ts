@@ -29,8 +29,20 @@ const OPTION = {
 /** The page of a list. */
 export const pageOption: OptionSpec = integerOption('page', 'Which page to show', { min: 1, max: MAX_INTEGER });
 
+type ActionDetails = Partial<Omit<ActionSpec, 'name' | 'description'>>;
+
+/** By default everybody can use it, nothing is lost, and only the person who asked sees the answer. */
+export function action(name: string, description: string, details: ActionDetails = {}): ActionSpec {
+  return { options: [], access: 'member', irreversible: false, ephemeral: true, ...details, name, description };
+}
+
+/** A command without sub-commands. */
+export function singleAction(name: string, description: string, details: ActionDetails = {}): CommandSpec {
+  return { name, description, actions: [action('', description, details)], otherwise: '' };
+}
+
 /** The usage of an action, without the command prefix: `memory show <id>`. */
-export function usageOf(command: CommandSpec, action: ActionSpec): string {
+export function usageOf(command: Pick<CommandSpec, 'name'>, action: ActionSpec): string {
   const options = action.options.map((option) => (option.required ? `<${option.name}>` : `[${option.name}]`));
   return [command.name, action.name, ...options].filter((word) => word !== '').join(' ');
 }

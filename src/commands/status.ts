@@ -16,23 +16,10 @@ import { type Call, type Command, commandTo } from './command.ts';
 import { approximate, PICTURE, thresholdLine, usageLine } from './context.ts';
 import { inspectorFields } from './context-fields.ts';
 import { makeReply } from './reply.ts';
+import { singleAction } from './spec.ts';
 
 export const status: Command = {
-  spec: {
-    name: 'status',
-    description: 'State of the conversation: model, context, summaries, memories, jobs and problems',
-    actions: [
-      {
-        name: '',
-        description: 'State of the conversation: model, context, summaries, memories, jobs and problems',
-        options: [],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-    ],
-    otherwise: '',
-  },
+  spec: singleAction('status', 'State of the conversation: model, context, summaries, memories, jobs and problems'),
   run: { '': show },
 };
 

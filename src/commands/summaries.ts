@@ -16,7 +16,7 @@ import {
 } from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
-import { choiceOption, pageOption, textOption } from './spec.ts';
+import { action, choiceOption, pageOption, textOption } from './spec.ts';
 
 const id = textOption('id', 'Id of the summary, as shown by summaries list', { required: true, suggests: true });
 
@@ -27,38 +27,15 @@ export const summaries: Command = {
     name: 'summaries',
     description: 'Summaries of earlier messages',
     actions: [
-      {
-        name: 'list',
-        description: 'List the summaries the bot sees, oldest first',
-        options: [pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'show',
-        description: 'Show the full text of a summary',
-        options: [id, pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'open',
-        description: 'Show what a summary was made from, or which details of it were lost',
+      action('list', 'List the summaries the bot sees, oldest first', { options: [pageOption] }),
+      action('show', 'Show the full text of a summary', { options: [id, pageOption] }),
+      action('open', 'Show what a summary was made from, or which details of it were lost', {
         options: [id, what, pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'rewrite',
-        description: 'Rewrite a summary from its sources',
+      }),
+      action('rewrite', 'Rewrite a summary from its sources', {
         options: [id, textOption('wish', 'What it should emphasise', { rest: true })],
         access: 'moderator',
-        irreversible: false,
-        ephemeral: true,
-      },
+      }),
     ],
     otherwise: 'list',
   },

@@ -4,7 +4,7 @@ import { excerpt, formatTime } from '../util/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
-import { pageOption, textOption } from './spec.ts';
+import { action, pageOption, textOption } from './spec.ts';
 
 /** More than anybody pages through. */
 const MAX_HITS = 40;
@@ -16,14 +16,9 @@ export const transcript: Command = {
     name: 'transcript',
     description: 'Search all messages of this conversation, summarised or not',
     actions: [
-      {
-        name: 'search',
-        description: 'List the matching messages, the best first',
+      action('search', 'List the matching messages, the best first', {
         options: [textOption('query', 'What to look for', { required: true, rest: true }), pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
+      }),
     ],
     otherwise: 'search',
   },

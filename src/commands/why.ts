@@ -19,7 +19,7 @@ import {
   sameCommand,
 } from './command.ts';
 import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
-import { pageOption, textOption } from './spec.ts';
+import { action, pageOption, textOption } from './spec.ts';
 
 const message = textOption('message', 'Number of the reply or of the message it answers; the newest reply if left out');
 
@@ -28,30 +28,13 @@ export const why: Command = {
     name: 'why',
     description: 'What the bot saw before it wrote a reply',
     actions: [
-      {
-        name: 'show',
-        description: 'Every part of the request with its tokens, source and reason',
+      action('show', 'Every part of the request with its tokens, source and reason', {
         options: [message, pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'changes',
-        description: 'How the request differs from the one before it',
-        options: [message, pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
-      {
-        name: 'detail',
-        description: 'The text of one part',
+      }),
+      action('changes', 'How the request differs from the one before it', { options: [message, pageOption] }),
+      action('detail', 'The text of one part', {
         options: [textOption('part', 'Key of the part, as shown by why show', { required: true }), message, pageOption],
-        access: 'member',
-        irreversible: false,
-        ephemeral: true,
-      },
+      }),
     ],
     otherwise: 'show',
   },

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completeLine } from '../../adapters/channels/terminal/complete.ts';
+import { builtInSpecs } from '../../src/commands/built-in.ts';
 import { runCommandLine } from '../../src/commands/run-line.ts';
-import { builtInSpecs } from '../../src/commands/specs.ts';
 import { ADA, HERE } from '../support/bot-world.ts';
 import { asyncTextFunctionsIn, classesIn } from '../support/exports.ts';
 

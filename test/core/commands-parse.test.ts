@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatCommandLine, isCommandLine, parseCommandLine } from '../../src/commands/parse.ts';
+import { builtInSpecs } from '../../src/commands/built-in.ts';
+import { formatCommand, isCommandLine, parseCommandLine, readCommandLine } from '../../src/commands/parse.ts';
 import { usageOf } from '../../src/commands/spec.ts';
-import { builtInSpecs, readCommandLine } from '../../src/commands/specs.ts';
 
 const parse = (line: string) => parseCommandLine(line, builtInSpecs);
 const refusal = (line: string): string => {
@@ -109,7 +109,7 @@ describe('the line of a command', () => {
     );
     fc.assert(
       fc.property(invocation, (command) => {
-        expect(parse(formatCommandLine(command, builtInSpecs))).toEqual(command);
+        expect(parse(formatCommand(command, builtInSpecs))).toEqual(command);
       }),
       { numRuns: 2000 },
     );

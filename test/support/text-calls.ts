@@ -3,7 +3,7 @@ import { messageSchema as slackMessage } from '../../adapters/channels/slack/wir
 import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
 import type { Entry } from '../../src/adapter-kit.ts';
-import { builtInSpecs } from '../../src/commands/specs.ts';
+import { builtInSpecs } from '../../src/commands/built-in.ts';
 import { readSaid } from '../../src/search/line-features.ts';
 import { accountFor } from '../../src/search/losses.ts';
 
@@ -119,7 +119,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${OFFLINE}/words.ts#pick`, (run, text) => run(['one', 'two'], text)],
   ['adapters/stores/sqlite/few-memories.ts#weighTexts', (run, text) => run([{ id: 'm', text }], ['word'])],
   ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
-  ['src/commands/specs.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
+  ['src/commands/parse.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
   ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
   ['src/compaction/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
   ['src/compaction/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
@@ -289,7 +289,9 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/commands/command.ts#requiredOption',
     'src/commands/command.ts#commandTo',
   ],
-  ...['src/commands/parse.ts#resolveAction', 'src/commands/parse.ts#checkOptions', 'src/commands/reply.ts#makeReply'],
+  ...['src/commands/actions.ts#resolveAction', 'src/commands/parse.ts#checkOptions', 'src/commands/reply.ts#makeReply'],
+  ...['src/commands/actions.ts#findCommand', 'src/commands/actions.ts#unknownAction'],
+  ...['src/commands/spec.ts#action', 'src/commands/spec.ts#singleAction'],
   ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/commands/spec.ts#integerOption'],
   'adapters/channels/terminal/questions.ts#createQuestions',
   ...[

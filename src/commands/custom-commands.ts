@@ -3,11 +3,11 @@ import { StrataError } from '../domain/errors.ts';
 import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { replyOf, yesOrNo } from './answer.ts';
+import { builtInCommands } from './built-in.ts';
 import type { Call, Command, Handler, Suggester } from './command.ts';
 import type { CommandCall, CommandDefinition, CommandSuggest } from './define.ts';
 import { errorReply } from './reply.ts';
-import { choiceOption, integerOption, MAX_INTEGER, pageOption, textOption } from './spec.ts';
-import { builtInCommands } from './specs.ts';
+import { choiceOption, integerOption, MAX_INTEGER, pageOption, textOption, usageOf } from './spec.ts';
 import { withinTime } from './within-time.ts';
 
 const MAX_RUN_MS = 60_000;
@@ -181,11 +181,8 @@ function inputOf(definition: CommandDefinition, action: ActionSpec, call: Call):
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const problem = `${issue?.path.join('.')}: ${issue?.message}`;
-  throw new StrataError('COMMAND_USAGE', { command: definition.name, problem, usage: usage(definition.name, action) });
-}
-
-function usage(name: string, { options }: ActionSpec): string {
-  return [name, ...options.map((option) => (option.required ? `<${option.name}>` : `[${option.name}]`))].join(' ');
+  const [name = ''] = definition.name.split(' ');
+  throw new StrataError('COMMAND_USAGE', { command: definition.name, problem, usage: usageOf({ name }, action) });
 }
 
 function suggesterOf(option: string, suggest: CommandSuggest): Suggester {

@@ -4,27 +4,30 @@ import type { ReplyCommand } from '../ports/reply.ts';
 const SIGNATURE_LENGTH = 8;
 
 /** Signs text that a platform returns to us later, such as the value of a button. */
-export interface Seal {
-  close(text: string): string;
+export interface TokenSigner {
+  sign(text: string): string;
   /** Null if it was not signed with the same secret. */
-  open(sealed: string): string | null;
+  verify(token: string): string | null;
 }
+
 /**
+ * Signs with the secret, which only the bot knows.
+ *
  * @example
  * const signer = createTokenSigner(process.env['BOT_TOKEN'] ?? '');
- * const value = signer.close('page 2');
- * signer.open(value); // page 2
- * signer.open('page 3.forged'); // null
+ * const value = signer.sign('page 2');
+ * signer.verify(value); // page 2
+ * signer.verify('page 3.forged'); // null
  */
-export function createTokenSigner(secret: string): Seal {
-  const sign = (text: string) =>
+export function createTokenSigner(secret: string): TokenSigner {
+  const signatureOf = (text: string) =>
     createHmac('sha256', secret).update(text).digest('base64url').slice(0, SIGNATURE_LENGTH);
   return {
-    close: (text) => `${text}.${sign(text)}`,
-    open(sealed) {
-      const end = sealed.lastIndexOf('.');
-      const text = sealed.slice(0, Math.max(0, end));
-      return isSame(sealed.slice(end + 1), sign(text)) ? text : null;
+    sign: (text) => `${text}.${signatureOf(text)}`,
+    verify(token) {
+      const end = token.lastIndexOf('.');
+      const text = token.slice(0, Math.max(0, end));
+      return isSame(token.slice(end + 1), signatureOf(text)) ? text : null;
     },
   };
 }

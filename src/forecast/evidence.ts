@@ -2,7 +2,7 @@ import { fitPassages } from '../context/passages.ts';
 import { autoRecallTokens } from '../context/shares.ts';
 import type { Entry } from '../domain/message.ts';
 import type { RecordedQuestion } from './questions.ts';
-import { type Moment, measureAt, type ViewParts } from './view.ts';
+import { type Moment, measureAt, type ViewContext } from './view.ts';
 
 /** Earlier messages that bear on questions about the past, and those that the requests show word for word. */
 export interface EvidenceCount {
@@ -17,24 +17,24 @@ export interface EvidenceCounter {
   result(): EvidenceCount;
 }
 
-export interface EvidenceParts extends ViewParts {
+export interface EvidenceContext extends ViewContext {
   /** The line above passages. */
   readonly passagesHeading: string;
 }
 
 /** A question counts when it is answered. */
-export function createEvidenceCount(parts: EvidenceParts): EvidenceCounter {
+export function createEvidenceCount(context: EvidenceContext): EvidenceCounter {
   const sum = { questions: 0, messages: 0, inView: 0 };
   let waiting: RecordedQuestion[] = [];
   return {
     add({ role, seq }, moment) {
-      const asked = role === 'user' ? parts.recording.questions.get(seq) : undefined;
+      const asked = role === 'user' ? context.recording.questions.get(seq) : undefined;
       if (asked !== undefined) waiting.push(asked);
       if (role !== 'assistant') return;
       for (const question of waiting) {
         sum.questions += 1;
         sum.messages += question.evidence.length;
-        sum.inView += inView(parts, question, moment);
+        sum.inView += inView(context, question, moment);
       }
       waiting = [];
     },
@@ -43,11 +43,11 @@ export function createEvidenceCount(parts: EvidenceParts): EvidenceCounter {
 }
 
 /** In the tail, or quoted as recall would. */
-function inView(parts: EvidenceParts, { evidence, passages }: RecordedQuestion, moment: Moment): number {
-  const { recording, profile, correction, passagesHeading: text } = parts;
+function inView(context: EvidenceContext, { evidence, passages }: RecordedQuestion, moment: Moment): number {
+  const { recording, profile, correction, passagesHeading: text } = context;
   const firstSeq = recording.entries[moment.start]?.seq ?? Number.POSITIVE_INFINITY;
   const { windowTokens, thresholds } = profile;
-  const space = thresholds.emergency * windowTokens - measureAt(parts, moment).used;
+  const space = thresholds.emergency * windowTokens - measureAt(context, moment).used;
   const freeTokens = Math.max(space / correction, autoRecallTokens(windowTokens));
   const section = { key: 'passages', text, source: '', reason: '', memoryIds: [], passages };
   const quoted = fitPassages(section, { profile, others: [], freeTokens, firstSeq })?.passages ?? [];

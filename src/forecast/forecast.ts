@@ -3,12 +3,12 @@ import { firstKept } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
-import { createEvidenceCount, type EvidenceCount, type EvidenceParts } from './evidence.ts';
-import { type MaintainParts, maintain, type Upkeep } from './maintain.ts';
-import { createRequestCount, type RequestParts, type Requests } from './requests.ts';
+import { createEvidenceCount, type EvidenceContext, type EvidenceCount } from './evidence.ts';
+import { type MaintainContext, type MaintenanceTotals, maintain } from './maintain.ts';
+import { createRequestCount, type RequestContext, type Requests } from './requests.ts';
 import { type Moment, measureAt, snapshotAt } from './view.ts';
 
-export interface ForecastParts extends MaintainParts, RequestParts, EvidenceParts {
+export interface ForecastContext extends MaintainContext, RequestContext, EvidenceContext {
   readonly engine: BuiltInEngine;
   /** Tokens that the summarising model counts for each estimated one. */
   readonly summaryRatio: number;
@@ -20,7 +20,7 @@ export interface ForecastParts extends MaintainParts, RequestParts, EvidencePart
 
 /** What a recorded conversation would have been like under some settings. */
 export interface Forecast extends Requests {
-  readonly engine: ForecastParts['engine'];
+  readonly engine: ForecastContext['engine'];
   readonly windowTokens: number;
   readonly messages: number;
   /** Summaries of messages, and summaries of summaries. */
@@ -50,23 +50,23 @@ export interface ViewPoint {
 const MAX_POINTS = 60;
 
 /** Plays a recorded conversation under the settings, without a model. Pure. */
-export function forecast(parts: ForecastParts): Forecast {
-  const { recording, profile, engine } = parts;
+export function forecast(context: ForecastContext): Forecast {
+  const { recording, profile, engine } = context;
   const { entries } = recording;
-  const upkeep: Upkeep = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
-  const requests = createRequestCount(parts);
-  const evidence = createEvidenceCount(parts);
+  const upkeep: MaintenanceTotals = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
+  const requests = createRequestCount(context);
+  const evidence = createEvidenceCount(context);
   const seen: ViewPoint[] = [];
   let emergencies = 0;
   let moment: Moment = { start: 0, end: 0, stack: [] };
   const look = (): void => {
-    const usedTokens = Math.min(measureAt(parts, moment).used, profile.windowTokens);
+    const usedTokens = Math.min(measureAt(context, moment).used, profile.windowTokens);
     const summaries = upkeep.compactions + upkeep.condensations;
     seen.push({ seq: entries[moment.end - 1]?.seq ?? 0, usedTokens, summaries, emergencies });
   };
   entries.forEach((entry, index) => {
     if (entry.role === 'assistant') {
-      const fitted = engine === 'sliding' ? { moment: slid(parts, moment), gaps: 0 } : withRoom(parts, moment);
+      const fitted = engine === 'sliding' ? { moment: slid(context, moment), gaps: 0 } : withRoom(context, moment);
       moment = fitted.moment;
       emergencies += fitted.gaps;
       requests.add(entry, moment);
@@ -75,14 +75,14 @@ export function forecast(parts: ForecastParts): Forecast {
     evidence.add(entry, moment);
     moment = { ...moment, end: index + 1 };
     if (!isSettled(entry, entries[index + 1])) return;
-    moment = engine === 'sliding' ? slid(parts, moment) : maintain(parts, moment, upkeep);
+    moment = engine === 'sliding' ? slid(context, moment) : maintain(context, moment, upkeep);
     look();
   });
   const { compactions, condensations } = upkeep;
-  const input = Math.round(upkeep.inputTokens * parts.summaryRatio);
-  const output = Math.round(upkeep.outputTokens * parts.summaryRatio);
+  const input = Math.round(upkeep.inputTokens * context.summaryRatio);
+  const output = Math.round(upkeep.outputTokens * context.summaryRatio);
   const at = entries.at(-1)?.at ?? 0;
-  const cost = parts.costOfSummary({ ...NO_TOKENS, inputTokens: input, outputTokens: output }, at);
+  const cost = context.costOfSummary({ ...NO_TOKENS, inputTokens: input, outputTokens: output }, at);
   const replies = requests.result();
   return {
     ...replies,
@@ -99,7 +99,7 @@ export function forecast(parts: ForecastParts): Forecast {
     evidence: evidence.result(),
     peakTokens: seen.reduce((most, { usedTokens }) => Math.max(most, usedTokens), 0),
     meanTokens: Math.round(seen.reduce((sum, { usedTokens }) => sum + usedTokens, 0) / Math.max(1, seen.length)),
-    view: largestOf(seen, parts.points ?? MAX_POINTS),
+    view: largestOf(seen, context.points ?? MAX_POINTS),
   };
 }
 
@@ -118,14 +118,14 @@ function isSettled({ role }: Entry, next: Entry | undefined): boolean {
 }
 
 /** The moment with gaps where the view would reach the emergency threshold. */
-function withRoom(parts: ForecastParts, before: Moment): { readonly moment: Moment; readonly gaps: number } {
-  const { profile, correction, recording } = parts;
+function withRoom(context: ForecastContext, before: Moment): { readonly moment: Moment; readonly gaps: number } {
+  const { profile, correction, recording } = context;
   const first = recording.entries[0]?.seq ?? 1;
   let moment = before;
   for (let gaps = 0; gaps < MAX_GAPS; gaps += 1) {
-    const usedTokens = measureAt(parts, moment).used;
+    const usedTokens = measureAt(context, moment).used;
     if (usedTokens < profile.thresholds.emergency * profile.windowTokens) return { moment, gaps };
-    const snapshot = snapshotAt(parts, moment);
+    const snapshot = snapshotAt(context, moment);
     const readUpto = snapshot.conversation.nextSeq - 1;
     const after = imaginedGap({ snapshot, readUpto, now: 0, profile, usedTokens, correction });
     if (after === null) return { moment, gaps };
@@ -135,11 +135,11 @@ function withRoom(parts: ForecastParts, before: Moment): { readonly moment: Mome
 }
 
 /** The view of a sliding window starts at the first position that keeps it below the first threshold. */
-function slid(parts: ForecastParts, moment: Moment): Moment {
-  const { profile, correction, recording } = parts;
-  const isFitting = (of: Moment) => measureAt(parts, of).used < profile.thresholds.background * profile.windowTokens;
+function slid(context: ForecastContext, moment: Moment): Moment {
+  const { profile, correction, recording } = context;
+  const isFitting = (of: Moment) => measureAt(context, of).used < profile.thresholds.background * profile.windowTokens;
   if (isFitting(moment)) return moment;
-  const { conversation, tail } = snapshotAt(parts, moment);
+  const { conversation, tail } = snapshotAt(context, moment);
   const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
   const end = firstKept(tail, { ...conversation, reservedTokens }) - (recording.entries[0]?.seq ?? 1);
   let fitted = moment;

@@ -11,9 +11,9 @@ const AS_TARGETED: Lengths = { messages: 1, summaries: 1 };
 export async function lengthsOf(
   store: Pick<SummaryStore, 'live' | 'children'>,
   recording: Recording,
-  parts: Omit<Summarising, 'lengths'>,
+  context: Omit<Summarising, 'lengths'>,
 ): Promise<Lengths> {
-  const targeted = { ...parts, lengths: AS_TARGETED };
+  const targeted = { ...context, lengths: AS_TARGETED };
   const written = { messages: 0, summaries: 0 };
   const wanted = { messages: 0, summaries: 0 };
   const waiting = [...(await store.live(recording.conversation.id))];
@@ -37,12 +37,12 @@ function ratio(written: number, wanted: number): number {
   return wanted === 0 ? 1 : written / wanted;
 }
 
-function ofMessages(parts: Summarising, { entries }: Recording, { fromSeq, toSeq }: Summary): number {
+function ofMessages(context: Summarising, { entries }: Recording, { fromSeq, toSeq }: Summary): number {
   const first = entries[0]?.seq ?? 1;
   const range = fromSeq < first ? [] : entries.slice(fromSeq - first, toSeq + 1 - first);
-  return range.length === 0 ? 0 : writeSummary(parts, range, { kind: 'compact', hasStack: false }).outputTokens;
+  return range.length === 0 ? 0 : writeSummary(context, range, { kind: 'compact', hasStack: false }).outputTokens;
 }
 
-function ofSummaries(parts: Summarising, { level, fromSeq, toSeq }: Summary, children: readonly Summary[]): number {
-  return children.length < 2 ? 0 : writeCondensed(parts, { parts: children, level, fromSeq, toSeq }).outputTokens;
+function ofSummaries(context: Summarising, { level, fromSeq, toSeq }: Summary, children: readonly Summary[]): number {
+  return children.length < 2 ? 0 : writeCondensed(context, { parts: children, level, fromSeq, toSeq }).outputTokens;
 }

@@ -3,17 +3,17 @@ import { isDue } from '../context/due.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { type Summarising, writeCondensed, writeSummary } from './summarising.ts';
-import { type Moment, measureAt, snapshotAt, type ViewParts } from './view.ts';
+import { type Moment, measureAt, snapshotAt, type ViewContext } from './view.ts';
 
 /** What maintenance has done and spent so far. */
-export interface Upkeep {
+export interface MaintenanceTotals {
   compactions: number;
   condensations: number;
   inputTokens: number;
   outputTokens: number;
 }
 
-export interface MaintainParts extends ViewParts, Summarising {
+export interface MaintainContext extends ViewContext, Summarising {
   /** Whether the provider reports cached tokens. */
   readonly isCached: boolean;
 }
@@ -22,27 +22,27 @@ export interface MaintainParts extends ViewParts, Summarising {
 const MAX_ROUNDS = 40;
 
 /** The moment after all due jobs. Each job takes no time and succeeds. */
-export function maintain(parts: MaintainParts, before: Moment, upkeep: Upkeep): Moment {
-  if (!isDue(parts.profile, snapshotAt(parts, before), measureAt(parts, before).tier)) return before;
+export function maintain(context: MaintainContext, before: Moment, upkeep: MaintenanceTotals): Moment {
+  if (!isDue(context.profile, snapshotAt(context, before), measureAt(context, before).tier)) return before;
   let moment = before;
   let open: Pick<Work, 'toSeq' | 'trigger'> | null = null;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const work = workAt(parts, moment, { open, settling: round > 0 });
+    const work = workAt(context, moment, { open, settling: round > 0 });
     if (work === null) break;
-    moment = perform(parts, { moment, work, upkeep });
+    moment = perform(context, { moment, work, upkeep });
     open = work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
   }
   return moment;
 }
 
 function workAt(
-  parts: MaintainParts,
+  context: MaintainContext,
   moment: Moment,
   run: { readonly open: Pick<Work, 'toSeq' | 'trigger'> | null; readonly settling: boolean },
 ): Work | null {
-  const { profile, correction, isCached } = parts;
-  const snapshot = snapshotAt(parts, moment);
-  const measurement = measureAt(parts, moment);
+  const { profile, correction, isCached } = context;
+  const snapshot = snapshotAt(context, moment);
+  const measurement = measureAt(context, moment);
   return nextWork({
     ...{ snapshot, profile, correction, isCached, ...run },
     measurement,
@@ -52,33 +52,36 @@ function workAt(
 }
 
 function perform(
-  parts: MaintainParts,
-  { moment, work, upkeep }: { readonly moment: Moment; readonly work: Work; readonly upkeep: Upkeep },
+  context: MaintainContext,
+  { moment, work, upkeep }: { readonly moment: Moment; readonly work: Work; readonly upkeep: MaintenanceTotals },
 ): Moment {
   const { stack } = moment;
   if (work.kind === 'extract') return moment;
   if (work.kind === 'condense') {
-    const { summary, inputTokens, outputTokens } = writeCondensed(parts, work.condensation);
+    const { summary, inputTokens, outputTokens } = writeCondensed(context, work.condensation);
     upkeep.condensations += 1;
     spend(upkeep, { inputTokens, outputTokens });
     return { ...moment, stack: replaced(stack, summary) };
   }
   const kind = work.kind === 'compact' ? 'compact' : 'fill';
-  const range = entriesIn(parts, work.fromSeq, work.toSeq);
-  const { summary, inputTokens, outputTokens } = writeSummary(parts, range, { kind, hasStack: stack.length > 0 });
+  const range = entriesIn(context, work.fromSeq, work.toSeq);
+  const { summary, inputTokens, outputTokens } = writeSummary(context, range, { kind, hasStack: stack.length > 0 });
   upkeep.compactions += 1;
   spend(upkeep, { inputTokens, outputTokens });
   if (work.kind !== 'compact') return { ...moment, stack: filled(stack, work.layer, summary) };
-  const first = parts.recording.entries[0]?.seq ?? 1;
+  const first = context.recording.entries[0]?.seq ?? 1;
   return { ...moment, start: summary.toSeq + 1 - first, stack: [...stack, summary] };
 }
 
-function spend(upkeep: Upkeep, { inputTokens, outputTokens }: Pick<Upkeep, 'inputTokens' | 'outputTokens'>): void {
+function spend(
+  upkeep: MaintenanceTotals,
+  { inputTokens, outputTokens }: Pick<MaintenanceTotals, 'inputTokens' | 'outputTokens'>,
+): void {
   upkeep.inputTokens += inputTokens;
   upkeep.outputTokens += outputTokens;
 }
 
-function entriesIn({ recording }: ViewParts, fromSeq: number, toSeq: number): readonly Entry[] {
+function entriesIn({ recording }: ViewContext, fromSeq: number, toSeq: number): readonly Entry[] {
   const first = recording.entries[0]?.seq ?? 1;
   return recording.entries.slice(fromSeq - first, toSeq + 1 - first);
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_CACHE_MS } from '../context/cache-loss.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
-import { type Moment, measureAt, type ViewParts } from './view.ts';
+import { type Moment, measureAt, type ViewContext } from './view.ts';
 
 /** The calls that wrote the recorded replies. */
 export interface Requests {
@@ -26,28 +26,28 @@ interface Sent {
   readonly inputTokens: number;
 }
 
-export interface RequestParts extends ViewParts {
+export interface RequestContext extends ViewContext {
   /** Whether the provider reports cached tokens. */
   readonly isCached: boolean;
   /** US dollars of a call; null if the price is unknown. */
   costOfReply(tokens: TokenCounts, at: number): number | null;
 }
 
-export function createRequestCount(parts: RequestParts): RequestCount {
+export function createRequestCount(context: RequestContext): RequestCount {
   const sum = { requests: 0, inputTokens: 0, cachedTokens: 0, cacheBreaks: 0 };
   let costUsd: number | null = 0;
   let last: Sent | null = null;
   return {
     add({ at, tokens: outputTokens }, moment) {
-      const { used, reserve } = measureAt(parts, moment);
+      const { used, reserve } = measureAt(context, moment);
       const inputTokens = used - reserve;
-      const cachedTokens = Math.min(inputTokens, cachedOf(parts, last, { moment, at }));
+      const cachedTokens = Math.min(inputTokens, cachedOf(context, last, { moment, at }));
       sum.requests += 1;
       sum.inputTokens += inputTokens;
       sum.cachedTokens += cachedTokens;
       if (last !== null && !isExtended(last.moment, moment)) sum.cacheBreaks += 1;
       const tokens = { inputTokens, outputTokens, cacheReadTokens: cachedTokens, cacheWriteTokens: 0 };
-      const cost = parts.costOfReply({ ...tokens, reasoningTokens: 0 }, at);
+      const cost = context.costOfReply({ ...tokens, reasoningTokens: 0 }, at);
       costUsd = costUsd === null || cost === null ? null : costUsd + cost;
       last = { moment, at, inputTokens };
     },
@@ -60,8 +60,8 @@ function isExtended(before: Moment, after: Moment): boolean {
 }
 
 /** The whole last request, or its fixed part and the summaries that have stayed. */
-function cachedOf(parts: RequestParts, last: Sent | null, { moment, at }: Pick<Sent, 'moment' | 'at'>): number {
-  const { profile, prefixes, correction, isCached } = parts;
+function cachedOf(context: RequestContext, last: Sent | null, { moment, at }: Pick<Sent, 'moment' | 'at'>): number {
+  const { profile, prefixes, correction, isCached } = context;
   if (!isCached || last === null || at - last.at > (profile.traits.cacheMs ?? DEFAULT_CACHE_MS)) return 0;
   if (isExtended(last.moment, moment)) return last.inputTokens;
   const before = last.moment.stack;

@@ -48,15 +48,15 @@ const TOOLS = [SUMMARY_TOOL, MEMORY_TOOL];
 
 /** Summarises as much of the head of the entries as one call can read. */
 export function writeSummary(
-  parts: Summarising,
+  context: Summarising,
   entries: readonly Entry[],
   { kind, hasStack }: { readonly kind: 'compact' | 'fill'; readonly hasStack: boolean },
 ): Written {
-  const { reader, profile, agent } = parts;
+  const { reader, profile, agent } = context;
   const { windowTokens } = reader;
   const rules = memoryRules(windowTokens, []);
-  const room = sizedOnce(parts, 'room', () =>
-    transcriptTokens(reader, compactor(parts, { targetWords: MAX_WORDS, ...rules }), TOOLS),
+  const room = sizedOnce(context, 'room', () =>
+    transcriptTokens(reader, compactor(context, { targetWords: MAX_WORDS, ...rules }), TOOLS),
   );
   const span = headSpan(entries, room, agent.timezone);
   const spanTokens = tokensOf(span.lines);
@@ -67,31 +67,31 @@ export function writeSummary(
   const limit = kind === 'compact' ? limitFor(source) : fillingLimit(source);
   return {
     ...written(
-      parts,
+      context,
       { ...placeOf(span), level: 0 },
-      Math.min(tokensOfWords(size.targetWords) * parts.lengths.messages, limit),
+      Math.min(tokensOfWords(size.targetWords) * context.lengths.messages, limit),
     ),
-    inputTokens: compactTokens(parts, size) + spanTokens + besideTokens,
+    inputTokens: compactTokens(context, size) + spanTokens + besideTokens,
   };
 }
 
-function compactTokens(parts: Summarising, size: SummarySize): number {
-  return sizedOnce(parts, JSON.stringify(size), () =>
-    callTokens(parts, compactor(parts, size), { tools: TOOLS, task: 'compact' }),
+function compactTokens(context: Summarising, size: SummarySize): number {
+  return sizedOnce(context, JSON.stringify(size), () =>
+    callTokens(context, compactor(context, size), { tools: TOOLS, task: 'compact' }),
   );
 }
 
-export function writeCondensed(parts: Summarising, { parts: children, ...place }: Condensation): Written {
+export function writeCondensed(context: Summarising, { parts: children, ...place }: Condensation): Written {
   const source = children.reduce((sum, { tokens }) => sum + tokens, 0);
-  const { windowTokens } = parts.reader;
-  const words = condensedSize({ windowTokens, profile: parts.profile }, source);
-  const variables = { strict: '', instruction: '', targetWords: words, structured: isStructured(parts) };
-  const frameTokens = sizedOnce(parts, `condenser ${words}`, () => {
-    const prompt = parts.services.prompts.render('condenser', variables, promptSourceOf(parts.agent));
-    return callTokens(parts, prompt, { tools: [], task: 'condense' });
+  const { windowTokens } = context.reader;
+  const words = condensedSize({ windowTokens, profile: context.profile }, source);
+  const variables = { strict: '', instruction: '', targetWords: words, structured: isStructured(context) };
+  const frameTokens = sizedOnce(context, `condenser ${words}`, () => {
+    const prompt = context.services.prompts.render('condenser', variables, promptSourceOf(context.agent));
+    return callTokens(context, prompt, { tools: [], task: 'condense' });
   });
   return {
-    ...written(parts, place, Math.min(tokensOfWords(words) * parts.lengths.summaries, limitFor(source))),
+    ...written(context, place, Math.min(tokensOfWords(words) * context.lengths.summaries, limitFor(source))),
     inputTokens: frameTokens + source,
   };
 }
@@ -100,17 +100,17 @@ function placeOf({ fromSeq, toSeq }: Span): Pick<Summary, 'fromSeq' | 'toSeq'> {
   return { fromSeq, toSeq };
 }
 
-function compactor(parts: Summarising, size: SummarySize): RenderedPrompt {
-  const variables = { tools: true, strict: '', instruction: '', structured: isStructured(parts), ...size };
-  return parts.services.prompts.render('compactor', variables, promptSourceOf(parts.agent));
+function compactor(context: Summarising, size: SummarySize): RenderedPrompt {
+  const variables = { tools: true, strict: '', instruction: '', structured: isStructured(context), ...size };
+  return context.services.prompts.render('compactor', variables, promptSourceOf(context.agent));
 }
 
 /** The same prompts and labels come again and again in one forecast. */
 const sizes = new WeakMap<Summarising, Map<string, number>>();
 
-function sizedOnce(parts: Summarising, key: string, size: () => number): number {
-  const known = sizes.get(parts) ?? new Map<string, number>();
-  sizes.set(parts, known);
+function sizedOnce(context: Summarising, key: string, size: () => number): number {
+  const known = sizes.get(context) ?? new Map<string, number>();
+  sizes.set(context, known);
   const tokens = known.get(key) ?? size();
   known.set(key, tokens);
   return tokens;

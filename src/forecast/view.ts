@@ -16,7 +16,7 @@ export interface Moment {
   readonly stack: readonly Summary[];
 }
 
-export interface ViewParts {
+export interface ViewContext {
   readonly recording: Recording;
   readonly profile: ContextProfile;
   readonly prefixes: FixedPrefixBuilder;
@@ -25,7 +25,7 @@ export interface ViewParts {
 }
 
 /** What the store would return at this moment. */
-export function snapshotAt({ recording }: Pick<ViewParts, 'recording'>, moment: Moment): ContextSnapshot {
+export function snapshotAt({ recording }: Pick<ViewContext, 'recording'>, moment: Moment): ContextSnapshot {
   const { conversation, entries, storedTokens } = recording;
   const { start, end, stack } = moment;
   const from = Math.max(start, end - MAX_TAIL_ENTRIES);
@@ -53,8 +53,8 @@ export function snapshotAt({ recording }: Pick<ViewParts, 'recording'>, moment: 
 }
 
 /** The measurement of the view between two turns. From the first threshold on, older tool traffic is shortened. */
-export function measureAt(parts: ViewParts, moment: Moment): Measurement {
-  const { recording, profile, prefixes, correction } = parts;
+export function measureAt(context: ViewContext, moment: Moment): Measurement {
+  const { recording, profile, prefixes, correction } = context;
   const { start, end, stack } = moment;
   const regions = {
     fixed: prefixes.prefix(profile, { correction, share: 1 }).tokens,

@@ -17,7 +17,7 @@ import type { Turn } from './turns.ts';
 import { turnsUpto, weigh } from './turns-upto.ts';
 import { mayRead, type Viewer } from './viewer.ts';
 
-export interface ConversationQuery {
+export interface ConversationViewQuery {
   readonly viewer: Viewer;
   readonly key: string;
   /** The message to look at; null for the newest. */
@@ -89,7 +89,7 @@ const MAX_MEMORIES = 50;
 
 export async function conversationView(
   services: OverviewServices,
-  query: ConversationQuery,
+  query: ConversationViewQuery,
 ): Promise<ConversationView> {
   const conversation = await findConversation(services, query.key);
   const { id, nextSeq } = conversation;
@@ -127,7 +127,7 @@ export async function conversationView(
 /** How full the view is now, without the rest of the conversation. Figures only. */
 export async function gaugeView(
   services: OverviewServices,
-  { key }: Pick<ConversationQuery, 'viewer' | 'key'>,
+  { key }: Pick<ConversationViewQuery, 'viewer' | 'key'>,
 ): Promise<GaugeView> {
   const conversation = await findConversation(services, key);
   const { id, nextSeq } = conversation;

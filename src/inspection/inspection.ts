@@ -6,8 +6,8 @@ import type { Memory } from '../ports/memory-store.ts';
 import { type AuditRow, auditRows } from './audit.ts';
 import { type ContextView, contextView } from './context.ts';
 import {
-  type ConversationQuery,
   type ConversationView,
+  type ConversationViewQuery,
   conversationView,
   type GaugeView,
   gaugeView,
@@ -20,8 +20,8 @@ import {
   changeMemory,
   forgetMemory,
   forgetPreview,
-  type MemoryQuery,
   type MemoryView,
+  type MemoryViewQuery,
   memoryView,
 } from './memories.ts';
 import { type MemoriesQuery, type MemoriesView, memoriesView } from './memory-list.ts';
@@ -32,7 +32,7 @@ import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
 import { createReruns, type RerunQuery, type RerunView } from './rerun.ts';
 import { rewriteSummary } from './rewrite.ts';
 import { type SettingsQuery, type SettingsView, settingsView } from './settings.ts';
-import { type SummaryQuery, type SummaryView, summaryView } from './summary.ts';
+import { type SummaryView, type SummaryViewQuery, summaryView } from './summary.ts';
 import { createTrials } from './trials.ts';
 import type { Viewer } from './viewer.ts';
 import { type WhatIfQuery, type WhatIfView, whatIfView } from './what-if.ts';
@@ -57,12 +57,12 @@ export interface Inspection {
 export interface ConversationPages {
   /** Newest activity first; `afterId` is the `next` of the previous page. */
   list(query: { readonly afterId: number | null }): Promise<ConversationRows>;
-  one(query: ConversationQuery): Promise<ConversationView>;
+  one(query: ConversationViewQuery): Promise<ConversationView>;
   /** Only how full its window is: for following it. */
-  gauge(query: Pick<ConversationQuery, 'viewer' | 'key'>): Promise<GaugeView>;
-  summary(query: SummaryQuery): Promise<SummaryView>;
+  gauge(query: Pick<ConversationViewQuery, 'viewer' | 'key'>): Promise<GaugeView>;
+  summary(query: SummaryViewQuery): Promise<SummaryView>;
   /** Asks a worker for other words; the wish says what to emphasise. Recorded. Throws `USAGE` if they are not possible. */
-  rewrite(query: SummaryQuery & { readonly wish: string }): Promise<void>;
+  rewrite(query: SummaryViewQuery & { readonly wish: string }): Promise<void>;
   /** Throws `NOT_FOUND` if the request was not recorded. */
   reply(query: ReplyQuery): Promise<ReplyView>;
   /** For operators. Recorded. The model's failure is part of the result. */
@@ -75,10 +75,10 @@ export interface ConversationPages {
 /** Every change is recorded. Throws the errors of `Memories`, and `COMMAND_FORBIDDEN` if the text may not be read. */
 export interface MemoryPages {
   list(query: MemoriesQuery): Promise<MemoriesView>;
-  one(query: MemoryQuery): Promise<MemoryView>;
-  change(query: MemoryQuery & { readonly action: string; readonly text: string }): Promise<Memory>;
-  previewForget(query: MemoryQuery): Promise<TokenedPreview>;
-  forget(query: MemoryQuery & { readonly token: string }): Promise<Forgotten>;
+  one(query: MemoryViewQuery): Promise<MemoryView>;
+  change(query: MemoryViewQuery & { readonly action: string; readonly text: string }): Promise<Memory>;
+  previewForget(query: MemoryViewQuery): Promise<TokenedPreview>;
+  forget(query: MemoryViewQuery & { readonly token: string }): Promise<Forgotten>;
 }
 
 export interface InspectionHost {

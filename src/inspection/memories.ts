@@ -10,7 +10,7 @@ import type { Conversation } from '../ports/store.ts';
 import { audited } from './audit.ts';
 import { assertMayRead, requesterOf, type Viewer } from './viewer.ts';
 
-export interface MemoryQuery {
+export interface MemoryViewQuery {
   readonly viewer: Viewer;
   readonly key: string;
   readonly id: string;
@@ -27,7 +27,7 @@ function readerOf({ agents }: CommandServices, conversation: Conversation): Memo
   return readerFor(conversation, agents.agentFor(conversation.key));
 }
 
-export async function memoryView(services: CommandServices, query: MemoryQuery): Promise<MemoryView> {
+export async function memoryView(services: CommandServices, query: MemoryViewQuery): Promise<MemoryView> {
   const conversation = await readablePlace(services, query);
   const reader = readerOf(services, conversation);
   const origin = await services.memories.why(query.id, reader);
@@ -35,7 +35,7 @@ export async function memoryView(services: CommandServices, query: MemoryQuery):
   return { ...origin, conversation, mayChange: may };
 }
 
-async function readablePlace(services: CommandServices, { viewer, key }: MemoryQuery): Promise<Conversation> {
+async function readablePlace(services: CommandServices, { viewer, key }: MemoryViewQuery): Promise<Conversation> {
   const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of memories');
   return conversation;
@@ -44,7 +44,7 @@ async function readablePlace(services: CommandServices, { viewer, key }: MemoryQ
 /** Throws `COMMAND_FORBIDDEN`, `USAGE` and the errors of the change. */
 export async function changeMemory(
   services: CommandServices,
-  { action: name, text, ...query }: MemoryQuery & { readonly action: string; readonly text: string },
+  { action: name, text, ...query }: MemoryViewQuery & { readonly action: string; readonly text: string },
 ): Promise<Memory> {
   const { viewer, id } = query;
   const action = MEMORY_ACTIONS.find((known) => known === name);
@@ -64,7 +64,7 @@ export async function changeMemory(
 }
 
 /** What forgetting the memory would delete. */
-export async function forgetPreview(services: CommandServices, query: MemoryQuery): Promise<TokenedPreview> {
+export async function forgetPreview(services: CommandServices, query: MemoryViewQuery): Promise<TokenedPreview> {
   const by = requesterOf(query.viewer, readerOf(services, await readablePlace(services, query)));
   return await services.memories.previewForget({ kind: 'memories', ids: [query.id] }, by);
 }
@@ -72,7 +72,7 @@ export async function forgetPreview(services: CommandServices, query: MemoryQuer
 /** Deletes what the preview with this token has shown. Throws `USAGE` if it would now be something else. */
 export async function forgetMemory(
   services: CommandServices,
-  { token, ...query }: MemoryQuery & { readonly token: string },
+  { token, ...query }: MemoryViewQuery & { readonly token: string },
 ): Promise<Forgotten> {
   return await audited(services, { viewer: query.viewer, action: 'memory forget', target: query.id }, async () => {
     const preview = await forgetPreview(services, query);

@@ -1,12 +1,12 @@
 import type { CommandServices } from '../commands/services.ts';
 import { conversationPath } from './address.ts';
 import { audited } from './audit.ts';
-import { findSummary, type SummaryQuery } from './summary.ts';
+import { findSummary, type SummaryViewQuery } from './summary.ts';
 
 /** Asks a worker for other words. Throws `NOT_FOUND`, `COMMAND_FORBIDDEN`, and `USAGE` if they are not possible. */
 export async function rewriteSummary(
   services: CommandServices,
-  { wish, ...query }: SummaryQuery & { readonly wish: string },
+  { wish, ...query }: SummaryViewQuery & { readonly wish: string },
 ): Promise<void> {
   const target = conversationPath(query.key, `/s/${encodeURIComponent(query.id)}`);
   await audited(services, { viewer: query.viewer, action: 'summary rewrite', target }, async () => {

@@ -57,7 +57,7 @@ export interface SourceMark {
   readonly isLost: boolean;
 }
 
-export interface SummaryQuery {
+export interface SummaryViewQuery {
   readonly viewer: Viewer;
   readonly key: string;
   readonly id: string;
@@ -66,7 +66,10 @@ export interface SummaryQuery {
 const MAX_SOURCES = 200;
 const MAX_LOST = 100;
 
-export async function summaryView(services: CommandServices, { viewer, key, id }: SummaryQuery): Promise<SummaryView> {
+export async function summaryView(
+  services: CommandServices,
+  { viewer, key, id }: SummaryViewQuery,
+): Promise<SummaryView> {
   const { store } = services;
   const { conversation, summary } = await findSummary(services, { viewer, key, id });
   const { found, more } = await sourcesOf(services, summary);
@@ -86,7 +89,7 @@ export async function summaryView(services: CommandServices, { viewer, key, id }
 
 export async function findSummary(
   services: CommandServices,
-  { viewer, key, id }: SummaryQuery,
+  { viewer, key, id }: SummaryViewQuery,
 ): Promise<Pick<SummaryView, 'conversation' | 'summary'>> {
   const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of summaries');

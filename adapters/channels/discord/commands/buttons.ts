@@ -54,7 +54,7 @@ const SWEEP_MS = 3_600_000;
 const STORED = '~';
 
 export function createButtons({ secret, state, clock, random }: ButtonOptions): Buttons {
-  const seal = createTokenSigner(secret);
+  const signer = createTokenSigner(secret);
   let sweptAt = 0;
   const sweep = async (): Promise<void> => {
     sweptAt = clock.now();
@@ -66,16 +66,16 @@ export function createButtons({ secret, state, clock, random }: ButtonOptions): 
   return {
     async write({ deed, ownerId, command }) {
       const head = `${DEEDS[deed]}.${BigInt(ownerId).toString(36)}.`;
-      const whole = seal.close(head + textOfCommand(command));
+      const whole = signer.sign(head + textOfCommand(command));
       if (whole.length <= MAX_ID) return whole;
       if (clock.now() - sweptAt > SWEEP_MS) await sweep();
       const id = random.id();
       const { name, lock } = lockOf(secret, id);
       await state.set(NAMESPACE, name, { sealed: encrypt(textOfCommand(command), lock), at: clock.now() });
-      return seal.close(`${head}${STORED}${id}`);
+      return signer.sign(`${head}${STORED}${id}`);
     },
     async read(customId) {
-      const text = seal.open(customId) ?? '';
+      const text = signer.verify(customId) ?? '';
       const [, letter = '', owner = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
       const deed = deedOf(letter);
       if (deed === null) return { kind: 'foreign' };

@@ -22,13 +22,13 @@ export interface Buttons {
 
 /** `secret` is known only to this bot. */
 export function createButtons(secret: string): Buttons {
-  const seal = createTokenSigner(secret);
+  const signer = createTokenSigner(secret);
   return {
     write({ deed, ownerId, command }) {
-      return seal.close(`${DEEDS[deed]}.${ownerId}.${textOfCommand(command)}`);
+      return signer.sign(`${DEEDS[deed]}.${ownerId}.${textOfCommand(command)}`);
     },
     read(value) {
-      const text = seal.open(value) ?? '';
+      const text = signer.verify(value) ?? '';
       const [, letter = '', ownerId = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
       const deed = deedOf(letter);
       return deed === null ? null : { deed, ownerId, command: commandOfText(payload) };

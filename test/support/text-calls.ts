@@ -344,5 +344,4 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/bot/engines.ts#createEngines',
   'src/context/child-profile.ts#childTools',
   'src/context/profile.ts#guidanceText',
-  'src/prompts/variables.ts#promptSourceOf',
 ]);

@@ -1,9 +1,9 @@
 import { describe } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
-import type { StrataEvent } from '../ports/events.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { RecentMap } from '../util/recent-map.ts';
 
 /**
  * Finds conversations with due, unclaimed maintenance, after a lost kick, a wiped queue or a killed worker, and kicks
@@ -42,8 +42,10 @@ const AT_SHUTDOWN = 4;
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { events } = options.services;
   const end = new AbortController();
-  const recent = new Set<ConversationKey>();
-  const leave = events.on((event) => noteRecent(recent, event));
+  const recent = new RecentMap<ConversationKey, number>(MAX_RECENT);
+  const leave = events.on(({ kind, conversation, at }) => {
+    if (kind === 'message.accepted' && conversation !== null) recent.set(conversation, at);
+  });
   let loop: Promise<void> = Promise.resolve();
   return {
     start() {
@@ -53,19 +55,11 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       end.abort();
       leave();
       await loop;
-      await readLastWords(options, [...recent], deadlineMs);
+      await readLastWords(options, [...recent.keys()], deadlineMs);
     },
     sweep: () => sweep(options),
     expire: () => expire(options),
   };
-}
-
-function noteRecent(recent: Set<ConversationKey>, event: StrataEvent): void {
-  if (event.kind !== 'message.accepted' || event.conversation === null) return;
-  recent.delete(event.conversation);
-  recent.add(event.conversation);
-  const [oldest] = recent;
-  if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest);
 }
 
 async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise<void> {

@@ -1,3 +1,5 @@
+import { RecentMap } from '../util/recent-map.ts';
+
 /** Which messages an engine has taken in, by conversation. */
 export interface Intake {
   /** Starts a conversation whose messages up to `upto` are known. False if it has started. */
@@ -21,15 +23,9 @@ interface Taken {
 }
 
 export function createIntake(): Intake {
-  // In order of last use, because a map keeps insertion order.
-  const known = new Map<number, Taken>();
+  const known = new RecentMap<number, Taken>(MAX_CONVERSATIONS);
   const keep = (id: number, taken: Taken): Taken => {
-    known.delete(id);
     known.set(id, taken);
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_CONVERSATIONS) break;
-      known.delete(oldest);
-    }
     return taken;
   };
   return {

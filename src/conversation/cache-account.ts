@@ -9,6 +9,7 @@ import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Claim } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
+import { RecentMap } from '../util/recent-map.ts';
 
 export interface SentRequest {
   readonly sent: ModelRequest;
@@ -49,16 +50,10 @@ interface Remembered {
 
 /** One for all conversations of a process. */
 export function createCacheAccounts(services: Accounting): CacheAccounts {
-  const kept = new Map<number, Remembered>();
+  const kept = new RecentMap<number, Remembered>(MAX_REMEMBERED);
   const unexplained = (error: unknown): Closed => {
     services.log.warn('cache.unexplained', { error: describe(error) });
     return { print: null, losses: [] };
-  };
-  const remember = (id: number, print: Remembered) => {
-    kept.delete(id);
-    kept.set(id, print);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_REMEMBERED && oldest !== undefined) kept.delete(oldest);
   };
   return {
     open({ conversationId, epoch }, conversation) {
@@ -72,7 +67,7 @@ export function createCacheAccounts(services: Accounting): CacheAccounts {
           if (last === undefined) return;
           const previous = yieldToEventLoop().then(() => before);
           const closing = previous.then((print) => compare(noted, print)).catch(unexplained);
-          remember(conversationId, { epoch, print: closing.then(({ print }) => print) });
+          kept.set(conversationId, { epoch, print: closing.then(({ print }) => print) });
           const { revision } = last.assembly.snapshot.conversation;
           await store(services, { conversationId, conversation, revision, closed: await closing });
         },

@@ -3,6 +3,7 @@ import type { ContextReport } from '../context/inspection.ts';
 import { describe } from '../domain/errors.ts';
 import type { Measurement, Thresholds } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
+import { RecentMap } from '../util/recent-map.ts';
 
 /** How full the view of a conversation is. */
 export interface Gauge {
@@ -21,9 +22,15 @@ export interface Gauges {
 
 const MAX_KEPT = 2000;
 
+interface KnownReading {
+  readonly state: string;
+  readonly agent: object;
+  readonly reading: GaugeReading;
+}
+
 /** Reads each view once until its conversation or the settings of its agent change. */
 export function createGauges(services: Pick<CommandServices, 'inspect' | 'agents'>): Gauges {
-  const kept = new Map<number, { readonly state: string; readonly agent: object; readonly reading: GaugeReading }>();
+  const kept = new RecentMap<number, KnownReading>(MAX_KEPT);
   return {
     async of(conversation) {
       const { id, nextSeq, revision, key } = conversation;
@@ -32,10 +39,7 @@ export function createGauges(services: Pick<CommandServices, 'inspect' | 'agents
       const known = kept.get(id);
       if (known?.state === state && known.agent === agent) return known.reading;
       const reading = await read(services, conversation);
-      kept.delete(id);
       kept.set(id, { state, agent, reading });
-      const [oldest] = kept.keys();
-      if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
       return reading;
     },
   };

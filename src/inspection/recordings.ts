@@ -4,6 +4,7 @@ import { type RecordingLimits, readRecording } from '../forecast/open.ts';
 import type { Recording } from '../forecast/recording.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
+import { RecentMap } from '../util/recent-map.ts';
 
 /** A conversation as it was when somebody began to try settings on it. */
 export interface Session {
@@ -38,7 +39,7 @@ export function createRecordings(
   services: Pick<CommandServices, 'store' | 'search' | 'agents' | 'profile' | 'clock'>,
   limits: RecordingLimits = LIMITS,
 ): Recordings {
-  const held = new Map<number, Held>();
+  const held = new RecentMap<number, Held>(MAX_SESSIONS);
   const never = new AbortController().signal;
   let isWaiting = false;
   const free = async (): Promise<void> => {
@@ -59,10 +60,7 @@ export function createRecordings(
         ? known
         : { conversation, agent, session: open(services, { conversation, agent, limits }), usedAt: 0 };
       item.usedAt = services.clock.now();
-      held.delete(conversation.id);
       held.set(conversation.id, item);
-      const [oldest] = held.keys();
-      if (held.size > MAX_SESSIONS && oldest !== undefined) held.delete(oldest);
       if (!isWaiting) void free();
       try {
         return await item.session;

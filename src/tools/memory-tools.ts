@@ -9,6 +9,7 @@ import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { localDate } from '../util/local-time.ts';
+import { RecentMap } from '../util/recent-map.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Number of messages before the newest one that a statement may cite. */
@@ -70,17 +71,14 @@ function sourcesFor(text: string, entries: readonly Entry[]): number[] {
 
 /** Counts per running turn; a conversation has one at a time. */
 function createTurnCount() {
-  const counts = new Map<number, { readonly readUpto: number; readonly count: number }>();
+  const counts = new RecentMap<number, { readonly readUpto: number; readonly count: number }>(MAX_COUNTED);
   return {
     /** False if the turn has used up its limit. */
     take({ conversationId, readUpto }: ToolContext): boolean {
       const known = counts.get(conversationId);
       const count = known?.readUpto === readUpto ? known.count : 0;
       if (count >= MAX_SAVED) return false;
-      counts.delete(conversationId);
       counts.set(conversationId, { readUpto, count: count + 1 });
-      const oldest = counts.keys().next().value;
-      if (counts.size > MAX_COUNTED && oldest !== undefined) counts.delete(oldest);
       return true;
     },
   };

@@ -78,6 +78,7 @@ export { packageFile } from './util/package-file.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';
+export { endsWithin, withinTime } from './util/within.ts';
 export { createLanes, type Lanes } from './util/lanes.ts';
 export { loadOptional } from './util/optional-package.ts';
 export { sentencesLike } from './memory/about-person.ts';

@@ -6,6 +6,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
 import type { Services } from '../services.ts';
+import { endsWithin } from '../util/within.ts';
 import { logEvent } from './event-log.ts';
 import { watchLoop } from './loop-watchdog.ts';
 import type { BotOptions } from './options.ts';
@@ -202,11 +203,11 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   closing.abort();
   core.posting.isOn = false;
   // A step that fails must not keep the process alive: the others still run, and the first failure is thrown.
-  const steps = [
-    () => untilLate(finish(core, leftMs), deadlineMs + LATE_MS),
-    () => untilLate(services.queue.close({ deadlineMs: leftMs() }), leftMs() + LATE_MS),
+  const steps: readonly (() => Promise<unknown>)[] = [
+    () => endsWithin(finish(core, leftMs), deadlineMs + LATE_MS),
+    () => endsWithin(services.queue.close({ deadlineMs: leftMs() }), leftMs() + LATE_MS),
     async () => abort.abort(new Error('The bot has stopped.')),
-    () => untilLate(core.engines.dispose(), LATE_MS),
+    () => endsWithin(core.engines.dispose(), LATE_MS),
     () => services.store.close(),
   ];
   const failures: unknown[] = [];
@@ -218,31 +219,9 @@ async function finish(core: Core, leftMs: () => number): Promise<void> {
   const { channels, abort } = core;
   await core.outbox.hold().catch((error: unknown) => report(core, error));
   await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
-  await withDeadline(settle(core), {
-    deadlineMs: leftMs(),
-    onLate: () => abort.abort(new Error('The bot is stopping.')),
-  });
+  if (!(await endsWithin(settle(core), leftMs()))) abort.abort(new Error('The bot is stopping.'));
   await settle(core);
   // A child that its engine does not end in time is ended by a sweep.
-  await untilLate(core.children.drained(), leftMs());
+  await endsWithin(core.children.drained(), leftMs());
   if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
-}
-
-/** What fails later than that has no effect. */
-async function untilLate(work: Promise<void>, limitMs: number): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, limitMs);
-  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
-}
-
-async function withDeadline(
-  work: Promise<void>,
-  options: { readonly deadlineMs: number; readonly onLate: () => void },
-): Promise<void> {
-  const timer = setTimeout(options.onLate, options.deadlineMs);
-  try {
-    await work;
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,10 +1,10 @@
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { formatDuration, formatNumber } from '../util/text.ts';
+import { withinTime } from '../util/within.ts';
 import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { singleAction, textOption } from './spec.ts';
-import { withinTime } from './within-time.ts';
 
 /** How long a person waits for the result before the answer points to `/status`. */
 const WAIT_MS = 20_000;

@@ -7,10 +7,10 @@ import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';
+import { withinTime } from '../util/within.ts';
 import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
 import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
-import { withinTime } from './within-time.ts';
 
 /** More than anybody pages through. */
 const MOST = 1000;

@@ -1,9 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../ports/clock.ts';
 
-/**
- * The result of the work, or null if it takes longer than a person waits. The work continues, and its failure is
- * recorded.
- */
+/** The result of the work, or null if it takes longer. The work goes on then, and its failure has no effect. */
 export async function withinTime<Result>(
   work: Promise<Result>,
   options: { readonly clock: Clock; readonly ms: number },
@@ -17,7 +15,19 @@ export async function withinTime<Result>(
     return await Promise.race([work, late]);
   } finally {
     over.abort();
-    // A failure after the answer is visible in the journal and in /status.
-    work.catch(() => undefined);
+  }
+}
+
+/**
+ * Whether the work has ended in time; rejects as the work does. The timer is real and keeps the process alive, because
+ * somebody waits for the answer.
+ */
+export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const over = new AbortController();
+  const late = sleep(ms, false, { signal: over.signal }).catch(() => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    over.abort();
   }
 }

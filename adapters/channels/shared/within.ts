@@ -1,17 +1,9 @@
-import type { Clock } from '../../../src/adapter-kit.ts';
+import { type Clock, withinTime } from '../../../src/adapter-kit.ts';
 
 /** The result of the work, or null if it fails or takes longer. */
 export async function within<Value>(clock: Clock, limitMs: number, work: Promise<Value>): Promise<Value | null> {
-  const done = new AbortController();
-  const late = clock.sleep(limitMs, { signal: done.signal });
-  try {
-    return await Promise.race([work, late.then(() => null)]);
-  } catch {
-    return null;
-  } finally {
-    done.abort();
-    late.catch(() => undefined);
-  }
+  const result = work.catch(() => null);
+  return await withinTime(result, { clock, ms: limitMs });
 }
 
 /**

@@ -1,6 +1,6 @@
+import { endsWithin } from '../../../src/adapter-kit.ts';
 import type { Driver, OpenQueue } from './driver.ts';
 import { reasonOf } from './trouble.ts';
-import { within } from './within.ts';
 
 /** A person waits; BullMQ itself would wait until the server is available. */
 const LIMIT_MS = 3000;
@@ -12,7 +12,7 @@ export async function openInTime(driver: Driver): Promise<OpenQueue> {
     reason = reasonOf(error);
   };
   const opened = driver.open({ onError, onReady: () => undefined });
-  const isReady = await within(opened.queue.waitUntilReady(), LIMIT_MS).catch(onError);
+  const isReady = await endsWithin(opened.queue.waitUntilReady(), LIMIT_MS).catch(onError);
   if (isReady === true) return opened;
   await opened.close().catch(() => undefined);
   throw new Error(`${driver.where} cannot be used: ${reason}`);

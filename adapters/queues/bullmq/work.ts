@@ -1,7 +1,6 @@
-import { describe, type QueueHandler } from '../../../src/adapter-kit.ts';
+import { describe, endsWithin, type QueueHandler } from '../../../src/adapter-kit.ts';
 import type { Consumer, Driver, Look } from './driver.ts';
 import type { Trouble } from './trouble.ts';
-import { within } from './within.ts';
 
 /** Runs the handler for the jobs that this process takes. */
 export interface Work {
@@ -113,9 +112,9 @@ async function close(state: State, deadlineMs: number): Promise<void> {
     state.idlers.add(resolve);
     if (state.running.size === 0) resolve();
   });
-  if (!(await within(ended, deadlineMs))) {
+  if (!(await endsWithin(ended, deadlineMs))) {
     state.stop.abort();
-    await within(ended, GRACE_MS);
+    await endsWithin(ended, GRACE_MS);
   }
   const { consumer } = state;
   if (consumer === null) return;
@@ -123,13 +122,13 @@ async function close(state: State, deadlineMs: number): Promise<void> {
   const isAtRest = state.isConnected && state.isReachable() && state.running.size === 0;
   if (
     isAtRest &&
-    (await within(
+    (await endsWithin(
       consumer.close().catch(() => undefined),
       FAREWELL_MS,
     ))
   )
     return;
-  await within(
+  await endsWithin(
     consumer.drop().catch(() => undefined),
     FAREWELL_MS,
   );

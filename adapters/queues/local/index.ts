@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Clock,
+  createSystemClock,
   describe,
+  endsWithin,
   type Log,
   type Queue,
   type QueueAdapter,
@@ -71,7 +72,7 @@ interface State extends LocalQueueOptions {
 function createState(options: LocalQueueOptions): State {
   return {
     ...options,
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? createSystemClock(),
     waiting: new Set(),
     running: new Map(),
     delayed: new Map(),
@@ -167,24 +168,7 @@ async function close(state: State, deadlineMs: number): Promise<void> {
   for (const { cancel } of state.delayed.values()) cancel.abort();
   state.delayed.clear();
   const ended = idle(state);
-  if (await within(ended, deadlineMs)) return;
+  if (await endsWithin(ended, deadlineMs)) return;
   state.stop.abort();
-  await within(ended, GRACE_MS);
+  await endsWithin(ended, GRACE_MS);
 }
-
-/**
- * Whether the promise resolved in time. The timer is real and keeps the process alive, because somebody waits for the
- * close.
- */
-async function within(promise: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
-  const result = await Promise.race([promise.then(() => true), late]);
-  timer.abort();
-  return result;
-}
-
-const systemClock: Clock = {
-  now: Date.now,
-  sleep: (ms, { signal }) => sleep(ms, undefined, { signal, ref: false }),
-};

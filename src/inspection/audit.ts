@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { describe } from '../domain/errors.ts';
 import type { Services } from '../services.ts';
-import type { Viewer } from './viewer.ts';
+import { VIEWER_ROLES, type Viewer, type ViewerRole } from './viewer.ts';
 
 /** One change that somebody made in the inspector. Never the text of people. */
 export interface AuditRow {
   readonly at: number;
   readonly who: string;
-  readonly role: string;
+  readonly role: ViewerRole;
   readonly action: string;
   /** What was changed: an id or a conversation's key. */
   readonly target: string;
   readonly outcome: 'done' | 'refused';
 }
 
-const rowSchema = z.object({
+const rowSchema: z.ZodType<AuditRow> = z.object({
   at: z.number(),
   who: z.string(),
-  role: z.string(),
+  role: z.enum(VIEWER_ROLES),
   action: z.string(),
   target: z.string(),
   outcome: z.enum(['done', 'refused']),
@@ -55,7 +55,7 @@ async function record(
   { viewer, action, target }: Change,
   outcome: AuditRow['outcome'],
 ): Promise<void> {
-  const row = { at: clock.now(), who: viewer.name, role: viewer.role, action, target, outcome };
+  const row = { at: clock.now(), who: viewer.name, role: viewer.role, action, target, outcome } satisfies AuditRow;
   log.info('inspector.change', row);
   try {
     await state.set(NAMESPACE, random.id(), row);

@@ -3,6 +3,7 @@ import type {
   Adapters,
   BoardOpener,
   ChannelAdapter,
+  ChannelContext,
   ModelsOptions,
   Operations,
   OperationsOptions,
@@ -13,6 +14,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { InspectionHost } from '../inspection/inspection.ts';
+import type { Channel } from '../ports/channel.ts';
 import type { Log } from '../ports/log.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Storage } from '../services.ts';
@@ -40,6 +42,15 @@ export async function loadChannels(
   const problems = channelProblems(loaded, schemas);
   if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });
   return found;
+}
+
+/** The channels of the platforms that this process serves. */
+export async function createChannels(
+  adapters: ReadonlyMap<string, ChannelAdapter>,
+  of: { readonly config: Config; readonly platforms: readonly string[]; readonly context: ChannelContext },
+): Promise<readonly Channel[]> {
+  const served = [...adapters].filter(([name]) => of.platforms.includes(name));
+  return await Promise.all(served.map(([name, adapter]) => adapter.create(of.config.channels[name] ?? {}, of.context)));
 }
 
 export async function openStorage(

@@ -17,7 +17,6 @@ import type { PluginRun } from '../plugins/run.ts';
 import type { NewEvent } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Reranker } from '../ports/reranker.ts';
-import type { Upkeep } from '../ports/upkeep.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { type PromptSource, promptSourceOf } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
@@ -29,6 +28,7 @@ import { createNotices } from './notices.ts';
 import {
   boardOf,
   connectionsOf,
+  createChannels,
   loadChannels,
   openInspector,
   openLog,
@@ -58,7 +58,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
   const host: AppHost = { ...given, adapters: await withPlugins(given.adapters, plugins) };
   const { config } = loaded;
   const platforms = platformsOf(config, options);
-  const adapters = await loadChannels(host.adapters, loaded, platforms);
+  const channelAdapters = await loadChannels(host.adapters, loaded, platforms);
   const prompts = createPromptLibrary({ sources: sourcesOf(config) });
   refuseLonely(options.role, config);
   const storage = await openStorage(host.adapters, config, options);
@@ -71,10 +71,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     const models = await openModels(host, config, log);
     const notices = createNotices();
     const context = contextOf({ host, options, log, storage, ended, notices, plugins });
-    const served = [...adapters].filter(([name]) => platforms.includes(name));
-    const channels = await Promise.all(
-      served.map(([name, adapter]) => adapter.create(config.channels[name] ?? {}, context)),
-    );
+    const channels = await createChannels(channelAdapters, { config, platforms, context });
     const { url } = config.queue;
     const queues = await queueAdapterOf(host.adapters, config);
     const queue = queues.create({ url, log, onTrouble: (message) => tellTrouble(message) });
@@ -98,54 +95,39 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     notices.follow(bot.events);
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });
     const openBoard = queues.openBoard && boardOf(queues.openBoard, url);
-    return appOf({
-      ...{ bot, live, platforms, config, upkeep: storage.upkeep, context, ended: ended.promise },
+    return {
+      ...{ bot, services: bot.commandServices, config, upkeep: storage.upkeep, platforms, notices },
       channelAdapters: host.adapters.channels,
-      plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }),
+      channelContext: context,
+      ended: ended.promise,
       checkQueue: () => queues.check(url),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
-    });
+      ...runOf({ bot, live, plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }) }),
+    };
   } catch (error) {
     await storage.store.close();
     throw error;
   }
 }
 
-function appOf(of: {
+function runOf({
+  bot,
+  live,
+  plugins,
+}: {
   readonly bot: Bot;
   readonly live: LiveConfig;
-  readonly platforms: readonly string[];
-  readonly config: Config;
-  readonly upkeep: Upkeep;
-  readonly context: ChannelContext;
-  readonly channelAdapters: Adapters['channels'];
   readonly plugins: PluginRun | null;
-  readonly ended: Promise<TerminalEnd>;
-  readonly checkQueue: App['checkQueue'];
-  readonly operate: App['operate'];
-  readonly inspect: App['inspect'];
-}): App {
+}): Pick<App, 'start' | 'close'> {
   return {
-    bot: of.bot,
-    services: of.bot.commandServices,
-    config: of.config,
-    upkeep: of.upkeep,
-    channelAdapters: of.channelAdapters,
-    channelContext: of.context,
-    platforms: of.platforms,
-    notices: of.context.terminal.notices,
-    ended: of.ended,
-    checkQueue: of.checkQueue,
-    operate: of.operate,
-    inspect: of.inspect,
     async start() {
-      await of.plugins?.start();
-      await of.bot.start();
+      await plugins?.start();
+      await bot.start();
     },
     async close(options) {
-      of.live.close();
-      await of.bot.stop(options);
-      await of.plugins?.stop();
+      live.close();
+      await bot.stop(options);
+      await plugins?.stop();
     },
   };
 }

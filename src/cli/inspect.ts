@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isAddress } from '../config/shapes.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
 import { stopped } from './serve.ts';
@@ -34,7 +35,7 @@ export function addInspect(program: Command, cli: Cli): void {
 const ALIVE_MS = 3_600_000;
 
 function assertAddress(address: string): void {
-  if (/^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i.test(address)) return;
+  if (isAddress(address)) return;
   throw new StrataError('USAGE', { problem: `--listen is "${address.slice(0, 60)}". Expected host:port.` });
 }
 

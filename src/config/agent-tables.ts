@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { EFFORTS } from '../ports/model.ts';
+import { modelOrAuto, modelOrNothing, name } from './shapes.ts';
 
 const share = z.number().gt(0).max(1);
 export const tokens = z.int().positive();
-export const MODEL_SHAPE = 'provider:model, for example openai:gpt-4.1-mini';
 const shareOrAuto = z.union([share, z.literal('auto')], {
   error: 'expected a share above 0 and at most 1, or "auto"',
 });
-export const model = z.string().regex(/^(auto|[a-z0-9][a-z0-9_-]*:\S+)$/, `expected "auto" or ${MODEL_SHAPE}`);
 
 /** Thresholds are shares of the window; their order is checked after the layers are merged. */
 export const compaction = z.strictObject({
@@ -35,7 +34,9 @@ export const compaction = z.strictObject({
     'Share of the window for the newest messages: no compaction removes them; "auto" keeps only the newest message and its answer',
   ),
   reserve_share: share.describe('Maximum share of the window that is reserved for the answer'),
-  model: model.describe('Model for summaries and memories, as provider:model; "auto" uses the model of the agent'),
+  model: modelOrAuto.describe(
+    'Model for summaries and memories, as provider:model; "auto" uses the model of the agent',
+  ),
   summary_form: z
     .enum(['prose', 'structured'])
     .describe(
@@ -70,10 +71,9 @@ export const recall = z.strictObject({
     .describe(
       'Also adds earlier messages from the channel and its other public threads, if everybody who reads the answer could read them',
     ),
-  rerank_model: z
-    .string()
-    .regex(/^$|^[a-z0-9][a-z0-9_-]*:\S+$/, 'expected nothing, or provider:model, for example local:bge-reranker-v2-m3')
-    .describe('Model that orders earlier messages, as provider:model with a base_url in [providers]; empty uses none'),
+  rerank_model: modelOrNothing.describe(
+    'Model that orders earlier messages, as provider:model with a base_url in [providers]; empty uses none',
+  ),
   rerank_with: z
     .enum(['rerank', 'embeddings'])
     .describe('What its server offers: "rerank" for /rerank, "embeddings" for /embeddings'),
@@ -102,10 +102,7 @@ export const toolResults = z.strictObject({
 
 /** A section of one's own in the system prompt. Its text is here or in a file. */
 export const section = z.strictObject({
-  key: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _')
-    .describe('Name of the section in /context'),
+  key: name.describe('Name of the section in /context'),
   text: z.string().optional().describe('Text of the section'),
   file: z.string().min(1).optional().describe('File with the text; relative to this file'),
   priority: z.int().min(0).max(100).optional().describe('From 0 to 100, by default 75; the lowest is cut first'),

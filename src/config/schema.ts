@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { parseKey } from '../domain/key.ts';
 import { EFFORTS } from '../ports/model.ts';
 import { isTimeZone } from '../util/local-time.ts';
-import { compaction, MODEL_SHAPE, memory, model, recall, section, tokens, toolResults } from './agent-tables.ts';
+import { compaction, memory, recall, section, tokens, toolResults } from './agent-tables.ts';
+import { address, modelId, modelOrAuto, name } from './shapes.ts';
 
 const MAX_MODELS = 5;
 const models = z
-  .array(z.string().regex(/^[a-z0-9][a-z0-9_-]*:\S+$/, `expected ${MODEL_SHAPE}`))
+  .array(modelId('openai:gpt-4.1-mini'))
   .min(1)
   .max(MAX_MODELS)
   .refine((ids) => new Set(ids).size === ids.length, 'expected each model once');
@@ -18,7 +19,7 @@ const mode = z.enum(['mention', 'active', 'observe']);
 
 const agentFields = {
   model: z
-    .union([model, models], {
+    .union([modelOrAuto, models], {
       error: 'expected "auto", provider:model, or a list of models',
     })
     .describe(
@@ -91,12 +92,11 @@ function isKey(text: string): boolean {
   }
 }
 
-const id = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
 const isDefault = z.boolean().describe('Serves the conversations that no route matches');
 
 /** One agent with every value filled in. */
 export const agentSchema = z.strictObject({
-  id,
+  id: name,
   default: isDefault,
   ...agentFields,
   compaction,
@@ -128,16 +128,14 @@ const general = {
     text: z.boolean().describe('Also logs the text of messages'),
   }),
   operations: z.strictObject({
-    listen: z
-      .string()
-      .regex(/^$|^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i, 'expected host:port, for example 127.0.0.1:9464, or nothing')
-      .describe('Address that serves /livez, /readyz and /metrics, as host:port; empty disables it'),
+    listen: address('127.0.0.1:9464').describe(
+      'Address that serves /livez, /readyz and /metrics, as host:port; empty disables it',
+    ),
   }),
   inspector: z.strictObject({
-    listen: z
-      .string()
-      .regex(/^$|^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i, 'expected host:port, for example 127.0.0.1:7080, or nothing')
-      .describe('Address of the inspector, as host:port; port 0 picks a free one, empty disables it'),
+    listen: address('127.0.0.1:7080').describe(
+      'Address of the inspector, as host:port; port 0 picks a free one, empty disables it',
+    ),
     url: z
       .string()
       .regex(/^$|^https?:\/\/[^\s/]+\/?$/, 'expected a URL such as https://strata.example.org, or nothing')
@@ -181,12 +179,8 @@ const price = z.strictObject({
   cache_read: dollars.optional().describe('The same for input tokens read from a cache; without it, as input'),
   cache_write: dollars.optional().describe('The same for input tokens written to a cache; without it, as input'),
 });
-const prices = z.record(
-  z.string().regex(/^[a-z0-9][a-z0-9_-]*:\S+$/, 'expected provider:model, for example local:qwen3'),
-  price,
-);
+const prices = z.record(modelId('local:qwen3'), price);
 
-const name = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
 const table = z.record(z.string(), z.unknown());
 const pluginFile = z.string().min(1).describe('Plugin file; relative to this file');
 const pluginTable = z.looseObject({ file: pluginFile });
@@ -216,7 +210,7 @@ const agentLayer = z
   })
   .partial();
 
-const agentEntry = agentLayer.extend({ id, default: isDefault.optional(), routes: z.array(route).optional() });
+const agentEntry = agentLayer.extend({ id: name, default: isDefault.optional(), routes: z.array(route).optional() });
 export type AgentEntry = z.infer<typeof agentEntry>;
 
 /** The sections of config.toml. */

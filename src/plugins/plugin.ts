@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ChannelAdapter, StoreOptions } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
 import { type CommandDefinition, defineCommand } from '../commands/define.ts';
+import { name } from '../config/shapes.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Hooks, hooksSchema } from '../hooks/hooks.ts';
 import type { ContextEngine } from '../ports/engine.ts';
@@ -145,7 +146,7 @@ const partsSchema = z.strictObject({
 
 const anyPart = z.unknown().optional();
 const definitionSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _'),
+  name,
   settings: z.custom<z.ZodType>(isSchema, 'expected a zod schema').optional(),
   ...{ tools: anyPart, commands: anyPart, channels: anyPart, models: anyPart, engines: anyPart, stores: anyPart },
   ...{ hooks: anyPart, start: anyPart, stop: anyPart },

@@ -9,6 +9,7 @@ import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import type { Queue } from '../../src/adapter-kit.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { IS_FULL, SIZED } from '../support/size.ts';
 
 const WORKER = fileURLToPath(new URL('./bullmq-worker.process.ts', import.meta.url));
 const RESUME_LIMIT_MS = 10_000;
@@ -120,16 +121,19 @@ function killed(url: () => string): void {
 
 vi.setConfig({ testTimeout: 120_000 });
 
-describe.concurrent('a worker that is killed, on js-redis-server', () => {
-  let mock: RedisMock;
-  beforeAll(async () => {
-    mock = await createRedisMock();
-  });
-  afterAll(() => mock.close());
-  killed(() => mock.url);
-});
-
 const redis = await findRedis();
+
+// `npm test` leaves it to a Redis, if there is one.
+if (IS_FULL || redis.kind === 'missing') {
+  describe.concurrent('a worker that is killed, on js-redis-server', SIZED, () => {
+    let mock: RedisMock;
+    beforeAll(async () => {
+      mock = await createRedisMock();
+    });
+    afterAll(() => mock.close());
+    killed(() => mock.url);
+  });
+}
 
 describe.concurrent('a worker that is killed, on Redis', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);

@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeServer, type ServerFacts } from '../../adapters/stores/postgres/check.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, BlobId, Storage } from '../../src/adapter-kit.ts';
 import { CALL, createKit, HERE, NOW, post, READER, THREAD } from '../contracts/store-kit.ts';
-import { openPglite, type Pglite } from '../support/pglite.ts';
+import type { Pglite } from '../support/pglite.ts';
+import { openPostgresStorages } from '../support/postgres-storages.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
 
 interface Kept extends Archive {
   readonly rows: readonly { readonly table: string; readonly row: ArchiveRow }[];
@@ -99,11 +99,11 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   return id;
 }
 
-let pglite: Pglite;
+let storages: Pglite;
 beforeAll(async () => {
-  pglite = await openPglite();
-});
-afterAll(() => pglite.close());
+  storages = await openPostgresStorages();
+}, 120_000);
+afterAll(() => storages.close());
 
 describe('an archive', () => {
   const directories: string[] = [];
@@ -114,14 +114,14 @@ describe('an archive', () => {
   });
 
   const sqlite = async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'strata-archive-'));
+    const directory = await createStoreFolder('archive');
     directories.push(directory);
     const storage = await createSqliteStorage({ directory });
     disposals.push(() => storage.store.close());
     return storage;
   };
   const postgres = async () => {
-    const { storage, dispose } = await pglite.create();
+    const { storage, dispose } = await storages.create();
     disposals.push(dispose);
     return storage;
   };
@@ -257,7 +257,7 @@ describe('an archive', () => {
 
 describe('the check of a store', () => {
   it('finds nothing wrong with a new one', async () => {
-    const { storage, dispose } = await pglite.create();
+    const { storage, dispose } = await storages.create();
     const findings = await storage.upkeep.check();
     expect(findings.map(({ checkId }) => checkId)).toEqual([
       ...['version', 'rights', 'clock', 'durability', 'connections', 'migrations'],

@@ -1,51 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
-import { type StoreContractOptions, storeContract } from '../contracts/store.ts';
+import { storeContract } from '../contracts/store.ts';
 import { createKit, textParts } from '../contracts/store-kit.ts';
 import { openPglite, type Pglite } from '../support/pglite.ts';
-import { createSchema, EMPTY } from '../support/postgres-schema.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { openServerStorages, whyNoServer } from '../support/postgres-storages.ts';
 import { IS_FULL, SIZED } from '../support/size.ts';
-import { createStoragePool } from '../support/storage-pool.ts';
 
 /** The contracts on a server. `npm test` runs them on PGlite only where there is none; `npm run soak` runs both. */
 
-const DATABASE_URL = process.env['DATABASE_URL'];
-const programs = await findPostgres();
-const hasServer = DATABASE_URL !== undefined || programs.kind === 'found';
-
 describe('on a Postgres server', () => {
-  if (DATABASE_URL === undefined && programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-  let server: PostgresServer | null = null;
-  beforeAll(async () => {
-    if (DATABASE_URL === undefined && programs.kind === 'found') server = await startPostgres(programs);
-  }, 120_000);
-  afterAll(async () => {
-    await storages[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
-  });
-  const storages = createStoragePool(async () => {
-    const schema = await createSchema(DATABASE_URL ?? server?.url ?? '');
-    const storage = await createPostgresStorage({ url: schema.url });
-    return { storage, enter: async () => undefined, empty: () => schema.ask(EMPTY), drop: schema.dispose };
-  });
-  contractsOn('postgres', () => storages.lend());
+  if (whyNoServer !== null) return it.skip(`skipped: ${whyNoServer}`);
+  contractsOn('postgres', openServerStorages);
 });
 
-if (IS_FULL || !hasServer) {
-  describe('on PGlite', SIZED, () => {
-    let pglite: Pglite;
-    beforeAll(async () => {
-      pglite = await openPglite();
-    });
-    afterAll(() => pglite.close());
-    contractsOn('postgres on PGlite', () => pglite.create());
-  });
+if (IS_FULL || whyNoServer !== null) {
+  describe('on PGlite', SIZED, () => contractsOn('postgres on PGlite', openPglite));
 }
 
-function contractsOn(name: string, create: StoreContractOptions['create']): void {
+function contractsOn(name: string, open: () => Promise<Pglite>): void {
+  let opened: Pglite;
+  beforeAll(async () => {
+    opened = await open();
+  }, 120_000);
+  afterAll(() => opened.close());
+  const create = () => opened.create();
+
   storeContract(name, { create });
   searchContract(name, { create });
   provenanceContract(name, { create });

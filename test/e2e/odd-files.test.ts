@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
+import { IS_FULL, SIZED, spread } from '../support/size.ts';
 import { ended, type Folder, MAIN, openFolder } from './strata.ts';
 
 /** Pipes that nobody writes to, devices without an end, and folders, in place of files. */
@@ -38,13 +39,15 @@ async function run(folder: Folder, args: readonly string[]) {
 
 const REASON = { pipe: /it is not a regular file/, device: /it is not a regular file/, folder: /it is a directory/ };
 
-describe.each(KINDS)('a %s', (kind) => {
-  test.each([
-    ['--config', 'odd.toml', '', ['--config', 'odd.toml', 'config', 'check']],
-    ['a plugin', 'odd.ts', 'plugins = ["./odd.ts"]', ['config', 'check']],
-    ['a section', 'odd.md', '[[defaults.sections]]\nkey = "tea"\nfile = "odd.md"', ['config', 'check']],
-    ['a prompt', 'own/persona.md.hbs', '[defaults]\nprompts = "own"', ['prompts', 'check']],
-  ])('is refused as %s', async (_, name, config, args) => {
+const TARGETS = [
+  ['--config', 'odd.toml', '', ['--config', 'odd.toml', 'config', 'check']],
+  ['a plugin', 'odd.ts', 'plugins = ["./odd.ts"]', ['config', 'check']],
+  ['a section', 'odd.md', '[[defaults.sections]]\nkey = "tea"\nfile = "odd.md"', ['config', 'check']],
+  ['a prompt', 'own/persona.md.hbs', '[defaults]\nprompts = "own"', ['prompts', 'check']],
+] as const;
+
+describe.each(KINDS)('a %s', SIZED, (kind) => {
+  test.each(kind === 'device' ? spread(TARGETS, 1) : TARGETS)('is refused as %s', async (_, name, config, args) => {
     using folder = openFolder();
     mkdirSync(folder.file('own'));
     writeFileSync(folder.file('config.toml'), config);
@@ -53,6 +56,8 @@ describe.each(KINDS)('a %s', (kind) => {
     expect(stderr).toMatch(REASON[kind]);
     expect(stderr).toContain(name.split('/').at(-1));
   });
+
+  if (!IS_FULL && kind !== 'pipe') return;
 
   test('is no .env, and the bot starts without it', async () => {
     using folder = openFolder();
@@ -63,7 +68,7 @@ describe.each(KINDS)('a %s', (kind) => {
   });
 });
 
-describe.each(['device', 'folder'] as const)('a %s', (kind) => {
+describe.each(spread(['folder', 'device'] as const, 1))('a %s', SIZED, (kind) => {
   test('is refused as a file with questions or messages', async () => {
     using folder = openFolder();
     const here = ['--conversation', 'terminal:local:main'];
@@ -91,11 +96,11 @@ test('questions may come from a pipe', async () => {
   expect(stdout).toContain('What is ready?');
 });
 
-test('a working folder that was deleted is named', async () => {
+test('a working folder that was deleted is named', SIZED, async () => {
   using folder = openFolder();
   const gone = folder.file('gone');
   mkdirSync(gone);
-  for (const args of ['config check', 'doctor', 'chat', 'context']) {
+  for (const args of spread(['config check', 'chat', 'context', 'doctor'], 2)) {
     const command = `mkdir -p gone && cd gone && rmdir ${gone} && exec ${process.execPath} ${MAIN} ${args}`;
     const child = spawn('sh', ['-c', command], { cwd: folder.path });
     const { code, stdout, stderr } = await ended(child, '');

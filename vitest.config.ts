@@ -28,7 +28,7 @@ export default defineConfig(({ mode }) => ({
     execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.
-    maxWorkers: 5,
+    maxWorkers: 8,
     globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),
     sequence: { sequencer: LongestFirst },
     // For a machine that is many times slower than an idle one: only a hang takes this long.

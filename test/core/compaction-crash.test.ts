@@ -77,10 +77,10 @@ describe('a process that is killed with -9', () => {
     expect(events).toBeGreaterThan(12);
     const points = spread(
       Array.from({ length: events }, (_, index) => index + 1),
-      6,
+      4,
     );
-    for (let first = 0; first < points.length; first += 3) {
-      await Promise.all(points.slice(first, first + 3).map((killAt) => inDirectory((at) => killAndResume(at, killAt))));
+    for (let first = 0; first < points.length; first += 2) {
+      await Promise.all(points.slice(first, first + 2).map((killAt) => inDirectory((at) => killAndResume(at, killAt))));
     }
   });
 });

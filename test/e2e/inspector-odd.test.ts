@@ -5,6 +5,7 @@ import { conversationPath, makeKey } from '../../src/adapter-kit.ts';
 import { chromiumPath, openChromium } from '../../tools/chromium.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
+import { SIZED, spread } from '../support/size.ts';
 
 /** Names and addresses that a browser has to cope with. */
 
@@ -52,26 +53,18 @@ describe.skipIf(executable === null)(
       await page.waitForURL((url) => url.search === '');
     }
 
-    it.each([390, 1280])(
-      'fit a screen of %i pixels',
-      async (width) => {
-        await open(width, async (page) => {
-          await signIn(page);
-          const here = conversationPath(key);
-          const pages = ['/', here, `${here}/r/2`, `${here}/context`, `${here}/what-if`, '/memories'];
-          for (const path of [
-            ...pages,
-            `/memories?place=${encodeURIComponent(key)}`,
-            '/settings/prompts/main/persona',
-          ]) {
-            expect((await page.goto(`${inspected.base}${path}`))?.status(), path).toBe(200);
-            const found = z.number().parse(await page.evaluate('document.documentElement.scrollWidth'));
-            expect({ path, fits: found <= width }).toEqual({ path, fits: true });
-          }
-        });
-      },
-      60_000,
-    );
+    it.each(spread([390, 1280], 1))('fit a screen of %i pixels', { ...SIZED, timeout: 60_000 }, async (width) => {
+      await open(width, async (page) => {
+        await signIn(page);
+        const here = conversationPath(key);
+        const pages = ['/', here, `${here}/r/2`, `${here}/context`, `${here}/what-if`, '/memories'];
+        for (const path of [...pages, `/memories?place=${encodeURIComponent(key)}`, '/settings/prompts/main/persona']) {
+          expect((await page.goto(`${inspected.base}${path}`))?.status(), path).toBe(200);
+          const found = z.number().parse(await page.evaluate('document.documentElement.scrollWidth'));
+          expect({ path, fits: found <= width }).toEqual({ path, fits: true });
+        }
+      });
+    });
 
     it('do not turn around what follows them', async () => {
       await open(1280, async (page) => {

@@ -86,7 +86,7 @@ describe('a bot that is killed with -9', () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     let before: Death | null = null;
-    for (const death of spread(DEATHS, 6)) {
+    for (const death of spread(DEATHS, 5)) {
       server.mode = death.mode ?? 'well';
       const isMoment = MOMENTS.test(death.at);
       const bot = await town.start({ ...death, killAt: isMoment ? '' : death.at });

@@ -52,7 +52,7 @@ export const LONGEST: readonly string[] = [
   'test/attacks/model.test.ts',
   'test/e2e/cli-files.test.ts',
   'test/e2e/what-if.test.ts',
-  'test/core/compaction-budget.test.ts',
+  'test/core/compaction-call-budget.test.ts',
   'test/adapters/queue-server.test.ts',
   'test/adapters/postgres-frozen.test.ts',
   'test/adapters/slack-contract.test.ts',

@@ -26,7 +26,8 @@ const requestSchema = z.object({
   toSeq: z.int(),
   wish: z.string(),
   askedAt: z.number(),
-  revision: z.int(),
+  // Earlier versions stored none. 0 counts every later change of a message.
+  revision: z.int().default(0),
   failure: z.string().nullable(),
 });
 

@@ -94,6 +94,19 @@ describe('a summary that somebody wants in other words', () => {
     await expectCovered(world);
   });
 
+  it('is replaced although an earlier version stored the request', async () => {
+    await using world = await createWorld();
+    const { id: summaryId, fromSeq, toSeq } = await summarised(world);
+    const request = { summaryId, fromSeq, toSeq, wish: '', askedAt: 1, failure: null };
+    const own = world.services.state.of((await world.conversation()).id);
+    await own.set('summary-rewrite', request, { quotes: (await world.conversation()).revision });
+    world.model.script = inOtherWords;
+    await world.run();
+    const { stack } = await world.snapshot();
+    expect(stack.find((one) => one.fromSeq === fromSeq)?.text).toContain('In other words');
+    expect(await requestIn(world)).toBeNull();
+  });
+
   it('is written once, and its memories stay as they were', async () => {
     await using world = await createWorld();
     const old = await summarised(world);

@@ -154,6 +154,7 @@ function dataFailure(error: unknown): Finding {
 function dataHint(error: unknown): string {
   if (isStrataError(error, 'PACKAGE_MISSING')) return 'Run that command, and then `strata doctor` again.';
   if (isStrataError(error, 'STORE_UNREACHABLE')) return 'Check that the server is running, and url in [storage].';
+  if (isStrataError(error, 'STORE_UNUSABLE') && error.data.remedy !== undefined) return `${error.data.remedy}.`;
   return 'Select other data with --data or [storage] url, or restore a backup.';
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -342,6 +342,18 @@ describe('sqlite', () => {
       if (isRoot) process.seteuid?.(0);
       await expect(opened).rejects.toThrow(/not allowed to enter it .*EACCES.* Give that user access/);
       await chmod(directory, 0o700);
+    });
+
+    it('was moved away: nothing is accepted until it is back', async () => {
+      const { store } = await open();
+      const kit = createKit({ store } as Parameters<typeof createKit>[0]);
+      await kit.say('kept');
+      await rename(directory, `${directory}-moved`);
+      // The place is looked at from time to time.
+      await vi.waitFor(() => expect(kit.say('too soon')).rejects.toThrow(/moved, deleted or unmounted/), 20_000);
+      await rename(`${directory}-moved`, directory);
+      await kit.say('kept as well');
+      await store.close();
     });
 
     it('is on a full disk: a migration leaves nothing behind', async () => {

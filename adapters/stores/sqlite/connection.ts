@@ -1,8 +1,8 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
-import { explain, isBusy } from './failures.ts';
+import { explain, FileMoved, isBusy } from './failures.ts';
 import { wipeUnused } from './wipe.ts';
 
 /** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
@@ -52,6 +52,7 @@ export function createConnection(database: Database.Database): Connection {
   // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
+  const checkPlace = watchPlace(path);
   const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
   // Its first column says whether another process blocked it.
@@ -62,7 +63,10 @@ export function createConnection(database: Database.Database): Connection {
     run: ({ sql, parameters }) => prepare(sql).run(...parameters).changes,
     column: (sql, parameters) => prepareColumn(sql).all(...parameters),
     table: (sql, parameters) => prepareTable(sql).all(...parameters),
-    begin: (kind) => begin[kind].run(),
+    begin(kind) {
+      if (kind === 'write') checkPlace();
+      begin[kind].run();
+    },
     sync(isDurable) {
       if (isDurable === isSynced) return;
       // Not prepared: SQLite applies this when it compiles the statement.
@@ -92,6 +96,24 @@ export function createConnection(database: Database.Database): Connection {
       // Not earlier: closing any descriptor of a file releases all locks of this process on it.
       if (descriptor !== null) closeSync(descriptor);
     },
+  };
+}
+
+/** Between two looks at the place of the file. */
+const PLACE_MS = 100;
+
+/**
+ * A file that was deleted or whose disk was unmounted can still be written, but nobody would ever read it again. Throws
+ * then, until the same file is back.
+ */
+function watchPlace(path: string): () => void {
+  const { ino, dev } = statSync(path);
+  let checkedAt = 0;
+  return () => {
+    if (performance.now() - checkedAt < PLACE_MS) return;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.ino !== ino || found.dev !== dev) throw new FileMoved();
+    checkedAt = performance.now();
   };
 }
 

@@ -15,6 +15,14 @@ const ANOTHER_FOLDER = 'set --data to another directory';
 
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 
+/** Another file, or none, is at its place. */
+export class FileMoved extends Error {
+  readonly code = 'MOVED';
+  constructor() {
+    super('another file or none is at its place');
+  }
+}
+
 const CAUSES: readonly Cause[] = [
   {
     code: DAMAGE,
@@ -39,6 +47,11 @@ const CAUSES: readonly Cause[] = [
   },
   { code: /^(ENOTDIR|EEXIST|ELOOP)/, reason: 'its path leads to no directory', remedy: 'Set --data to a directory' },
   { code: /^ENAMETOOLONG/, reason: 'its path is too long', remedy: 'Set --data to a shorter path' },
+  {
+    code: /^MOVED$/,
+    reason: 'it was moved, deleted or unmounted while in use',
+    remedy: 'Put it back, or restart Strata',
+  },
   { code: /^(SQLITE_IOERR|EIO)/, reason: 'the disk failed', remedy: 'Check the disk and its connection' },
   {
     code: /^SQLITE_BUSY/,

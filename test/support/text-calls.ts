@@ -265,12 +265,12 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['src/inspection/viewer.ts#assertMayRead', 'src/inspection/viewer.ts#assertOperator'],
   'adapters/channels/slack/places.ts#isForeign',
   ...[
-    `${DISCORD}/access.ts#passes`,
+    'adapters/channels/shared/access-list.ts#passes',
     `${DISCORD}/commands/menus.ts#rememberCommand`,
     `${DISCORD}/commands/register.ts#scopesOf`,
   ],
   ...[`${DISCORD}/commands/replies.ts#button`, `${DISCORD}/place.ts#keyOf`],
-  ...[`${SLACK}/access.ts#servesPlace`, `${SLACK}/access.ts#passes`, `${SLACK}/commands/form.ts#inputForm`],
+  ...[`${SLACK}/access.ts#servesPlace`, `${SLACK}/commands/form.ts#inputForm`],
   ...[
     `${SLACK}/commands/form.ts#confirmForm`,
     `${SLACK}/commands/form.ts#formValues`,

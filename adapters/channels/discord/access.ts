@@ -1,5 +1,6 @@
+import { passes } from '../shared/access-list.ts';
 import type { Place } from './place.ts';
-import type { AccessList, BotSettings } from './settings.ts';
+import type { BotSettings } from './settings.ts';
 
 /** Who does something, and where. */
 export interface Visitor {
@@ -14,16 +15,11 @@ type Rules = Pick<BotSettings, 'direct_messages' | 'guilds' | 'channels' | 'role
 export function servesPlace(rules: Rules, place: Visitor['place']): boolean {
   if (place.guildId === null) return rules.direct_messages;
   const channels = [place.channelId, ...(place.threadId === null ? [] : [place.threadId])];
-  return passes(rules.guilds, [place.guildId]) && passes(rules.channels, channels);
+  return passes(rules.guilds, place.guildId) && passes(rules.channels, ...channels);
 }
 
 /** The one access check for messages, edits, commands, buttons and forms. Roles exist only in servers. */
 export function isServed(rules: Rules, { place, userId, roleIds }: Visitor): boolean {
-  if (!servesPlace(rules, place) || !passes(rules.users, [userId])) return false;
-  return place.guildId === null || passes(rules.roles, roleIds);
-}
-
-export function passes({ allow, deny }: AccessList, ids: readonly string[]): boolean {
-  if (ids.some((id) => deny.includes(id))) return false;
-  return allow.length === 0 || ids.some((id) => allow.includes(id));
+  if (!servesPlace(rules, place) || !passes(rules.users, userId)) return false;
+  return place.guildId === null || passes(rules.roles, ...roleIds);
 }

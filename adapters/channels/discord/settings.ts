@@ -1,16 +1,10 @@
 import { z } from 'zod';
 import { didYouMean, StrataError } from '../../../src/adapter-kit.ts';
+import { accessList } from '../shared/access-list.ts';
 import { LANGUAGES, namesOfCommands } from './languages.ts';
 
 const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');
 const ids = z.array(snowflake);
-
-const list = z.strictObject({
-  allow: ids.default([]).describe('Only these; empty means all'),
-  deny: ids.default([]).describe('Never these, even if they are allowed'),
-});
-const lists = () => list.prefault({});
-export type AccessList = z.infer<typeof list>;
 
 const url = z.string().regex(/^$|^(https?|wss?):\/\/\S+$/, 'expected a URL, or nothing');
 
@@ -57,10 +51,10 @@ const bot = {
     .boolean()
     .default(true)
     .describe('Stores messages of other bots; only agents with allow_bots answer them'),
-  guilds: lists().describe('Servers in which the bot works'),
-  channels: lists().describe('Channels in which the bot works; a thread follows its channel'),
-  roles: lists().describe('Roles whose members can use the bot'),
-  users: lists().describe('People who can use the bot'),
+  guilds: accessList(snowflake).describe('Servers in which the bot works'),
+  channels: accessList(snowflake).describe('Channels in which the bot works; a thread follows its channel'),
+  roles: accessList(snowflake).describe('Roles whose members can use the bot'),
+  users: accessList(snowflake).describe('People who can use the bot'),
   reply_reference: z.boolean().default(true).describe('The first part of a reply references the message it answers'),
   link_previews: z.boolean().default(false).describe('Shows previews of links in replies'),
   why_button: z.boolean().default(false).describe('Adds a button to each reply that shows what the bot saw'),

@@ -1,5 +1,6 @@
+import { passes } from '../shared/access-list.ts';
 import { isDirect } from './place.ts';
-import type { AccessList, SlackSettings } from './settings.ts';
+import type { SlackSettings } from './settings.ts';
 
 type Rules = Pick<SlackSettings, 'direct_messages' | 'channels' | 'users' | 'outsiders'>;
 
@@ -19,8 +20,4 @@ export interface Visitor {
 export function isServed(rules: Rules, { channelId, userId, isOutsider }: Visitor): boolean {
   if (!servesPlace(rules, channelId) || !passes(rules.users, userId)) return false;
   return rules.outsiders || !isOutsider;
-}
-
-export function passes({ allow, deny }: AccessList, id: string): boolean {
-  return !deny.includes(id) && (allow.length === 0 || allow.includes(id));
 }

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import { StrataError } from '../../../src/adapter-kit.ts';
+import { accessList } from '../shared/access-list.ts';
 
 const slackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'expected an id of Slack, such as C0123ABCD');
-const ids = z.array(slackId);
 const person = z
   .string()
   .regex(
     /^(T[A-Z0-9]{1,30}:)?[A-Z][A-Z0-9]{1,30}$/,
     'expected an id of Slack, such as U0123ABCD or T0123ABCD:U0123ABCD',
   );
-
-const list = z.strictObject({
-  allow: ids.default([]).describe('Only these; empty means all'),
-  deny: ids.default([]).describe('Never these, even if they are allowed'),
-});
-const lists = () => list.prefault({});
-export type AccessList = z.infer<typeof list>;
 
 const http = z.strictObject({
   host: z.string().default('0.0.0.0').describe('Address to listen on'),
@@ -68,7 +61,7 @@ const fields = {
     .regex(/^.{32,}$/s, 'expected at least 32 characters, such as those that `openssl rand -hex 32` prints')
     .optional()
     .describe('Key that encrypts the workspace tokens in the store, with client_id; the same in all processes'),
-  workspaces: lists().describe('Workspaces that can install the app, with client_id'),
+  workspaces: accessList(slackId).describe('Workspaces that can install the app, with client_id'),
   surface: z
     .enum(['agent', 'classic'])
     .default('agent')
@@ -96,8 +89,8 @@ const fields = {
     .boolean()
     .default(true)
     .describe('Whether people of other workspaces can use the bot in shared channels'),
-  channels: lists().describe('Channels in which the bot works'),
-  users: lists().describe('People who can use the bot'),
+  channels: accessList(slackId).describe('Channels in which the bot works'),
+  users: accessList(slackId).describe('People who can use the bot'),
   link_previews: z.boolean().default(false).describe('Shows previews of links in replies'),
   why_button: z.boolean().default(false).describe('Adds a button to each reply that shows what the bot saw'),
   streaming: z.boolean().default(false).describe('Shows a reply in a thread while it is written'),

@@ -1,5 +1,5 @@
 import type { ChannelSink, ConversationKey, QuotedMessage } from '../../../../src/adapter-kit.ts';
-import { passes } from '../access.ts';
+import { passes } from '../../shared/access-list.ts';
 import type { Self } from '../map.ts';
 import { keyOf, type Place } from '../place.ts';
 import type { Places } from '../places.ts';
@@ -61,7 +61,7 @@ interface QuoteContext {
 export function needsQuote(message: WireMessage, { settings, place, self, first }: QuoteContext): boolean {
   const quoted = message.referenced_message;
   if (!quoted) return false;
-  if (quoted.author.id === self.userId || !passes(settings.users, [quoted.author.id])) return false;
+  if (quoted.author.id === self.userId || !passes(settings.users, quoted.author.id)) return false;
   if (isNewer(first, quoted.id)) return true;
   const isRead = settings.message_content || place.guildId === null;
   return !isRead || (quoted.author.bot === true && !settings.hear_bots);

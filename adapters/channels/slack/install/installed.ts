@@ -1,5 +1,5 @@
 import { createLanes, describe, type Log } from '../../../../src/adapter-kit.ts';
-import { passes } from '../access.ts';
+import { passes } from '../../shared/access-list.ts';
 import type { SlackBot } from '../bot.ts';
 import type { SlackSettings } from '../settings.ts';
 import { codeOf } from '../web.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Installation as BoltInstallation, HTTPReceiverOptions } from '@slack/bolt';
 import { type Clock, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
-import { passes } from '../access.ts';
+import { passes } from '../../shared/access-list.ts';
 import { INSTALL_PATH, REDIRECT_PATH, SCOPES } from '../manifest.ts';
 import { oauthOf, type SlackSettings } from '../settings.ts';
 import { clientOptions, codeOf, createWeb } from '../web.ts';

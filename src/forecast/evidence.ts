@@ -23,7 +23,7 @@ export interface EvidenceContext extends ViewContext {
 }
 
 /** A question counts when it is answered. */
-export function createEvidenceCount(context: EvidenceContext): EvidenceCounter {
+export function createEvidenceCounter(context: EvidenceContext): EvidenceCounter {
   const sum = { questions: 0, messages: 0, inView: 0 };
   let waiting: RecordedQuestion[] = [];
   return {

@@ -3,7 +3,7 @@ import { firstKept } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
-import { createEvidenceCount, type EvidenceContext, type EvidenceCount } from './evidence.ts';
+import { createEvidenceCounter, type EvidenceContext, type EvidenceCount } from './evidence.ts';
 import { type MaintainContext, type MaintenanceTotals, maintain } from './maintain.ts';
 import { createRequestCount, type RequestContext, type Requests } from './requests.ts';
 import { type Moment, measureAt, snapshotAt } from './view.ts';
@@ -55,7 +55,7 @@ export function forecast(context: ForecastContext): Forecast {
   const { entries } = recording;
   const upkeep: MaintenanceTotals = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
   const requests = createRequestCount(context);
-  const evidence = createEvidenceCount(context);
+  const evidence = createEvidenceCounter(context);
   const seen: ViewPoint[] = [];
   let emergencies = 0;
   let moment: Moment = { start: 0, end: 0, stack: [] };

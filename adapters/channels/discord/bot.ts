@@ -156,7 +156,7 @@ function createIntake(
     ...base,
     audiences,
     members: createMembers(rest),
-    beginnings: createFirstMessages(state),
+    firstMessages: createFirstMessages(state),
     files: {
       fetch: options.fetch,
       textBytes: settings.attachments.text_kb * 1000,

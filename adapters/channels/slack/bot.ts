@@ -19,7 +19,7 @@ import type { LeftOut } from './inbound/catch-up-context.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
 import { createFollowUps } from './inbound/follow-ups.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
-import { createReceivedEvents, type Seen } from './inbound/received-events.ts';
+import { createReceivedEvents, type ReceivedEvents } from './inbound/received-events.ts';
 import { createUserContexts } from './inbound/user-context.ts';
 import { permalinkOf } from './link.ts';
 import type { SlackOptions } from './options.ts';
@@ -148,9 +148,9 @@ function createIntake(
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
-  const seen = createReceivedEvents(base);
-  const viewing = createUserContexts(base);
-  const surface = createSurface({ ...base, home, viewing });
+  const receivedEvents = createReceivedEvents(base);
+  const userContexts = createUserContexts(base);
+  const surface = createSurface({ ...base, home, userContexts });
   const catchUp = createCatchUp({
     ...base,
     take: (message, how) => receiver.message(message, how),
@@ -161,9 +161,9 @@ function createIntake(
   const receiver = createReceiver({
     ...base,
     audiences,
-    beginnings: createFirstMessages(state),
+    firstMessages: createFirstMessages(state),
     followUps: createFollowUps(state, workspace),
-    viewing,
+    userContexts,
     files: filesOf(options),
     onBegan: surface.began,
   });
@@ -175,7 +175,7 @@ function createIntake(
   });
   const listener: Listener = {
     ...commandHandlers,
-    event: (event, body) => takeEvent({ receiver, surface, sink, workspace, seen, signal }, event, body),
+    event: (event, body) => takeEvent({ receiver, surface, sink, workspace, receivedEvents, signal }, event, body),
     withheld: ({ since }) => catchUp.withheld(since),
     connected: catchUp.connected,
     lost: catchUp.lost,
@@ -188,7 +188,7 @@ function createIntake(
         log.error('Events of an earlier run could not be read', { cause: describe(error) });
       }),
     async drained() {
-      const all = [catchUp, receiver, commandHandlers, surface, seen, audiences];
+      const all = [catchUp, receiver, commandHandlers, surface, receivedEvents, audiences];
       await Promise.all(all.map((one) => one.drained()));
     },
   };
@@ -224,12 +224,12 @@ interface Takers {
   readonly surface: Surface;
   readonly sink: ChannelSink;
   readonly workspace: Workspace;
-  readonly seen: Seen;
+  readonly receivedEvents: ReceivedEvents;
   readonly signal: AbortSignal;
 }
 
 async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Promise<void> {
-  const { receiver, surface, workspace, sink, seen, signal } = takers;
+  const { receiver, surface, workspace, sink, receivedEvents, signal } = takers;
   // Not acknowledged, so Slack sends it again, to another process or after the next start.
   if (signal.aborted) throw new Error('the bot is stopping');
   const body = bodySchema.parse(rawBody);
@@ -242,7 +242,7 @@ async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Prom
     });
     return;
   }
-  seen.saw(event);
+  receivedEvents.saw(event);
   if (showsOn(surface, sink, { type: body.event.type, event })) return;
   await receiver.event({ event, isShared: body.is_ext_shared_channel === true });
 }

@@ -130,10 +130,10 @@ interface OpenedRoster {
 async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promise<OpenedRoster> {
   const { settings, state, log } = options;
   const { conversations } = options.sink;
-  const heardIn = createCursors(conversations);
+  const cursors = createCursors(conversations);
   const open = (workspace: Workspace) => {
     const { teamId } = workspace;
-    const sink = { ...options.sink, conversations: { ...conversations, heard: heardIn(teamId) } };
+    const sink = { ...options.sink, conversations: { ...conversations, heard: cursors(teamId) } };
     return createSlackBot({ ...options, settings: settingsOf(settings, teamId), sink, workspace, signal });
   };
   const departures = createDepartures({ ...options, signal });

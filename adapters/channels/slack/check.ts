@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/adapter-kit.ts';
-import { seenKinds } from './inbound/received-events.ts';
+import { receivedKinds } from './inbound/received-events.ts';
 import { createInstallations, type Installation, type Installations, type Installed } from './install/installations.ts';
 import { openTokenEncryption } from './install/token-encryption.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
@@ -119,7 +119,7 @@ const REINSTALL =
 
 /** No bot token can read the app's subscriptions, so the events received so far are the evidence. */
 async function checkEvents({ settings, state }: CheckOptions): Promise<Finding> {
-  const seen = await seenKinds(state);
+  const seen = await receivedKinds(state);
   const came = wantedEvents(settings).filter((kind) => seen.has(kind));
   if (came.length === 0)
     return ok('events', 'no events received yet; Slack does not tell a bot which events its app subscribes to');

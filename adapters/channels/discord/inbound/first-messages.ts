@@ -4,7 +4,7 @@ import { isNewer } from '../wire.ts';
 const NAMESPACE = 'discord.beginnings';
 
 /** The first stored message of each conversation; older messages can only be quoted. */
-export interface Beginnings {
+export interface FirstMessages {
   /** The first stored message, or `messageId` if there is none yet or it is older. Writes nothing. */
   of(conversation: ConversationKey, messageId: string): Promise<string>;
   /** The message was stored. */
@@ -12,7 +12,7 @@ export interface Beginnings {
 }
 
 /** Asks the store each time, because it deletes the value with the conversation. */
-export function createFirstMessages(state: StateStore): Beginnings {
+export function createFirstMessages(state: StateStore): FirstMessages {
   return {
     async of(conversation, messageId) {
       const first = await state.get(NAMESPACE, conversation);

@@ -20,7 +20,7 @@ import type { BotSettings } from '../settings.ts';
 import { editedAt, type WireMessage, writtenAt } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type FileOptions, withFiles } from './files.ts';
-import type { Beginnings } from './first-messages.ts';
+import type { FirstMessages } from './first-messages.ts';
 import type { Members } from './members.ts';
 import { type MessagePacket, readMessage, readPacket } from './packets.ts';
 import { needsQuote, withKeptQuotes } from './quotes.ts';
@@ -33,7 +33,7 @@ export interface ReceiverOptions {
   readonly places: Places;
   readonly members: Members;
   readonly audiences: AudienceWatch;
-  readonly beginnings: Beginnings;
+  readonly firstMessages: FirstMessages;
   readonly files: FileOptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -110,7 +110,7 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
   const { conversation, externalId } = opened;
   const { stored, willReply } = await withRetries(options, 'stored', () => options.sink.message(opened));
   if (willReply) options.onAsked(conversation, externalId);
-  await withRetries(options, 'stored', () => options.beginnings.keep(conversation, externalId));
+  await withRetries(options, 'stored', () => options.firstMessages.keep(conversation, externalId));
   return stored;
 }
 
@@ -191,9 +191,9 @@ interface Opening {
 
 /** The message with its files, and what is needed to understand it. */
 async function openMessage(options: ReceiverOptions, { message, place, conversation }: Opening) {
-  const { places, settings, beginnings } = options;
+  const { places, settings, firstMessages } = options;
   const self = places.self(place.guildId);
-  const first = await withRetries(options, 'read', () => beginnings.of(conversation, message.id));
+  const first = await withRetries(options, 'read', () => firstMessages.of(conversation, message.id));
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place.guildId);

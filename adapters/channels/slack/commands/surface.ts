@@ -1,6 +1,6 @@
 import { describe, type InboundMessage, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
-import { channelIn, type Viewing } from '../inbound/user-context.ts';
+import { channelIn, type UserContexts } from '../inbound/user-context.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
 import { isDirect, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -16,7 +16,7 @@ export interface SurfaceOptions {
   readonly settings: SlackSettings;
   readonly state: StateStore;
   readonly home: Home;
-  readonly viewing: Viewing;
+  readonly userContexts: UserContexts;
   readonly rate: PostRate;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -45,7 +45,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   const { settings } = options;
   /** Synchronously, because the next message may already be on its way. */
   const looks = (userId: string, channelId: string | null): void => {
-    const told = Promise.allSettled([options.viewing.told(userId, channelId)]);
+    const told = Promise.allSettled([options.userContexts.told(userId, channelId)]);
     later(() => told);
   };
   const serves = (channelId: string, userId: string) => isServed(settings, { channelId, userId, isOutsider: false });

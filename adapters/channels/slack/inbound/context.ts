@@ -18,17 +18,17 @@ import type { SlackSettings } from '../settings.ts';
 import { fileSchema, historySchema, type WireEventMessage, type WireFile, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
-import type { Beginnings } from './first-messages.ts';
+import type { FirstMessages } from './first-messages.ts';
 import { keptText } from './quotes.ts';
-import { channelIn, type Viewing } from './user-context.ts';
+import { channelIn, type UserContexts } from './user-context.ts';
 
 export interface ContextOptions {
   readonly sink: Pick<ChannelSink, 'conversations'>;
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly places: Places;
-  readonly beginnings: Beginnings;
-  readonly viewing: Viewing;
+  readonly firstMessages: FirstMessages;
+  readonly userContexts: UserContexts;
   readonly files: FileOptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -159,14 +159,14 @@ async function filesOf({ workspace, files: options, clock }: ContextOptions, fil
 
 /** What the person is viewing next to a direct message; unknown for messages read later. */
 async function viewedBy(
-  { viewing }: ContextOptions,
+  { userContexts }: ContextOptions,
   message: WireEventMessage,
   conversation: ConversationKey,
 ): Promise<string | null> {
   if (!isDirect(message.channel, message.channel_type)) return null;
   const userId = idOf(message);
-  if (message.app_context) await viewing.told(userId, channelIn(message.app_context));
-  return await viewing.noteFor(conversation, userId);
+  if (message.app_context) await userContexts.told(userId, channelIn(message.app_context));
+  return await userContexts.noteFor(conversation, userId);
 }
 
 interface Standing {
@@ -178,7 +178,7 @@ interface Standing {
 
 async function beginningOf(options: ContextOptions, standing: Standing) {
   const { conversation, where, ts, root } = standing;
-  const isFirst = (await options.beginnings.of(conversation, ts)) === ts;
+  const isFirst = (await options.firstMessages.of(conversation, ts)) === ts;
   const isReply = where.threadTs !== null && where.threadTs !== ts;
   if (!isFirst || !isReply) return { isFirst, note: null };
   return { isFirst, note: await within(options.clock, LOOKUP_MS, rootNote(options, where, root)) };

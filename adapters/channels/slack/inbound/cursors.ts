@@ -2,10 +2,10 @@ import type { Cursor, KeptConversations } from '../../../../src/adapter-kit.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 
 /** The cursors of one workspace. */
-export type HeardIn = (teamId: string) => KeptConversations['heard'];
+export type Cursors = (teamId: string) => KeptConversations['heard'];
 
 /** All workspaces that ask at the same time, after a connection, share one read of the recent conversations. */
-export function createCursors(conversations: Pick<KeptConversations, 'heard'>): HeardIn {
+export function createCursors(conversations: Pick<KeptConversations, 'heard'>): Cursors {
   let asking: Promise<ReadonlyMap<string, readonly Cursor[]>> | null = null;
   const ask = async (windowMs: number) => {
     try {

@@ -3,7 +3,7 @@ import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts
 const NAMESPACE = 'slack.beginnings';
 
 /** The first stored message of each thread's conversation, which gets the start of the thread as context. */
-export interface Beginnings {
+export interface FirstMessages {
   /** The first message, stored or about to be; if there is none, `ts` itself from now on. */
   of(conversation: ConversationKey, ts: string): Promise<string>;
   /** The message was stored. */
@@ -13,7 +13,7 @@ export interface Beginnings {
 }
 
 /** Asks the store each time, because it deletes the value with the conversation. */
-export function createFirstMessages(state: StateStore): Beginnings {
+export function createFirstMessages(state: StateStore): FirstMessages {
   const coming = new Map<ConversationKey, string>();
   return {
     async of(conversation, ts) {

@@ -8,13 +8,19 @@ const NAMESPACE = 'slack.seen';
  * The kinds of events received so far. Slack does not tell bots which events their app subscribes to, so only received
  * events show it.
  */
-export interface Seen {
+export interface ReceivedEvents {
   saw(event: unknown): void;
   /** Resolves when everything is stored. */
   drained(): Promise<void>;
 }
 
-export function createReceivedEvents({ state, log }: { readonly state: StateStore; readonly log: Log }): Seen {
+export function createReceivedEvents({
+  state,
+  log,
+}: {
+  readonly state: StateStore;
+  readonly log: Log;
+}): ReceivedEvents {
   const known = new Set<string>();
   const running = new Set<Promise<void>>();
   return {
@@ -35,7 +41,7 @@ export function createReceivedEvents({ state, log }: { readonly state: StateStor
   };
 }
 
-export async function seenKinds(state: StateStore): Promise<ReadonlySet<string>> {
+export async function receivedKinds(state: StateStore): Promise<ReadonlySet<string>> {
   return new Set((await state.list(NAMESPACE)).map(({ key }) => key));
 }
 

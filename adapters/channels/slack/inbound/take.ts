@@ -109,7 +109,7 @@ async function inOrder(
 }
 
 async function store(options: TakerOptions, { message, isPast, note }: Taking, found: Context): Promise<void> {
-  const { sink, audiences, threads, followUps, beginnings } = options;
+  const { sink, audiences, threads, followUps, firstMessages } = options;
   if (found.kind === 'dropped') return drop(options, message, found.reason);
   const { context, isFirst } = found;
   const { conversation, place, author } = context;
@@ -127,10 +127,10 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
     await audiences.told(conversation, place);
     await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id });
     const { stored } = await sink.message(inbound);
-    await beginnings.keep(conversation, message.ts);
+    await firstMessages.keep(conversation, message.ts);
     if (isFirst && stored) options.onBegan(inbound);
   } finally {
-    beginnings.release(conversation, message.ts);
+    firstMessages.release(conversation, message.ts);
   }
 }
 

@@ -8,7 +8,7 @@ const NAMESPACE = 'slack.viewing';
 const MAX_KNOWN = 5_000;
 
 /** The channel that a person is viewing while they write to the bot, as reported by Slack's agent surface. */
-export interface Viewing {
+export interface UserContexts {
   /** Null: nothing that the bot knows. */
   told(userId: string, channelId: string | null): Promise<void>;
   /** The note before the person's next message; null if nothing has changed since the last one. */
@@ -23,7 +23,7 @@ export function createUserContexts({
   readonly workspace: Pick<Workspace, 'teamId'>;
   readonly state: StateStore;
   readonly places: Pick<Places, 'channel'>;
-}): Viewing {
+}): UserContexts {
   const known = new Map<string, string>();
   const noted = new Map<ConversationKey, string>();
   const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;

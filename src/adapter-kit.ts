@@ -62,7 +62,7 @@ export { builtInSpecs } from './commands/built-in.ts';
 export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/parse.ts';
 export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
-export { canRecondense, type CompactionPlan, planCompactionCommit, type SeqRange } from './compaction/commit.ts';
+export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';
 export { defineEngine, type EngineDefinition } from './context/define-engine.ts';

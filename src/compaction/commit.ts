@@ -1,12 +1,7 @@
 import { canCondense } from '../context/ready.ts';
-import type { SummaryId } from '../domain/message.ts';
+import type { SeqRange, SummaryId } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { CondensationCommit, Summary } from '../ports/summary-store.ts';
-
-export interface SeqRange {
-  readonly fromSeq: number;
-  readonly toSeq: number;
-}
 
 export type CompactionPlan =
   /** Appends to the stack: the pointer moves to `compactedUpto`. */

@@ -2,6 +2,7 @@ import { HEADROOM, isLong, isWorthIt, planCompaction } from '../context/depth.ts
 import { type Condensation, planCondense } from '../context/plan.ts';
 import { tierOf } from '../context/tiers.ts';
 import { depthOf } from '../domain/key.ts';
+import type { SeqRange } from '../domain/message.ts';
 import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../ports/engine.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
@@ -10,13 +11,14 @@ import { canRewrite } from './commit.ts';
 import type { RewriteRequest } from './rewrite-request.ts';
 
 /** One job that is due now. */
-export type Work = { readonly trigger: MaintenanceRun['trigger']; readonly fromSeq: number; readonly toSeq: number } & (
-  | { readonly kind: 'compact' }
-  /** Writes the summary of a gap or an edited range. */
-  | { readonly kind: 'fill' | 'rewrite'; readonly layer: Summary }
-  | { readonly kind: 'condense'; readonly condensation: Condensation }
-  | { readonly kind: 'extract' }
-);
+export type Work = { readonly trigger: MaintenanceRun['trigger'] } & SeqRange &
+  (
+    | { readonly kind: 'compact' }
+    /** Writes the summary of a gap or an edited range. */
+    | { readonly kind: 'fill' | 'rewrite'; readonly layer: Summary }
+    | { readonly kind: 'condense'; readonly condensation: Condensation }
+    | { readonly kind: 'extract' }
+  );
 
 export interface Look {
   readonly snapshot: ContextSnapshot;
@@ -143,7 +145,7 @@ function extraction(look: Look): Work | null {
 }
 
 /** A child has no memories of its own. */
-function unextracted({ conversation }: ContextSnapshot): { fromSeq: number; toSeq: number } | null {
+function unextracted({ conversation }: ContextSnapshot): SeqRange | null {
   if (depthOf(conversation.key) > 0) return null;
   const [fromSeq, toSeq] = [conversation.extractedUpto + 1, conversation.nextSeq - 1];
   return fromSeq <= toSeq ? { fromSeq, toSeq } : null;

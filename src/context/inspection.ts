@@ -1,3 +1,4 @@
+import type { SeqRange } from '../domain/message.ts';
 import type { ContextPart, ContextProfile, Measurement, Thresholds, VolatileSection } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
@@ -53,7 +54,7 @@ export interface ContextJson {
     readonly fromSeq: number;
     readonly toSeq: number;
   }[];
-  readonly tail: { readonly fromSeq: number; readonly toSeq: number; readonly tokens: number };
+  readonly tail: SeqRange & { readonly tokens: number };
   readonly used: number;
   readonly window: number;
   readonly tier: Measurement['tier'];

@@ -138,3 +138,9 @@ export function isAtLeastAsTight(audience: Audience, other: Audience): boolean {
 export function tighter(a: Audience, b: Audience): Audience {
   return isAtLeastAsTight(a, b) ? a : b;
 }
+
+/** Entries of one conversation, from `fromSeq` to `toSeq` inclusive. */
+export interface SeqRange {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}

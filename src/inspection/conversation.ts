@@ -4,7 +4,7 @@ import { type CallBudget, callBudgetOf } from '../compaction/call-budget.ts';
 import { parsePrint } from '../context/request-print.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
-import type { Entry, MemoryId, Role } from '../domain/message.ts';
+import type { Entry, MemoryId, Role, SeqRange } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
@@ -29,7 +29,7 @@ export interface ConversationView {
   readonly row: ConversationRow;
   readonly mayReadText: boolean;
   /** The range that charts and layers show. */
-  readonly shown: { readonly fromSeq: number; readonly toSeq: number };
+  readonly shown: SeqRange;
   readonly moments: readonly Moment[];
   /** The view at the chosen message; null without messages. */
   readonly moment: Moment | null;
@@ -137,7 +137,7 @@ export async function gaugeView(
   return { row, messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correctionOf(conversation))) };
 }
 
-function rangeAround(atSeq: number, newest: number): { readonly fromSeq: number; readonly toSeq: number } {
+function rangeAround(atSeq: number, newest: number): SeqRange {
   const toSeq = Math.min(newest, Math.max(atSeq + MAX_ENTRIES / 4, MAX_ENTRIES));
   return { fromSeq: Math.max(1, toSeq - MAX_ENTRIES + 1), toSeq };
 }

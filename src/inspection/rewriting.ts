@@ -1,5 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import { refusalOf, rewriteOf } from '../compaction/rewrite-request.ts';
+import type { SeqRange } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 
@@ -9,13 +10,8 @@ export type Rewriting =
   | { readonly kind: 'possible'; readonly failure: string | null }
   | { readonly kind: 'impossible'; readonly reason: string }
   /** `other` waits for the same conversation. `isTaken`: a worker has the conversation. */
-  | { readonly kind: 'waiting'; readonly askedAt: number; readonly isTaken: boolean; readonly other: SeqSpan | null }
+  | { readonly kind: 'waiting'; readonly askedAt: number; readonly isTaken: boolean; readonly other: SeqRange | null }
   | { readonly kind: 'done'; readonly by: Summary };
-
-interface SeqSpan {
-  readonly fromSeq: number;
-  readonly toSeq: number;
-}
 
 export async function rewritingOf(
   { store, state, clock }: CommandServices,

@@ -5,7 +5,7 @@ import type { NotedReply } from '../context/note-chain.ts';
 import { imagesOf, openedMessage } from '../context/opened.ts';
 import type { LayerRef, RequestNote } from '../context/request-note.ts';
 import { buildView, type Fitted, type ViewRequest } from '../context/view.ts';
-import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
+import { type Entry, type SeqRange, type SummaryId, textOf } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 import type { ModelMessage } from '../ports/model.ts';
@@ -250,11 +250,7 @@ function goneSummary(found: Summary | null, { id, contextFrom }: Conversation): 
   return found.toSeq < contextFrom ? 'reset' : null;
 }
 
-function gap(
-  conversationId: number,
-  { fromSeq, toSeq }: { readonly fromSeq: number; readonly toSeq: number },
-  text: string,
-): Summary {
+function gap(conversationId: number, { fromSeq, toSeq }: SeqRange, text: string): Summary {
   return {
     ...{ id: `gap-${fromSeq}` as SummaryId, conversationId, level: 0, kind: 'gap', fromSeq, toSeq, text, tokens: 0 },
     ...{ model: null, promptHash: null, stale: false, supersededBy: null, createdAt: 0, lost: {} },

@@ -1,12 +1,7 @@
-import type { EntryQuery } from '../../../src/adapter-kit.ts';
+import type { EntryQuery, SeqRange } from '../../../src/adapter-kit.ts';
 import type { Connection } from './connection.ts';
 import { SATURATION } from './ranking.ts';
 import { entryNumber } from './search-index.ts';
-
-export interface SeqRange {
-  readonly fromSeq: number;
-  readonly toSeq: number;
-}
 
 /** The index of one conversation, within the bounds of a query. */
 export interface EntryReader {

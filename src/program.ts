@@ -8,10 +8,21 @@ import { findPlugins, withPlugins } from './app/configuration.ts';
 import { openStore as openStoreWith, openApp as openWith } from './app/open.ts';
 import { loadChannels } from './app/open-adapters.ts';
 import { type LoadedConfig, loadConfig as loadWith } from './config/load.ts';
+import { StrataError } from './domain/errors.ts';
 import type { Storage } from './services.ts';
+import { didYouMean } from './util/did-you-mean.ts';
 
 export type { App, GlobalOptions, OpenOptions } from './app/app.ts';
 export type { LoadedConfig } from './config/load.ts';
+
+/** What the compiler tells programs in TypeScript. Throws `USAGE`. */
+function checkOptions(given: object, names: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const meant = didYouMean(unknown, names);
+  const hint = meant === null ? `Known: ${names.join(', ')}.` : `Did you mean ${meant}?`;
+  throw new StrataError('USAGE', { problem: `There is no option ${unknown}. ${hint}` });
+}
 
 const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLevel: null };
 
@@ -24,6 +35,7 @@ const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLe
  * console.log(config.agents.map(({ id, model }) => `${id}: ${model}`));
  */
 export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<LoadedConfig> {
+  checkOptions(options, Object.keys(NO_CHOICES));
   const { load, plugins } = await findPlugins({ environment: process.env }, { ...NO_CHOICES, ...options });
   const loaded = loadWith(load);
   await loadChannels(await withPlugins(adapters, plugins), loaded, []);
@@ -44,6 +56,7 @@ export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<
 export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> {
   const host = { adapters, streams: terminalStreams(), environment: process.env };
   const whole = { platforms: 'configured', listenOnly: false, create: true, role: 'all', terminal: null } as const;
+  checkOptions(options, Object.keys({ ...NO_CHOICES, ...whole }));
   return await openWith(host, { ...NO_CHOICES, ...whole, ...options });
 }
 
@@ -59,6 +72,7 @@ export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> 
 export async function openStore(
   options: Partial<GlobalOptions> & { readonly create?: boolean } = {},
 ): Promise<Storage> {
+  checkOptions(options, [...Object.keys(NO_CHOICES), 'create']);
   return await openStoreWith({ adapters, environment: process.env }, { ...NO_CHOICES, create: true, ...options });
 }
 

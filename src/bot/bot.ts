@@ -1,7 +1,7 @@
 import type { Commands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { Send } from '../conversation/send.ts';
-import { describe } from '../domain/errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
@@ -12,6 +12,7 @@ import { watchLoop } from './loop-watchdog.ts';
 import type { BotOptions } from './options.ts';
 import { type Core, wire } from './wiring.ts';
 
+const STOPPED = 'A bot that was stopped cannot be started again. Create another one, with a new storage and queue.';
 const HEARTBEAT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 const DUE_AT_ONCE = 100;
@@ -45,6 +46,7 @@ export interface Bot extends AsyncDisposable {
   readonly send: Send;
   /** Call this when something else changed the conversation: the bot discards its cached view. */
   changed(conversation: ConversationKey): void;
+  /** Once: a bot that was stopped cannot be started again. */
   start(): Promise<void>;
   /** Resolves when every reply that is currently owed has been posted. */
   settled(): Promise<void>;
@@ -72,9 +74,21 @@ export function createBot(options: BotOptions): Bot {
   const core = wire(options);
   const { events } = core.services;
   const leave = events.on((event) => logEvent(core.services.log, event));
+  let starting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
   let unwatch = () => {};
   const process = holdProcess();
+  const start = async (): Promise<void> => {
+    process.hold();
+    unwatch = watchLoop(events);
+    try {
+      await startAll(core);
+    } catch (error) {
+      process.release();
+      unwatch();
+      throw error;
+    }
+  };
   const stop = async (deadlineMs: number): Promise<void> => {
     try {
       await stopAll(core, deadlineMs);
@@ -93,15 +107,9 @@ export function createBot(options: BotOptions): Bot {
     send: core.send,
     changed: (conversation) => core.actors.peek(conversation)?.refresh(),
     async start() {
-      process.hold();
-      unwatch = watchLoop(events);
-      try {
-        await startAll(core);
-      } catch (error) {
-        process.release();
-        unwatch();
-        throw error;
-      }
+      if (stopping !== null) throw new StrataError('USAGE', { problem: STOPPED });
+      starting ??= start();
+      await starting;
     },
     settled: () => settle(core),
     stop(options) {

@@ -1,3 +1,4 @@
+import { defineCommand } from '../commands/define.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
 import { builtInNames } from '../config/known.ts';
@@ -6,11 +7,13 @@ import { StrataError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
+import { defineTool } from '../tools/define.ts';
 import { shapeFaults } from './option-shapes.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
 
 /**
- * Validates the options of a bot by the rules of the configuration file. Throws `CONFIG_INVALID` with every problem.
+ * Validates the options of a bot by the rules of the configuration file. Throws `CONFIG_INVALID` with every problem, and
+ * `TOOL_INVALID` or `COMMAND_INVALID`.
  * Returns the directory of agents.
  */
 export function checkBotOptions(options: BotOptions): AgentDirectory {
@@ -19,6 +22,8 @@ export function checkBotOptions(options: BotOptions): AgentDirectory {
   if (shapes.length > 0) throw invalid(shapes);
   const { agents = [] } = options;
   const directory = 'agentFor' in agents ? agents : null;
+  for (const tool of options.tools ?? []) defineTool(tool);
+  for (const command of options.commands ?? []) defineCommand(command);
   const entries = 'agentFor' in agents ? agents.list() : agents;
   const known = {
     ...builtInNames,
@@ -31,7 +36,7 @@ export function checkBotOptions(options: BotOptions): AgentDirectory {
     ...prompts,
     ...roleFaults(options),
     ...channelFaults(options),
-    ...numberFaults(options),
+    ...engineFaults(options),
     ...hookFaults(options),
     ...(directory === null ? rerankerFaults(options, given.settings) : []),
   ];
@@ -72,6 +77,11 @@ function channelFaults({ channels = [] }: BotOptions): readonly string[] {
   return [...twice].map((platform) => `channels: two channels have the platform "${platform}"; expected one of each`);
 }
 
+function engineFaults({ engines = {} }: BotOptions): readonly string[] {
+  const taken = builtInNames.engines.filter((name) => Object.hasOwn(engines, name));
+  return taken.map((name) => `engines.${name}: is the name of a built-in engine; choose another one`);
+}
+
 /** Neither has an effect without the other. */
 function rerankerFaults({ reranker }: BotOptions, agents: readonly AgentSettings[]): readonly string[] {
   const asking = agents.filter(({ recall }) => recall.rerank_model !== '');
@@ -90,14 +100,4 @@ function hookFaults({ hooks = [] }: BotOptions): readonly string[] {
       ({ path, message }) => `${['hooks', index, ...path].join('.')}: ${message}`,
     ),
   );
-}
-
-function numberFaults({ workers = 1, retentionDays = 0 }: BotOptions): readonly string[] {
-  const faults: string[] = [];
-  if (!Number.isInteger(workers) || workers < 1)
-    faults.push(`workers: expected a whole number of at least 1, got ${workers}`);
-  if (!Number.isInteger(retentionDays) || retentionDays < 0) {
-    faults.push(`retentionDays: expected a whole number of at least 0, got ${retentionDays}`);
-  }
-  return faults;
 }

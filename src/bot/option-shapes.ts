@@ -1,24 +1,40 @@
 import { z } from 'zod';
 import { didYouMean } from '../util/did-you-mean.ts';
-import type { BotOptions } from './options.ts';
+import type { BotOptions, ProcessRole } from './options.ts';
 
-const other = z.unknown().optional();
+type Kind = 'function' | 'object';
 
-function hasFields(value: unknown, kind: 'function' | 'object', names: readonly string[]): boolean {
-  return typeof value === 'object' && value !== null && names.every((name) => typeof Reflect.get(value, name) === kind);
+const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function missingOf(value: object, kind: Kind, names: readonly string[]): readonly string[] {
+  return names.filter((name) => typeof Reflect.get(value, name) !== kind);
 }
 
-function withFields(kind: 'function' | 'object', names: readonly string[]) {
-  return z.custom((value) => hasFields(value, kind, names), `expected an object with ${names.join(', ')}`);
+function hasFields(value: unknown, kind: Kind, names: readonly string[]): boolean {
+  return isFields(value) && missingOf(value, kind, names).length === 0;
 }
+
+function withFields(kind: Kind, names: readonly string[]) {
+  return z.custom((value) => hasFields(value, kind, names), {
+    error: ({ input }) => `expected an object with ${names.join(', ')}; ${cameAs(input, kind, names)}`,
+  });
+}
+
+function cameAs(value: unknown, kind: Kind, names: readonly string[]): string {
+  if (value instanceof Promise) return 'got a promise, so await it';
+  if (!isFields(value)) return `got ${value === null ? 'null' : typeof value}`;
+  const missing = missingOf(value, kind, names);
+  return `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
+}
+
+const aFunction = (returns: string) =>
+  z.custom((value) => typeof value === 'function', `expected a function that returns ${returns}`);
 
 const DIRECTORY = ['agentFor', 'agent', 'list'];
 const agents = z.custom(
   (value) => Array.isArray(value) || hasFields(value, 'function', DIRECTORY),
   `expected a list of agents, or an object with ${DIRECTORY.join(', ')}`,
 );
-
-const own = z.custom((value) => typeof value === 'function', 'expected a function that returns prices by model');
 
 const traits = z.object({
   idempotentPosts: z.boolean(),
@@ -33,12 +49,22 @@ const channel = withFields('function', ['start', 'split', 'post', 'show', 'linkT
   }),
 );
 
+const ROLES = ['gateway', 'worker', 'all'] as const satisfies readonly ProcessRole[];
+
+const wholeNumber = (least: number) => {
+  const error = ({ input }: { readonly input?: unknown }) =>
+    `expected a whole number of at least ${least}, got ${typeof input === 'number' ? input : typeof input}`;
+  return z.int({ error }).min(least, { error });
+};
+
 const shapes = {
   storage: withFields('object', ['store', 'search', 'state', 'provenance', 'upkeep']),
   queue: withFields('function', ['kick', 'process', 'idle', 'stats', 'close']),
   models: withFields('function', ['open', 'choose']),
   channels: z.array(channel).optional(),
-  prices: z.strictObject({ list: withFields('function', ['find']).optional(), own: own.optional() }).optional(),
+  prices: z
+    .strictObject({ list: withFields('function', ['find']).optional(), own: aFunction('prices by model').optional() })
+    .optional(),
   tools: z.array(withFields('function', ['run'])).optional(),
   commands: z.array(withFields('function', ['run'])).optional(),
   engines: z.record(z.string(), withFields('function', ['assemble', 'maintain'])).optional(),
@@ -49,17 +75,24 @@ const shapes = {
   log: withFields('function', ['debug', 'info', 'warn', 'error']).optional(),
   clock: withFields('function', ['now', 'sleep']).optional(),
   random: withFields('function', ['id', 'next']).optional(),
-  ...{ role: other, workers: other, retentionDays: other, logText: other, dataLocation: other },
-  ...{ inspectorLink: other, configTrouble: other },
+  role: z.enum(ROLES, `expected ${ROLES.join(', ')}`).optional(),
+  workers: wholeNumber(1).optional(),
+  retentionDays: wholeNumber(0).optional(),
+  logText: z.boolean().optional(),
+  dataLocation: z.string().optional(),
+  inspectorLink: aFunction('an address or null').optional(),
+  configTrouble: aFunction('a sentence or null').optional(),
 } satisfies Readonly<Record<keyof BotOptions, z.ZodType>>;
-const schema = z.strictObject(shapes);
+const schema = z.strictObject(shapes, {
+  error: ({ input }) => (isFields(input) ? undefined : `expected an object with the options, got ${typeof input}`),
+});
 
 /** What the compiler tells programs in TypeScript: missing options, options of another kind, and unknown names. */
 export function shapeFaults(options: BotOptions): readonly string[] {
   return (schema.safeParse(options).error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((name) => unknownOption([...issue.path, name].join('.')))
-      : [`${issue.path.join('.')}: ${issue.message}`],
+      : [[issue.path.join('.'), issue.message].filter(Boolean).join(': ')],
   );
 }
 

@@ -69,7 +69,7 @@ export function defineCommand<Options extends CommandOptions = z.ZodObject<Recor
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const problem = `${issue?.path.join('.') || 'definition'}: ${issue?.message}`;
-    throw new StrataError('COMMAND_INVALID', { command: String(definition.name), problem });
+    throw new StrataError('COMMAND_INVALID', { command: String(definition?.name), problem });
   }
   return definition;
 }

@@ -22,6 +22,9 @@ type NewKey = Omit<KeyParts, 'thread' | 'isClosed'> & Partial<Pick<KeyParts, 'th
  * makeKey({ platform: 'discord', workspace: '811', channel: '822', thread: '833' }); // discord:811:822:833
  */
 export function makeKey({ platform, workspace, channel, thread, isClosed = false }: NewKey): ConversationKey {
+  const parts = [platform, workspace, channel, ...(thread ? [thread] : [])];
+  // The compiler tells only programs in TypeScript.
+  if (parts.some((part) => typeof part !== 'string')) throw new StrataError('KEY_INVALID', { key: parts.join(':') });
   const inThread = thread ? [`${isClosed ? CLOSED : ''}${encode(thread)}`] : [];
   return parseKey([...[platform, workspace, channel].map(encode), ...inThread].join(':')).key;
 }

@@ -1,5 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { OpenedImage } from '../context/opened.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { Audience, Author, ConversationKey, MemoryId } from '../domain/message.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
 import type { TurnBlobs } from './turn-blobs.ts';
@@ -59,7 +60,7 @@ export interface ToolContext {
 }
 
 /**
- * Declares a tool; the input's type follows from its schema.
+ * Declares a tool; the input's type follows from its schema. Throws `TOOL_INVALID`.
  *
  * @example
  * const stock = defineTool({
@@ -73,5 +74,18 @@ export interface ToolContext {
  * });
  */
 export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
-  return tool;
+  const issues = definitionSchema.safeParse(tool).error?.issues ?? [];
+  if (issues.length === 0) return tool;
+  const problems = issues.map(({ path, message }) => `${path.join('.') || 'definition'}: ${message}`);
+  throw new StrataError('TOOL_INVALID', { tool: String(tool?.name), problem: problems.join('; ') });
 }
+
+const isSchema = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'safeParse' in value && '_zod' in value;
+
+const definitionSchema = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  input: z.custom(isSchema, 'expected z.object({ … }) of zod 4'),
+  run: z.custom((value) => typeof value === 'function', 'expected a function'),
+});

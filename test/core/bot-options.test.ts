@@ -1,11 +1,24 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { createKyselyStorage } from '../../adapters/stores/kysely/index.ts';
+import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { BotOptions } from '../../src/adapter-kit.ts';
-import { type Channel, createBot, defineTool, isStrataError, type Storage, silentLog } from '../../src/adapter-kit.ts';
+import {
+  type Channel,
+  createBot,
+  defineCommand,
+  defineTool,
+  isStrataError,
+  makeKey,
+  type Storage,
+  silentLog,
+} from '../../src/adapter-kit.ts';
 import { builtInNames } from '../../src/config/known.ts';
+import { openApp, openStore } from '../../src/program.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 import { scriptedModel } from './compaction.world.ts';
@@ -107,14 +120,34 @@ it.each<[string, Partial<BotOptions>, RegExp]>([
 });
 
 it.each([
-  [{ queue: undefined }, 'createBot: queue: expected an object with kick, process, idle, stats, close'],
-  [{ models: { open: async () => model } }, 'createBot: models: expected an object with open, choose'],
-  [{ storage: {} }, 'createBot: storage: expected an object with store, search, state, provenance, upkeep'],
-  [{ tools: [weather, { name: 'x' }] }, 'createBot: tools.1: expected an object with run'],
+  [{ queue: undefined }, 'createBot: queue: expected an object with kick, process, idle, stats, close; got undefined'],
+  [
+    { models: { open: async () => model } },
+    'createBot: models: expected an object with open, choose; choose is missing',
+  ],
+  [
+    { storage: Promise.resolve() },
+    'createBot: storage: expected an object with store, search, state, provenance, upkeep; got a promise, so await it',
+  ],
+  [
+    { storage: { store: {}, search: {}, state: {} } },
+    'createBot: storage: expected an object with store, search, state, provenance, upkeep; provenance and upkeep are missing',
+  ],
+  [{ tools: [weather, { name: 'x' }] }, 'createBot: tools.1: expected an object with run; run is missing'],
+  [{ role: 'boss' }, 'createBot: role: expected gateway, worker, all'],
+  [{ workers: '4' }, 'createBot: workers: expected a whole number of at least 1, got string'],
+  [{ inspectorLink: 'http://x' }, 'createBot: inspectorLink: expected a function that returns an address or null'],
+  [
+    { engines: { stacked: { assemble: () => undefined, maintain: () => undefined } } },
+    'createBot: engines.stacked: is the name of a built-in engine; choose another one',
+  ],
   [{ agents: 'main' }, 'createBot: agents: expected a list of agents, or an object with agentFor, agent, list'],
   [{ hooks: {} }, 'createBot: hooks: expected a list'],
-  [{ log: { info: () => undefined } }, 'createBot: log: expected an object with debug, info, warn, error'],
-  [{ clock: {} }, 'createBot: clock: expected an object with now, sleep'],
+  [
+    { log: { info: () => undefined } },
+    'createBot: log: expected an object with debug, info, warn, error; debug and warn and error are missing',
+  ],
+  [{ clock: {} }, 'createBot: clock: expected an object with now, sleep; now and sleep are missing'],
   [
     { channels: [{ ...channelOf('own'), traits: { ephemeral: false } }] },
     'createBot: channels.0.traits.idempotentPosts: Invalid input: expected boolean, received undefined',
@@ -180,4 +213,45 @@ it('logs a listener that throws or rejects', async () => {
   await new Promise(setImmediate);
   expect(seen).toEqual(['config.changed']);
   expect(lines).toEqual(['at once', 'later'].map((cause) => ['An event listener failed', { cause }]));
+});
+
+/** What JavaScript lets a program pass. */
+const anything = (value: unknown): never => value as never;
+
+it.each([
+  ['createBot', () => createBot(anything('x')), 'createBot: expected an object with the options, got string'],
+  ['defineTool', () => defineTool(anything({ name: 'x' })), 'input: expected z.object({ … }) of zod 4'],
+  ['a misspelt tool', () => defineTool(anything({ ...weather, desc: 'x' })), 'Unrecognized key: "desc"'],
+  ['defineCommand', () => defineCommand(anything(undefined)), 'The command "undefined" cannot be used'],
+  ['a raw command', () => make({ commands: anything([{ name: 'X Y', run: () => '' }]) }), 'one or two words'],
+  ['makeKey', () => makeKey(anything({ platform: 'own', workspace: 7 })), '"own:7:" is not a conversation key'],
+  ['SQLite', () => createSqliteStorage(anything({})), 'createSqliteStorage needs a directory'],
+  ['Postgres', () => createPostgresStorage(anything({})), 'createPostgresStorage needs a url'],
+  ['Kysely', () => createKyselyStorage(anything({ place: 'x' })), 'createKyselyStorage needs a dialect'],
+  ['Slack', () => createSlackChannel(anything({ settings: {} })), 'It needs at least bot_token and app_token'],
+  ['openApp', () => openApp(anything({ confg: 'x' })), 'There is no option confg. Did you mean config?'],
+  ['openStore', () => openStore(anything({ role: 'all' })), 'There is no option role. Known: config, data'],
+])('%s says what is wrong with its options', async (_name, work, words) => {
+  await expect((async () => await work())()).rejects.toThrow(words);
+});
+
+it('starts once, however often it is asked, and not again', async () => {
+  let starts = 0;
+  const start = async () => {
+    starts += 1;
+  };
+  const channel = { ...channelOf('own'), start };
+  const bot = make({ channels: [channel] });
+  await Promise.all([bot.start(), bot.start()]);
+  expect(starts).toBe(1);
+  await bot.stop();
+  await expect(bot.start()).rejects.toThrow('A bot that was stopped cannot be started again.');
+});
+
+it('refuses the local queue of another bot', async () => {
+  const queue = createLocalQueue({ log: silentLog });
+  const bot = make({ queue });
+  await bot.start();
+  await expect(make({ queue }).start()).rejects.toThrow('Two bots use one local queue.');
+  await bot.stop();
 });

@@ -1,4 +1,15 @@
-import { type Channel, type ChannelAdapter, loadOptional } from '../../../src/adapter-kit.ts';
+import type { z } from 'zod';
+import {
+  type Channel,
+  type ChannelAdapter,
+  type Clock,
+  createSystemClock,
+  type Log,
+  loadOptional,
+  type StateStore,
+  type StrataError,
+  silentLog,
+} from '../../../src/adapter-kit.ts';
 import type { SlackBots } from './bots.ts';
 import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';
@@ -8,7 +19,7 @@ import { readSettings, settingsSchema } from './settings.ts';
 export const slackAdapter: ChannelAdapter = {
   settings: settingsSchema,
   create: async (table, { log, state, clock, onRefused }) =>
-    createSlackChannel({
+    openChannel({
       settings: readSettings(table),
       log,
       state,
@@ -34,8 +45,34 @@ export const slackAdapter: ChannelAdapter = {
 
 const load = <Module>(module: () => Promise<Module>) => loadOptional(['@slack/bolt'], module);
 
-/** The Slack channel. Loads its library at startup. */
-export function createSlackChannel(options: SlackOptions): Channel {
+export interface SlackChannelOptions {
+  /** `[channels.slack]`: the tokens, and any settings that differ from the defaults. */
+  readonly settings: z.input<typeof settingsSchema>;
+  /** Stores installations, drafts, greetings, and where threads began. Use the one of the bot's storage. */
+  readonly state: StateStore;
+  /** Default: logs nothing. */
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** Fetches files, and answers commands. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Called when Slack has permanently refused the running app. Default: only logged. */
+  readonly onRefused?: (error: StrataError) => void;
+}
+
+/**
+ * The Slack channel. Loads its library at startup. Throws `USAGE` for settings that it cannot use.
+ *
+ * @example
+ * const storage = await createSqliteStorage({ directory: 'data' });
+ * const { SLACK_BOT_TOKEN: bot_token = '', SLACK_APP_TOKEN: app_token = '' } = process.env;
+ * const slack = createSlackChannel({ settings: { bot_token, app_token }, state: storage.state });
+ */
+export function createSlackChannel(options: SlackChannelOptions): Channel {
+  const { log = silentLog, clock = createSystemClock(), fetch = globalThis.fetch } = options;
+  return openChannel({ ...options, settings: readSettings(options.settings), log, clock, fetch });
+}
+
+function openChannel(options: SlackOptions): Channel {
   let bots: SlackBots | null = null;
   return {
     platform: PLATFORM,

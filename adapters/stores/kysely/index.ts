@@ -17,6 +17,8 @@ export interface KyselyOptions {
   readonly create?: boolean;
 }
 
+const NO_DIALECT = 'createKyselyStorage needs a dialect of Kysely, for example new SqliteDialect({ database }).';
+
 /**
  * Stores everything through a dialect of Kysely: in `node:sqlite`, libSQL, Bun or another database that speaks the SQL
  * of SQLite. For one process at a time. A response is as durable as a commit of the database is.
@@ -25,6 +27,7 @@ export interface KyselyOptions {
  * const storage = await createKyselyStorage({ dialect: createOwnDialect('bot.db'), place: 'bot.db' });
  */
 export async function createKyselyStorage({ dialect, place, create = true }: KyselyOptions): Promise<Storage> {
+  if (typeof dialect?.createDriver !== 'function') throw new StrataError('USAGE', { problem: NO_DIALECT });
   const query = new Kysely<Tables>({ dialect });
   try {
     await prepareConnection(query, place);

@@ -1,4 +1,4 @@
-import type { Storage } from '../../../src/adapter-kit.ts';
+import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
 import { openPostgres } from './open.ts';
 import { PULSE_LIMITS } from './pulse.ts';
 
@@ -9,10 +9,13 @@ export interface PostgresOptions {
   readonly create?: boolean;
 }
 
+const NO_URL = 'createPostgresStorage needs a url such as postgres://user:password@host/database.';
+
 /**
  * Stores everything in one database, for any number of processes. Rejects if it is unusable at first; later it
  * reconnects automatically.
  */
-export function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
-  return openPostgres({ url, create, limits: PULSE_LIMITS });
+export async function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new StrataError('USAGE', { problem: NO_URL });
+  return await openPostgres({ url, create, limits: PULSE_LIMITS });
 }

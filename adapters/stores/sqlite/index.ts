@@ -1,5 +1,5 @@
 import { Kysely, SqliteDialect, sql } from 'kysely';
-import type { Storage } from '../../../src/adapter-kit.ts';
+import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
 import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
 import { createActiveMemories } from './active-memories.ts';
 import { checkFile } from './check.ts';
@@ -23,12 +23,15 @@ export interface SqliteOptions {
   readonly create?: boolean;
 }
 
+const NO_DIRECTORY = 'createSqliteStorage needs a directory, for example { directory: "data" }.';
+
 /** Stores everything in one file, durable with every response. */
 export async function createSqliteStorage({
   directory,
   shared = false,
   create = true,
 }: SqliteOptions): Promise<Storage> {
+  if (typeof directory !== 'string' || directory === '') throw new StrataError('USAGE', { problem: NO_DIRECTORY });
   const file = openFile({ directory, shared, create });
   const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file.database }) });
   const connection = createConnection(file.database);

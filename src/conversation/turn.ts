@@ -4,6 +4,7 @@ import type { Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
+import { inParallel } from '../util/in-parallel.ts';
 import type { Limit } from '../util/limit.ts';
 import { cleanText } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
@@ -141,10 +142,13 @@ function isPassing(error: ModelError): boolean {
   return (error.reason === 'transient' || error.reason === 'rate-limit') && (error.retryAfterMs ?? 0) <= 10_000;
 }
 
-/** All calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. */
+/** A model may call many tools in one step; other conversations must not wait for all of them. */
+const MAX_CALLS_AT_ONCE = 8;
+
+/** The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. */
 async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
   const calls = step.calls.map((call, index) => ({ ...call, callId: `${prefix}.${index + 1}` }));
-  const results = await Promise.all(calls.map((call) => options.callTool(call)));
+  const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call));
   return { text: step.text, calls, results: results.map((result) => ({ ...result, text: cleanText(result.text) })) };
 }
 

@@ -221,6 +221,37 @@ describe('a turn', () => {
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
   });
 
+  it('runs eight calls of a step at once, in order', async () => {
+    let [running, most] = [0, 0];
+    const order: string[] = [];
+    const callTool = async (call: ToolCall) => {
+      running += 1;
+      most = Math.max(most, running);
+      order.push(call.callId);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return result(call);
+    };
+    const { parts } = setUp([calls(...Array.from({ length: 100 }, () => 'look')), text('done')], { callTool });
+    const { steps } = await runTurn(parts, 't1');
+    expect(most).toBe(8);
+    const ids = Array.from({ length: 100 }, (_, index) => `t1.1.${index + 1}`);
+    expect(order).toEqual(ids);
+    expect(steps[0]?.results.map(({ callId }) => callId)).toEqual(ids);
+  });
+
+  it('starts no further call once one has failed', async () => {
+    const ran: string[] = [];
+    const callTool = async ({ callId }: ToolCall) => {
+      ran.push(callId);
+      throw new Error('the turn is over');
+    };
+    const { parts } = setUp([calls(...Array.from({ length: 100 }, () => 'look'))], { callTool });
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ran).toHaveLength(8);
+  });
+
   it('survives 18 parallel calls in one step', async () => {
     const names = Array.from({ length: 18 }, (_, index) => `tool${index}`);
     const { parts, requests } = setUp([calls(...names), text('all done')]);

@@ -25,6 +25,8 @@ const rowSchema: z.ZodType<AuditRow> = z.object({
 
 const NAMESPACE = 'inspector-audit';
 const MAX_ROWS = 1000;
+/** An address may name anything as the target of a change. */
+const MAX_TARGET_LENGTH = 200;
 
 export interface Change {
   readonly viewer: Viewer;
@@ -55,16 +57,27 @@ async function record(
   { viewer, action, target }: Change,
   outcome: AuditRow['outcome'],
 ): Promise<void> {
-  const row = { at: clock.now(), who: viewer.name, role: viewer.role, action, target, outcome } satisfies AuditRow;
+  const what = { action, target: target.slice(0, MAX_TARGET_LENGTH).toWellFormed() };
+  const row = { at: clock.now(), who: viewer.name, role: viewer.role, ...what, outcome } satisfies AuditRow;
   log.info('inspector.change', row);
   try {
     await state.set(NAMESPACE, random.id(), row);
-    const keys = (await state.list(NAMESPACE)).map(({ key }) => key).toSorted();
-    for (const key of keys.slice(0, Math.max(0, keys.length - MAX_ROWS))) await state.delete(NAMESPACE, key);
+    for (const key of superfluous(await state.list(NAMESPACE))) await state.delete(NAMESPACE, key);
   } catch (error) {
     // The log has the row, and the change is done or refused all the same.
     log.warn('inspector.unrecorded', { error: describe(error) });
   }
+}
+
+/** The oldest rows of whoever has the most, so that nobody pushes out what others did. */
+function superfluous(kept: readonly { readonly key: string; readonly value: unknown }[]): readonly string[] {
+  const sorted = kept.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const rows = sorted.map(({ key, value }) => ({ key, who: rowSchema.safeParse(value).data?.who ?? '' }));
+  const byPerson = [...Map.groupBy(rows, ({ who }) => who).values()].map((own) => own.map(({ key }) => key));
+  return Array.from({ length: Math.max(0, kept.length - MAX_ROWS) }).flatMap(() => {
+    const longest = byPerson.reduce((most, own) => (own.length > most.length ? own : most), []);
+    return longest.shift() ?? [];
+  });
 }
 
 /** The changes of all processes, newest first. */

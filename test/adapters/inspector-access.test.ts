@@ -49,6 +49,13 @@ describe('the printed address', () => {
     expect(login).not.toContain('type="password"');
   });
 
+  it('survives a sign-out that another site asks for', async () => {
+    const out = await inspected.fetch('/logout', { method: 'POST', headers: { origin: 'https://evil.example' } });
+    expect(out.status).toBe(403);
+    expect(out.headers.get('set-cookie')).toBeNull();
+    expect((await inspected.fetch('/')).status).toBe(200);
+  });
+
   it('ends with the session', async () => {
     const out = await inspected.fetch('/logout', { method: 'POST', headers: { origin: inspected.base } });
     expect(out.status).toBe(303);
@@ -119,6 +126,13 @@ describe('a request that nobody expects', () => {
 });
 
 describe('a live page', () => {
+  it('survives a sign-out that another site asks for', async () => {
+    const out = await inspected.fetch('/logout', { method: 'POST', headers: { origin: 'https://evil.example' } });
+    expect(out.status).toBe(403);
+    expect(out.headers.get('set-cookie')).toBeNull();
+    expect((await inspected.fetch('/')).status).toBe(200);
+  });
+
   it('ends with the session', async () => {
     const { body } = await inspected.fetch('/live/health');
     const chunks = (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();

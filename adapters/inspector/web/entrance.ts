@@ -41,7 +41,8 @@ export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
     return c.html(loginPage({ hasPassword: access.hasPassword, failed: true, to }), 403);
   });
   app.post('/logout', (c) => {
-    if (access.isOwnOrigin(knockOf(c))) access.leave(knockOf(c));
+    if (!access.isOwnOrigin(knockOf(c))) return c.text('Load the page again.\n', 403);
+    access.leave(knockOf(c));
     setCookie(c, '', 0);
     return c.redirect('/login', 303);
   });

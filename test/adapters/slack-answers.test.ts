@@ -154,6 +154,7 @@ describe('an event', () => {
   test.each([
     { team_id: ORGANIZATION, context_team_id: ORGANIZATION },
     { team_id: null, context_team_id: null, enterprise_id: ORGANIZATION },
+    { team_id: 'T0SISTER1', context_team_id: null, enterprise_id: ORGANIZATION },
   ])('of an organization reaches the workspace it is for: %j', async (envelope) => {
     const bot = await start();
     const message = slack.store(GENERAL, ADA, 'hello');

@@ -337,6 +337,20 @@ describe('answers', () => {
     await until('it is answered', () => slack.answers.length === 1);
   });
 
+  test('a form is read although it has other fields', async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    press(sealedOf(await answered(), 'Edit'));
+    const odd = { more: { a: null, b: { value: 7, selected_option: 'x' } }, other: null };
+    submit(await opened(), { ...odd, text: { text: { value: 'Ada drinks coffee' } } });
+    await answered(2);
+    expect(bot.sink.commands.at(-1)).toMatchObject({
+      path: ['memory', 'edit'],
+      options: { text: 'Ada drinks coffee' },
+    });
+  });
+
   test('answers in text when Slack opens no form', async () => {
     await start();
     bot.sink.answer = () => list;

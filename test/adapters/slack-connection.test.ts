@@ -53,6 +53,31 @@ describe('Socket Mode', () => {
     await arrived(bot, 'after');
   }, 120_000);
 
+  test('opens no socket while Slack asks to wait', async () => {
+    const bot = await start({ table: { sockets: 1 } });
+    slack.say(GENERAL, ADA, 'before');
+    await arrived(bot, 'before');
+    const before = slack.callsOf('apps.connections.open').length;
+    slack.fail('apps.connections.open', { retryAfter: 2 });
+    const began = Date.now();
+    slack.kill();
+    slack.say(GENERAL, ADA, 'after');
+    await arrived(bot, 'after');
+    expect(Date.now() - began).toBeGreaterThanOrEqual(1_900);
+    expect(slack.callsOf('apps.connections.open')).toHaveLength(before + 2);
+  }, 120_000);
+
+  test('answers a command once, however often its envelope comes', async () => {
+    const bot = await start();
+    const command = { command: '/strata', text: 'status', user_id: ADA, team_id: TEAM, channel_id: GENERAL };
+    const payload = { ...command, trigger_id: 'trigger', response_url: `${slack.base}/respond` };
+    for (const _ of [1, 2, 3]) slack.envelope('slash_commands', payload, { envelope_id: 'E-same' });
+    await until('all are acknowledged', () => slack.acks.filter((id) => id === 'E-same').length === 3);
+    slack.envelope('slash_commands', payload);
+    await until('the next one is answered', () => slack.answers.length >= 2);
+    expect(bot.sink.commands.length).toBe(2);
+  });
+
   test.each(['upgrade', 'hello'] as const)(
     'opens another socket when one gets no %s',
     async (missing) => {

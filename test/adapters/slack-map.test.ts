@@ -54,6 +54,18 @@ describe('a message of Slack', () => {
     expect(map({ text: '' })).toBeNull();
   });
 
+  test('is addressed to the bot by blocks without text', () => {
+    const naming = (user_id: string) => {
+      const elements = [
+        { type: 'user', user_id },
+        { type: 'text', text: ' hello' },
+      ];
+      return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+    };
+    expect(map({ text: '', blocks: naming(BOT) })?.addressesBot).toBe(true);
+    expect(map({ text: '', blocks: naming(BOB) })?.addressesBot).toBe(false);
+  });
+
   // Shows: C6
   test('is not addressed to the bot by @channel or groups', () => {
     for (const call of ['<!channel>', '<!here>', '<!everyone>', '<!subteam^S1|@team>'])

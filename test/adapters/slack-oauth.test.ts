@@ -652,6 +652,28 @@ describe('one person in two workspaces', () => {
     expect(slack.calls.find(({ method }) => method === 'views.publish')?.teamId).toBe(OTHER_TEAM);
   });
 
+  test.each([
+    { team: null, view: { app_installed_team_id: 'E0ORGANIZ1', team_id: TEAM } },
+    { team: { id: 'T0SISTER1' }, view: { team_id: TEAM } },
+    { team: { id: 'E0ORGANIZ1' }, view: {}, user: { id: ADA, team_id: TEAM } },
+  ])('is served in an organization that names others: %j', async ({ view, ...named }) => {
+    const bot = await start();
+    await install(port);
+    const event = { type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' };
+    await tell('T0SISTER1', event, { context_team_id: null, authorizations: [{ team_id: TEAM }] });
+    await until('the home is shown', () => slack.callsOf('views.publish').length === 1);
+    const value = /"value":"(r\.[^"]*memory export[^"]*)"/.exec(JSON.stringify(slack.callsOf('views.publish')))?.[1];
+    const payload = {
+      ...{ type: 'block_actions', user: { id: ADA }, trigger_id: 'trigger', ...named },
+      view: { id: 'V1', type: 'home', ...view },
+      actions: [{ action_id: 'button 0', block_id: 'b', type: 'button', value }],
+    };
+    const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed(body) };
+    await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body, headers });
+    await until('the command', () => bot.sink.commands.some(({ path }) => path[1] === 'export'));
+  });
+
   test('buttons of one workspace do not work in another', async () => {
     const bot = await start();
     await install(port);

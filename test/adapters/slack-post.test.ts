@@ -69,6 +69,24 @@ describe('a reply', () => {
     expect(slack.posted(GENERAL)[0]).not.toHaveProperty('blocks');
   });
 
+  test.each(['invalid_metadata_format', 'metadata_too_large', 'invalid_arguments', 'invalid_arg_name'])(
+    'is posted in words alone after %s',
+    async (error) => {
+      const bot = await start();
+      slack.fail('chat.postMessage', { error });
+      await bot.channel.post(post({ body: { kind: 'text', text: 'All *is* well' } }), { signal });
+      expect(slack.callsOf('chat.postMessage')).toHaveLength(2);
+      expect(Object.keys(slack.callsOf('chat.postMessage')[1] ?? {}).toSorted()).toEqual(['channel', 'text']);
+      expect(slack.posted(GENERAL)).toMatchObject([{ text: expect.stringContaining('well') }]);
+    },
+  );
+
+  test('is tried again while its channel moves', async () => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { error: 'external_channel_migrating' });
+    await expect(bot.channel.post(post(), { signal })).rejects.toMatchObject({ data: { final: false } });
+  });
+
   test('waits as long as Slack asks', async () => {
     const bot = await start();
     slack.fail('chat.postMessage', { retryAfter: 1 });

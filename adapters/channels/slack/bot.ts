@@ -260,12 +260,16 @@ function showsOn(surface: Surface, sink: ChannelSink, { type, event }: { type: s
 
 /**
  * In a shared channel an event may name the other workspace; its context names the app's. In an organization both may
- * name the organization, or none.
+ * name the organization, another workspace of it, or none; then the installation counts.
  */
 export function teamOf({ context_team_id: context, team_id: team, authorizations }: WireBody): string {
-  const named = context ?? team ?? '';
-  const isWorkspace = named !== '' && !named.startsWith(ORGANIZATION);
-  return isWorkspace ? named : (authorizations?.[0]?.team_id ?? named);
+  if (isWorkspace(context)) return context;
+  const installed = (authorizations ?? []).map((one) => one.team_id).filter(isWorkspace);
+  if (isWorkspace(team) && (installed.length === 0 || installed.includes(team))) return team;
+  return installed[0] ?? context ?? team ?? '';
 }
 
-const ORGANIZATION = 'E';
+/** An id of a workspace, not of an organization. */
+export function isWorkspace(id: string | null | undefined): id is string {
+  return Boolean(id) && !id?.startsWith('E');
+}

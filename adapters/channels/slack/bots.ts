@@ -9,7 +9,7 @@ import {
   type Post,
   StrataError,
 } from '../../../src/adapter-kit.ts';
-import { createSlackBot, teamOf } from './bot.ts';
+import { createSlackBot, isWorkspace, teamOf } from './bot.ts';
 import { type Connection, createConnection, type Listener } from './connection.ts';
 import { createCursors } from './inbound/cursors.ts';
 import { endingOf } from './inbound/leaving.ts';
@@ -168,13 +168,20 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
       return null;
     }
   };
+  const firstServed = async (teamIds: readonly string[]) => {
+    for (const teamId of teamIds) {
+      const bot = await meant(teamId);
+      if (bot !== null) return bot;
+    }
+    return null;
+  };
   const connect = async (): Promise<void> => {
     for (const bot of await roster.all()) bot.connected();
   };
   const pass =
     (kind: 'command' | 'action' | 'shortcut' | 'view'): Listener[typeof kind] =>
     async (body, acknowledge) => {
-      const bot = await meant(interactingTeam(body));
+      const bot = await firstServed(interactingTeams(body));
       if (bot === null) await acknowledge();
       else await bot[kind](body, acknowledge);
     };
@@ -215,15 +222,20 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
   };
 }
 
+const id = z.string().nullish().catch(null);
 const interactionSchema = z.object({
-  team_id: z.string().nullish(),
-  team: z.object({ id: z.string() }).nullish(),
-  user: z.object({ team_id: z.string().nullish() }).nullish(),
-  view: z.object({ app_installed_team_id: z.string().nullish() }).nullish(),
+  team_id: id,
+  team: z.object({ id }).nullish().catch(null),
+  user: z.object({ team_id: id }).nullish().catch(null),
+  view: z.object({ app_installed_team_id: id, team_id: id }).nullish().catch(null),
 });
 
-/** The workspace of the app. In a shared channel, a form names it. */
-function interactingTeam(body: unknown): string {
-  const { team_id: id, team, user, view } = interactionSchema.parse(body);
-  return view?.app_installed_team_id ?? id ?? team?.id ?? user?.team_id ?? '';
+/**
+ * The workspace of the app comes first. In a shared channel, a form names it; in an organization, some of these may name
+ * the organization or another workspace of it.
+ */
+function interactingTeams(body: unknown): readonly string[] {
+  const { team_id: own, team, user, view } = interactionSchema.parse(body);
+  const named = [view?.app_installed_team_id, own, team?.id, view?.team_id, user?.team_id];
+  return [...new Set(named.filter(isWorkspace))];
 }

@@ -4,7 +4,7 @@ import { guarded } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
 import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed, withheldMinute } from './packets.ts';
-import { createReplays } from './replays.ts';
+import { createReplays, DELIVERY } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { createSockets } from './sockets.ts';
 import { clientOptions, slackLogger } from './web.ts';
@@ -75,8 +75,7 @@ function listen(app: App, listener: Listener): void {
 
 /**
  * Acknowledges an event once it is durable; anything not stored is sent again. Events go to the listener directly,
- * because the library throws for unusual ones. Everything else is handled once, however often the same signed request
- * arrives.
+ * because the library throws for unusual ones. Everything else is handled once, however often the same request arrives.
  */
 function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
   const isNew = createReplays(parts.clock);
@@ -95,8 +94,8 @@ function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
               await parts.listener.withheld(minute);
               return await event.ack();
             }
-            const signature = event.customProperties?.[SIGNATURE];
-            if (typeof signature === 'string' && !isNew(signature)) return await event.ack();
+            const delivery = event.customProperties?.[DELIVERY];
+            if (typeof delivery === 'string' && !isNew(delivery)) return await event.ack();
             await app.processEvent(event);
           },
         },
@@ -157,7 +156,7 @@ function createHttp(
     signingSecret: settings.signing_secret ?? '',
     signatureVerification: endpoint !== null,
     endpoints: endpoint === null ? [] : [endpoint],
-    customPropertiesExtractor: ({ headers }) => ({ [SIGNATURE]: headers[SIGNATURE] }),
+    customPropertiesExtractor: ({ headers }) => ({ [DELIVERY]: headers[SIGNATURE] }),
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });

@@ -79,9 +79,13 @@ export function toParts(message: WireMessage, context: Surroundings): readonly P
   return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...context.attachments];
 }
 
+type Mentioning = Pick<WireMessage, 'type' | 'text' | 'blocks'>;
+
 /** Named in the text. `@channel` and groups mean nobody; the event of a mention counts as one. */
-export function mentionsBot({ type, text }: Pick<WireMessage, 'type' | 'text'>, { userId }: Self): boolean {
-  return type === 'app_mention' || mentionedIds(text ?? '').includes(userId);
+export function mentionsBot({ type, text, blocks }: Mentioning, { userId }: Self): boolean {
+  if (type === 'app_mention') return true;
+  if (text) return mentionedIds(text).includes(userId);
+  return JSON.stringify(blocks ?? []).includes(`{"type":"user","user_id":"${userId}"`);
 }
 
 function mentionsOf({ text }: WireMessage, { self, names }: MapContext): readonly Author[] {

@@ -3,20 +3,23 @@ import type { Clock } from '../../../src/adapter-kit.ts';
 /** Older requests are rejected by their age; one minute more for clock differences. */
 const KEPT_MS = 360_000;
 
+/** The property of a request that is the same whenever it arrives: its signature, or the id of its envelope. */
+export const DELIVERY = 'delivery';
+
 /**
- * Whether a signed request arrives for the first time. Events do not need this, because the store recognises repeated
- * ones; a command would run twice.
+ * Whether a request arrives for the first time. Events do not need this, because the store recognises repeated ones; a
+ * command would run twice.
  */
-export function createReplays(clock: Clock): (signature: string) => boolean {
+export function createReplays(clock: Clock): (delivery: string) => boolean {
   const seen = new Map<string, number>();
-  return (signature) => {
+  return (delivery) => {
     const now = clock.now();
     for (const [old, at] of seen) {
       if (now - at <= KEPT_MS) break;
       seen.delete(old);
     }
-    if (seen.has(signature)) return false;
-    seen.set(signature, now);
+    if (seen.has(delivery)) return false;
+    seen.set(delivery, now);
     return true;
   };
 }

@@ -1,8 +1,9 @@
 import { type Receiver, SocketModeReceiver } from '@slack/bolt';
 import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { guardSocket, reportMalformed } from './packets.ts';
+import { DELIVERY } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
-import { clientOptions, codeOf, slackLogger } from './web.ts';
+import { clientOptions, codeOf, retryAfterOf, slackLogger } from './web.ts';
 
 interface SocketOptions {
   readonly settings: SlackSettings;
@@ -113,6 +114,7 @@ function createReceiver({ settings, sink, log }: SocketOptions): SocketModeRecei
     autoReconnectEnabled: false,
     logger: slackLogger(log),
     installerOptions: { clientOptions: clientOptions(settings, log) },
+    customPropertiesExtractor: ({ envelope_id: id }) => ({ [DELIVERY]: id }),
   });
   guardSocket(receiver.client, reportMalformed(sink));
   return receiver;
@@ -140,7 +142,8 @@ async function openOne(
       // The library rejects with nothing when a socket ends before it is open.
       const cause = error === undefined ? 'Slack ended the connection, or sent nothing' : describe(error);
       log.warn('A Slack socket could not be opened; trying again', { attempt, cause });
-      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+      const askedMs = (retryAfterOf(error) ?? 0) * 1000;
+      const pauseMs = Math.max(askedMs, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
       await clock.sleep(pauseMs, { signal }).catch(() => undefined);
     }
   }

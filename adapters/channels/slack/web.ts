@@ -105,8 +105,8 @@ export async function persistently<Result>(call: () => Promise<Result>, patience
 
 const PASSING = new Set([
   ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'],
-  // While a workspace moves to an organization.
-  ...['team_added_to_org', 'org_login_required'],
+  // While a workspace moves to an organization, or a channel to another workspace.
+  ...['team_added_to_org', 'org_login_required', 'external_channel_migrating'],
 ]);
 
 /** Likely to be gone a moment later. */

@@ -213,13 +213,16 @@ export const shortcutSchema = z.object({
   message: messageSchema,
 });
 
-const fieldSchema = z.object({ value: text, selected_option: z.object({ value: z.string() }).nullish() });
+const fieldSchema = z
+  .object({ value: text, selected_option: side(z.object({ value: z.string() })) })
+  .catch({ value: null, selected_option: null });
+const fieldsSchema = z.record(z.string(), fieldSchema).catch({});
 
 export const viewSchema = z.object({
   ...interactionShape,
   view: z.object({
     id,
     private_metadata: z.string().catch(''),
-    state: z.object({ values: z.record(z.string(), z.record(z.string(), fieldSchema)) }).default({ values: {} }),
+    state: z.object({ values: z.record(z.string(), fieldsSchema).catch({}) }).catch({ values: {} }),
   }),
 });

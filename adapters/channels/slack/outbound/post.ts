@@ -101,22 +101,39 @@ async function place(
   const previews = options.settings.link_previews;
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
   if (!hasFile) await upload(options, { post, threadTs, signal });
-  const { blocks, whole, ...message } = messageOf(post, options.settings);
+  const { blocks, whole, text, metadata } = messageOf(post, options.settings);
   const send = (body: object) =>
-    options.rate({ channel, signal }, () =>
-      call(options, 'chat.postMessage', { ...target, ...rules, ...message, ...body }),
-    );
+    options.rate({ channel, signal }, () => call(options, 'chat.postMessage', { ...target, ...body }));
+  const forms: readonly object[] = [
+    ...(blocks.length === 0 ? [] : [{ ...rules, text, metadata, blocks }]),
+    { ...rules, text: whole, metadata },
+    { text: whole },
+  ];
+  return sentSchema.parse(await sendFirst(options, forms, send)).ts;
+}
+
+/** The words matter more than their form: what Slack refuses is sent again in the next one, the last with words alone. */
+async function sendFirst(
+  { log }: Pick<PosterOptions, 'log'>,
+  [form = {}, ...plainer]: readonly object[],
+  send: (form: object) => Promise<unknown>,
+): Promise<unknown> {
   try {
-    return sentSchema.parse(await send(blocks.length === 0 ? {} : { blocks })).ts;
+    return await send(form);
   } catch (error) {
-    // The words matter more than the formatting.
-    if (!BLOCK_ERRORS.has(codeOf(error) ?? '')) throw error;
-    options.log.warn('Slack refused the blocks of a reply; it is posted as text', { code: codeOf(error) });
-    return sentSchema.parse(await send({ text: whole })).ts;
+    const code = codeOf(error) ?? '';
+    const left = BLOCK_ERRORS.has(code) ? plainer : FORM_ERRORS.has(code) ? plainer.slice(-1) : [];
+    if (left.length === 0) throw error;
+    log.warn('Slack refused the form of a reply; it is posted in a plainer one', { code });
+    return await sendFirst({ log }, left, send);
   }
 }
 
 const BLOCK_ERRORS = new Set(['invalid_blocks', 'invalid_blocks_format', 'msg_blocks_too_long']);
+const FORM_ERRORS = new Set([
+  ...['invalid_metadata_format', 'invalid_metadata_schema', 'metadata_must_be_sent_from_app', 'metadata_too_large'],
+  ...['invalid_arguments', 'invalid_arg_name'],
+]);
 
 function call({ workspace }: PosterOptions, method: string, body: object): Promise<unknown> {
   return workspace.web.apiCall(method, { ...body });

@@ -11,6 +11,7 @@ import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
 import type { PlaceQuestion } from './place-passages.ts';
 import { bestFirst, byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
+import { worthQuoting } from './worth-quoting.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */
 export const MIN_GROUNDING = 0.25;
@@ -22,8 +23,6 @@ const READ_CHARACTERS = 2000;
  * tokens that are usually quoted.
  */
 const MAX_CANDIDATES = 200;
-const MIN_CANDIDATE_TOKENS = 4000;
-const LABEL_TOKENS = 20;
 /** If more messages than these have a kind of detail, it does not distinguish them. */
 const MAX_LOST = 30;
 /** Fewer say no more than this. */
@@ -106,23 +105,9 @@ async function ownPassages(
   const isGrounded = grounding >= MIN_GROUNDING;
   const shown = isGrounded ? hits : isOwnPast(question) ? hits.filter(({ seq }) => likely.has(seq)) : [];
   const first = withQuestions(shown).slice(0, isGrounded ? MAX_CANDIDATES : MAX_UNGROUNDED);
-  return worthQuoting(first, { agent, snapshot }).flatMap((hit) => quoted(hit, agent.timezone));
-}
-
-/** Those that would be quoted first, and several times as many as fit: labelling more takes time and changes nothing. */
-function worthQuoting(
-  hits: readonly TranscriptHit[],
-  { agent, snapshot }: Pick<Asking, 'agent' | 'snapshot'>,
-): readonly TranscriptHit[] {
-  const { tokens } = agent.recall;
-  let left = Math.max(MIN_CANDIDATE_TOKENS, tokens === 'auto' ? 0 : 2 * tokens);
-  const firstShown = firstInView(snapshot);
-  return byWorth(hits).filter((hit) => {
-    if (hit.seq >= firstShown) return true;
-    const isOffered = left > 0;
-    left -= hit.tokens + LABEL_TOKENS;
-    return isOffered;
-  });
+  return worthQuoting(first, { tokens: agent.recall.tokens, shownFrom: firstInView(snapshot) }).flatMap((hit) =>
+    quoted(hit, agent.timezone),
+  );
 }
 
 function firstInView({ tail, conversation }: ContextSnapshot): number {

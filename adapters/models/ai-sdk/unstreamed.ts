@@ -39,17 +39,20 @@ async function open(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Op
     read.push(value);
     start = decoder.decode(value, { stream: true }).trimStart();
   }
-  return { start, rest: ReadableStream.from(again(read, reader)) };
+  return { start, rest: again(read, reader) };
 }
 
-async function* again(read: readonly Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>) {
-  try {
-    yield* read;
-    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
-  } finally {
-    // Without this, a reader who leaves early keeps the connection open.
-    await reader.cancel();
-  }
+/** A reader who leaves early ends the response, even before the first part. */
+function again(read: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const known = read.shift();
+      const next = known === undefined ? await reader.read() : { value: known, done: false };
+      if (next.value === undefined) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {

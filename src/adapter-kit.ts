@@ -10,6 +10,7 @@ export * from './domain/message.ts';
 export {
   childRangeOf,
   depthOf,
+  type KeyParts,
   makeChildKey,
   makeKey,
   parseKey,
@@ -45,7 +46,10 @@ export type { AgentDirectory } from './config/directory.ts';
 export type { Services, Storage } from './services.ts';
 export type * from './bot/adapters.ts';
 export type * from './hooks/hooks.ts';
-export type { PluginParts } from './plugins/plugin.ts';
+export type { OpenModel, OpenStore, PluginParts, PluginStep } from './plugins/plugin.ts';
+export type { PriceOptions, Rates } from './costs/prices.ts';
+export type { PromptLibrary } from './prompts/variables.ts';
+export type { PromptLibraryOptions } from './prompts/library.ts';
 
 // Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
 export { createSystemClock, createSystemRandom } from './util/clock.ts';

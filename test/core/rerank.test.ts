@@ -1,10 +1,15 @@
+import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
-import type { Log, Reranker } from '../../src/adapter-kit.ts';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { createBot, type EmbedRequest, type Log, makeKey, type Reranker, silentLog } from '../../src/adapter-kit.ts';
 import { waitingMessages } from '../../src/memory/recall.ts';
 import { passagesFor } from '../../src/search/recall-passages.ts';
 import { withPauses } from '../../src/search/reranker-pauses.ts';
 import { startJsonServer } from '../support/json-server.ts';
+import { createStoreFolder } from '../support/store-folder.ts';
+import { scriptedModel } from './compaction.world.ts';
 import { general, openWorld, type World } from './memory.world.ts';
 
 const QUESTION = 'What colour is my tent?';
@@ -151,4 +156,43 @@ describe('a reranker', () => {
     await using server = await startJsonServer(() => ({ status: 503, body: {} }));
     expect(await quoted(world, rerankerAt(server.url))).toEqual(plain);
   });
+});
+
+it.each([
+  ['rerank', { question: QUESTION }],
+  ['embeddings', { texts: expect.arrayContaining([QUESTION]) }],
+] as const)('a bot calls its own one before a reply (%s)', async (rerank_with, request) => {
+  const directory = await createStoreFolder('rerank');
+  const storage = await createSqliteStorage({ directory });
+  const requests: EmbedRequest[] = [];
+  const scored = async (given: EmbedRequest) => {
+    requests.push(given);
+    return given.texts.map((_, index) => index);
+  };
+  const reranker: Reranker = { rerank: scored, embed: async (given) => (await scored(given)).map((value) => [value]) };
+  const model = scriptedModel(() => ({ text: 'Orange.' }), { id: 'test:chat' });
+  const bot = createBot({
+    ...{ storage, reranker, queue: createLocalQueue(), log: silentLog },
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    agents: [{ id: 'main', recall: { rerank_model: 'own:small', rerank_with } }],
+  });
+  const conversation = makeKey({ platform: 'own', workspace: 'here', channel: 'talk' });
+  const author = { id: 'u1', name: 'Ada', kind: 'person' } as const;
+  const about = { conversation, author, audience: 'dm', attachments: [], replyTo: null, mentions: [] } as const;
+  const say = async (text: string, addressesBot: boolean) => {
+    await bot.sink.message({ ...about, text, addressesBot, externalId: text, at: Date.now() });
+    await bot.settled();
+  };
+  for (const text of ['My tent is orange.', 'A tent has a colour like canvas.', 'The tent was soaked.'])
+    await say(text, false);
+  expect(requests).toEqual([]);
+  const found = await storage.store.conversations.find(conversation);
+  if (found === null) throw new Error('no conversation');
+  const gap = { id: 'gap' as never, conversationId: found.id, expectedCompactedUpto: 0, toSeq: found.nextSeq - 1 };
+  await storage.store.summaries.openGap({ ...gap, now: Date.now() });
+  bot.changed(conversation);
+  await say(QUESTION, true);
+  expect(requests).toEqual([expect.objectContaining({ model: 'own:small', ...request })]);
+  await bot.stop();
+  await rm(directory, { recursive: true });
 });

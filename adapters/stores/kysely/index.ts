@@ -21,10 +21,8 @@ const NO_DIALECT = 'createKyselyStorage needs a dialect of Kysely, for example n
 
 /**
  * Stores everything through a dialect of Kysely: in `node:sqlite`, libSQL, Bun or another database that speaks the SQL
- * of SQLite. For one process at a time. A response is as durable as a commit of the database is.
- *
- * @example
- * const storage = await createKyselyStorage({ dialect: createOwnDialect('bot.db'), place: 'bot.db' });
+ * of SQLite. For one process at a time. A response is as durable as a commit of the database is. Throws `STORE_UNUSABLE`,
+ * `STORE_MISSING` and `STORE_NEWER`. Example: `examples/own-store.ts`.
  */
 export async function createKyselyStorage({ dialect, place, create = true }: KyselyOptions): Promise<Storage> {
   if (typeof dialect?.createDriver !== 'function') throw new StrataError('USAGE', { problem: NO_DIALECT });

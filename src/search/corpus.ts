@@ -1,3 +1,4 @@
+import { coverageOf, rarityOf, topicRarities } from './coverage.ts';
 import type { Line } from './passages.ts';
 import type { Question } from './query.ts';
 import { wordsOf } from './words.ts';
@@ -23,13 +24,15 @@ export interface Pool {
   readonly ownShort: Scores;
   readonly window: Scores;
   readonly windowCoverage: ArrayLike<number>;
-  /** The largest share of the rarity of the topic's terms in one window. */
+  /** The largest share of the topic in one window, by the rarity of its terms. */
   readonly topicCoverage: number;
   readonly context: Scores;
   readonly session: Scores;
   readonly hasBot: boolean;
   /** Whether the question names the speaker, by any word of the name. */
   isNamed(speaker: string): boolean;
+  /** The same, or whether it names something of the speaker ("Ada's boat"). */
+  isMentioned(speaker: string): boolean;
 }
 
 /** Values with their maximum, for shares of the best. */
@@ -41,13 +44,14 @@ interface Scores {
 /** `lines` ascending by seq; `total` is the number of entries of the conversation. */
 export function measure(lines: readonly Line[], question: Question, total: number): Pool {
   const all = Math.max(total, lines.length);
-  const rarity = linesWith(lines, question.terms.length).map((holding) => rarityOf(holding, all));
+  const holding = linesWith(lines, question.terms.length);
+  const rarity = holding.map((count) => rarityOf(count, all));
   const totalRarity = sum(rarity, (value) => value) || 1;
   const sessions = sessionsOf(lines);
   const relative = relativeLengths(lines);
   const own = (flat: number, share: number) =>
     valuesOf(lines, ({ counts }, index) => bm25(counts, rarity, flat * (1 - share + share * (relative[index] ?? 1))));
-  const topic = rarity.map((value, term) => (question.isTopic[term] ? value : 0));
+  const topic = topicRarities(question, holding, all);
   const { window, windowCoverage, mostTopic } = windowsOf(lines, { rarity, topic });
   return {
     question,
@@ -59,11 +63,12 @@ export function measure(lines: readonly Line[], question: Question, total: numbe
     ownShort: scores(own(1.2, 0.75)),
     window: scores(window),
     windowCoverage: windowCoverage.map((covered) => covered / totalRarity),
-    topicCoverage: mostTopic / (sum(topic, (value) => value) || 1),
+    topicCoverage: coverageOf(question, { topic, mostTopic, total: all }),
     context: scores(contextsOf(lines, { rarity, sessions })),
     session: scores(sessionScores(lines, question, sessions)),
     hasBot: lines.some((line) => line.isBot),
-    isNamed: createNameCheck(question),
+    isNamed: createNameCheck(question, ['']),
+    isMentioned: createNameCheck(question, ['', 's']),
   };
 }
 
@@ -96,13 +101,14 @@ function linesWith(lines: readonly Line[], terms: number): readonly number[] {
   return holding;
 }
 
-function createNameCheck(question: Question): (speaker: string) => boolean {
+/** `endings` of a name in the question, whose words have no apostrophes. */
+function createNameCheck(question: Question, endings: readonly string[]): (speaker: string) => boolean {
   const asked = new Set(wordsOf(question.folded));
   const known = new Map<string, boolean>();
   return (speaker) => {
     const cached = known.get(speaker);
     if (cached !== undefined) return cached;
-    const isNamed = wordsOf(speaker).some((word) => word.length > 1 && asked.has(word));
+    const isNamed = wordsOf(speaker).some((word) => word.length > 1 && endings.some((end) => asked.has(word + end)));
     known.set(speaker, isNamed);
     return isNamed;
   };
@@ -232,11 +238,6 @@ function relativeLengths(lines: readonly Line[]): Float64Array {
   };
   const [person, bot] = [usual(false), usual(true)];
   return valuesOf(lines, (line) => line.words / (line.isBot ? bot : person));
-}
-
-/** Zero for terms that occur nowhere, because they do not distinguish any line. */
-function rarityOf(holding: number, total: number): number {
-  return holding === 0 ? 0 : Math.log(1 + (total - holding + 0.5) / (holding + 0.5));
 }
 
 function saturate(count: number, flat: number): number {

@@ -10,6 +10,8 @@ const SHARED_DENSE = 3;
 const BEGINNINGS = 2;
 /** Two forms share at least this much of the shorter one. */
 const MIN_SHARE = 0.55;
+/** In a language with short endings, they share at least this much of both. */
+const MIN_SHARE_OF_BOTH = 0.6;
 
 const MARKS = /[\u0300-\u036f]/g;
 const ASCII = /^[ -~]*$/;
@@ -50,12 +52,13 @@ export function sharedBeginnings(word: string): readonly string[] {
 }
 
 /** Whether two forms may be of the same word. */
-export function isInflection(one: string, other: string): boolean {
+export function isInflection(one: string, other: string, hasShortEndings: boolean): boolean {
   const shorter = Math.min(one.length, other.length);
   if (shorter === 2) return isParticleChange(one, other);
   let shared = 0;
   while (shared < shorter && one.charCodeAt(shared) === other.charCodeAt(shared)) shared += 1;
-  return shared >= sharedBy(one) && shared >= MIN_SHARE * shorter && !DIGIT.test(one);
+  if (shared < sharedBy(one) || shared < MIN_SHARE * shorter || DIGIT.test(one)) return false;
+  return !hasShortEndings || 2 * shared >= MIN_SHARE_OF_BOTH * (one.length + other.length);
 }
 
 /** A Korean noun of one syllable without its particle; null for other words. */

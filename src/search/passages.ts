@@ -78,7 +78,7 @@ function createWordReader(question: Question, found: Found): TokenReader {
 }
 
 /** The stem of a word that is in the question; an empty string for all others, of which most need no stemming. */
-function createStemmer({ terms, pairs, inflects }: Question) {
+function createStemmer({ terms, pairs, inflects, hasShortEndings }: Question) {
   const wanted = [...terms, ...[...pairs].flatMap((pair) => pair.split(' '))];
   const stems = new Set(wanted);
   const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
@@ -94,7 +94,7 @@ function createStemmer({ terms, pairs, inflects }: Question) {
       const cached = known.get(token);
       if (cached !== undefined) return cached;
       const stem = cachedStem(token);
-      const match = stems.has(stem) ? stem : termOfForm(forms, formOf(token));
+      const match = stems.has(stem) ? stem : termOfForm(forms, formOf(token), hasShortEndings);
       known.set(token, match);
       return match;
     },
@@ -121,9 +121,9 @@ function formsOf(terms: readonly string[]): Forms {
 }
 
 /** The term that a word may be another inflection of. */
-function termOfForm(forms: Forms, said: string): string {
+function termOfForm(forms: Forms, said: string, hasShortEndings: boolean): string {
   const alike = forms.get(said.charCodeAt(0));
-  return alike?.find(({ form }) => form === said || isInflection(form, said))?.term ?? '';
+  return alike?.find(({ form }) => form === said || isInflection(form, said, hasShortEndings))?.term ?? '';
 }
 
 function isAnyTerm({ size, terms }: Found): boolean {

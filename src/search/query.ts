@@ -1,7 +1,10 @@
-import { isAskingWord } from './question-words.ts';
+import { isOwnPast } from './asked-kinds.ts';
+import { isFunctionWord } from './function-words.ts';
+import { partedNoun } from './inflection.ts';
+import { asksWhy, isAskingWord } from './question-words.ts';
 import { stem } from './stem.ts';
-import { isEnglish, tellingWords } from './stop-words.ts';
-import { fold, tokensOf } from './words.ts';
+import { hasShortEndings, isEnglish, tellingWords } from './stop-words.ts';
+import { fold, tokensOf, wordsOf } from './words.ts';
 
 /** What a question says about its answer. Computed once, before the search. */
 export interface Question {
@@ -16,6 +19,12 @@ export interface Question {
   readonly folded: string;
   /** The question may have its words in other inflections than the answer. English words have stems. */
   readonly inflects: boolean;
+  /** Not certainly English. */
+  readonly isForeign: boolean;
+  /** Its language inflects with short endings only. */
+  readonly hasShortEndings: boolean;
+  /** Asks for a reason, in a foreign language and without mentioning people's own past. */
+  readonly asksWhy: boolean;
   readonly asksWhen: boolean;
   readonly asksNumber: boolean;
   /** About what the bot said ("did you recommend"). */
@@ -74,17 +83,25 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const besides = content.filter((token) => !speakers.has(token));
   const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
   const terms = [...new Set(kept.map(stem))];
-  const inflects = !isEnglish(tokens);
+  const isForeign = !isEnglish(tokens);
+  const isGeneral = isForeign && !isOwnPast(text);
   const asksOverview = OVERVIEW.test(folded);
   const asked = ASKED_BOT.exec(folded)?.index ?? folded.length;
   const asksBot = BOT.test(folded) || SAYING.test(folded.slice(asked));
   return {
     terms,
-    isTopic: topicsAmong(terms, inflects ? new Map(kept.map((word) => [stem(word), word])) : NO_WORDS),
+    isTopic: topicsAmong(terms, {
+      words: isForeign ? new Map(kept.map((word) => [stem(word), word])) : NO_WORDS,
+      whole: new Set(wordsOf(text)),
+      isGeneral,
+    }),
     words: [...new Set(kept)],
     pairs: pairsOf(tokens.map(stem), new Set(terms)),
     folded,
-    inflects,
+    isForeign,
+    inflects: isForeign && !ISOLATING.test(folded),
+    hasShortEndings: hasShortEndings(tokens),
+    asksWhy: isGeneral && asksWhy(folded, tokens),
     asksWhen: WHEN.test(folded),
     asksNumber: NUMBER.test(folded),
     asksBot,
@@ -95,28 +112,71 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   };
 }
 
-/** Words for kinds of answers, in some of the most spoken languages. */
+/** Words for kinds of answers. */
 const ANSWER_KINDS = new Set(
-  'name called woman man person people guy lady somebody someone place thing type kind sort number date day month year time hour colour color price way word heißt hieß namen mann frau person leute ort ding art nummer datum tag monat jahr uhr zeit uhrzeit farbe preis wort nom appelle appelait homme femme personne gens endroit lieu chose sorte numéro jour mois année heure couleur prix mot nombre llama llamaba llamado hombre mujer persona gente lugar sitio cosa tipo número fecha día mes año hora color precio palabra имя зовут звали мужчина женщина человек место номер дата день месяц год час цвет цена adı isim kadın adam kişi yer numara tarih gün ay yıl saat renk fiyat'
+  [
+    'name called woman man person people guy lady somebody someone place thing type kind sort number date day month year time hour colour color price way word',
+    'heißt hieß namen mann frau person leute ort ding art nummer datum tag tage monat monate jahr jahre uhr zeit uhrzeit stunde stunden minuten farbe preis wort',
+    'nom appelle appelait homme femme personne gens endroit lieu chose sorte numéro jour jours mois année ans heure heures minutes couleur prix mot nombre',
+    'llama llamaba llamado hombre mujer persona gente lugar sitio cosa tipo número fecha día días mes meses año años hora horas minutos color colores precio palabra',
+    'nome chiama uomo donna persona gente luogo posto cosa tipo numero data giorno giorni mese mesi anno anni ora ore minuti colore colori prezzo parola',
+    'nome chama homem mulher pessoa lugar coisa tipo número data dia dias mês meses ano anos hora horas minutos cor cores preço palavra',
+    'nume cheamă bărbat femeie loc lucru fel număr data zi zile lună luni ani oră ore minute culoare culoarea culori preț cuvânt',
+    'naam heet man vrouw mensen plaats ding soort nummer datum dag dagen maand maanden jaar jaren uur minuten kleur kleuren prijs woord',
+    'namn navn kvinna kvinne kvinde plats sted sak ting sort nummer datum dag dagar dage dager månad måned måneder månader år timmar timer minuter minutter färg farge farve färger pris ord',
+    'имя имени зовут звали мужчина женщина человек люди место вещь номер дата день дня дней месяц месяцев год года году лет час часа часов минут цвет цвета цена слово',
+    'імʼя імя звати звуть чоловік жінка людина місце річ номер дата день дня днів місяць місяців рік року років година годин хвилин колір кольору ціна слово',
+    'imię nazywa mężczyzna kobieta człowiek miejsce rzecz rodzaj numer data dzień dni miesiąc miesięcy rok roku lat godzina godzinie minut kolor koloru cena słowo',
+    'jméno jmenuje muž žena člověk místo věc druh číslo datum den dnů dní měsíc měsíců rok roku let hodina hodin minut barva barvu barvy cena slovo',
+    'ime zove muškarac žena čovjek mjesto stvar vrsta broj datum dan dana mjesec godina godine godini sat sati minuta boja boje boju cijena riječ',
+    'adı isim kadın adam kişi yer numara tarih gün günü ay yıl yılda saat dakika dakikada renk rengi renkte fiyat',
+    'nimi nimeltään mies nainen ihminen paikka asia numero päivä päivää päivänä kuukausi vuosi vuodessa vuotta aika kello tunti minuuttia väri värinen väriset värisiä hinta sana',
+    'név neve nő férfi ember hely dolog szám dátum nap napot hónap év évben óra perc percig szín színe színű színűek ár szó',
+    'nimi mees naine inimene koht asi number kuupäev päev päeva kuu aasta aastas kell tund minutit värv värvi hind sõna',
+    'vardas vyras moteris žmogus vieta numeris data diena dienų mėnuo metai metų valanda minučių spalva spalvos kaina žodis',
+    'όνομα άντρας γυναίκα άνθρωπος μέρος πράγμα αριθμός ημερομηνία μέρα μέρες μήνας μήνες χρόνος χρόνια έτος ώρα ώρες λεπτά χρώμα χρώματος τιμή λέξη',
+    'اسم رجل امرأة شخص مكان شيء نوع رقم تاريخ يوم يوما أيام شهر شهرا سنة السنة سنوات ساعة دقيقة لون سعر كلمة',
+    'שם איש אישה אנשים מקום דבר סוג מספר תאריך יום ימים חודש שנה בשנה שעה דקות צבע מחיר מילה',
+    'नाम आदमी औरत व्यक्ति लोग जगह चीज़ प्रकार नंबर तारीख दिन महीना महीने साल वर्ष समय घंटे मिनट रंग कीमत शब्द',
+    'nama orang tempat jenis nomor tanggal hari bulan tahun setahun jam menit warna harga kata tên người nơi số ngày tháng năm giờ màu giá 名字 颜色 顏色 地方 日期 价格 時間 时间 名前 場所 이름 색깔 날짜 시간 가격',
+  ]
+    .join(' ')
     .split(' ')
     .map(stem),
 );
+
+/** Letters of Vietnamese, whose words never change. */
+const ISOLATING = /[\u1ea0-\u1ef9]/u;
 
 /** In most languages, words of one or two letters only connect others. */
 const BRIEF = /^[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}]{1,2}$/u;
 
 const NO_WORDS: ReadonlyMap<string, string> = new Map();
 
+/** A Korean particle with the last syllable of a longer noun is no noun. */
+function connects(word: string, whole: ReadonlySet<string>): boolean {
+  return BRIEF.test(word) || isFunctionWord(word) || (partedNoun(word) !== null && !whole.has(word));
+}
+
+interface Asked {
+  /** The terms as written in a language for which the stems mean nothing. */
+  readonly words: ReadonlyMap<string, string>;
+  /** The words between spaces. */
+  readonly whole: ReadonlySet<string>;
+  /** About neither the people who talk nor what was. */
+  readonly isGeneral: boolean;
+}
+
 /**
- * All terms if every one only asks or names a kind of answer. `words` are the terms as written in a language for which
- * the stems mean nothing.
+ * If every term only asks or names a kind of answer, all of them, because the answer may repeat them. In a foreign
+ * language none in a question that does not mention people's own past ("How many days has a year?").
  */
-function topicsAmong(terms: readonly string[], words: ReadonlyMap<string, string>): readonly boolean[] {
+function topicsAmong(terms: readonly string[], { words, whole, isGeneral }: Asked): readonly boolean[] {
   const isTopic = terms.map((term) => {
     const word = words.get(term);
-    return !ANSWER_KINDS.has(term) && !isAskingWord(word ?? term) && !BRIEF.test(word ?? '');
+    return !ANSWER_KINDS.has(term) && !isAskingWord(word ?? term) && (word === undefined || !connects(word, whole));
   });
-  return isTopic.includes(true) ? isTopic : terms.map(() => true);
+  return isTopic.includes(true) || isGeneral ? isTopic : terms.map(() => true);
 }
 
 function pairsOf(stems: readonly string[], terms: ReadonlySet<string>): ReadonlySet<string> {

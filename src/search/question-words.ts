@@ -37,6 +37,19 @@ export const CONJUNCTIONS = wordSet(
 /** Those that are also English words or names, so they need a mark or one of `ASKING_PHRASES`. */
 export const ENGLISH_TOO = wordSet('come dove hoe kim');
 
+/** What asks for a reason, which is often one of the world at large. */
+const WHY = wordSet(
+  'warum wieso weshalb pourquoi waarom varför hvorfor perché dlaczego proč prečo zašto zakaj kodėl kāpēc miks miksi miért neden niçin niye почему зачем чому защо γιατί لماذا ليش למה چرا क्यों mengapa kenapa',
+);
+const WHY_ANYWHERE = new RegExp(
+  fold('por ?qu[eê]\\b|por qué|de ce |tại sao|なぜ|どうして|왜|为什么|為什麼|ทำไม|ஏன்|რატომ|ինչու'),
+  'u',
+);
+
+export function asksWhy(folded: string, words: readonly string[]): boolean {
+  return words.some((word) => WHY.has(word)) || WHY_ANYWHERE.test(folded);
+}
+
 /** Words that ask wherever they stand in a sentence. */
 export const ASKING_ANYWHERE = wordSet(
   [

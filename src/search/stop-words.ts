@@ -68,6 +68,8 @@ const SURELY_ENGLISH = OTHERS.reduce((sure, words) => sure.difference(words), EN
 const MAX_LOOKED_AT = 200;
 
 const LANGUAGES = [ENGLISH, ...OTHERS];
+/** This many of the others come first. */
+const GERMANIC_AND_ROMANCE = 7;
 /** The indexes of the languages that have the word. */
 const LANGUAGES_OF = new Map<string, number[]>();
 for (const [language, words] of LANGUAGES.entries()) {
@@ -92,6 +94,12 @@ export function tellingWords(words: readonly string[]): readonly string[] {
 export function isEnglish(words: readonly string[]): boolean {
   const first = words.slice(0, MAX_LOOKED_AT);
   return first.some((word) => SURELY_ENGLISH.has(word)) && stopWordsOf(first) === ENGLISH;
+}
+
+/** Whether the words are of a Germanic or Romance language, which inflects with short endings only. */
+export function hasShortEndings(words: readonly string[]): boolean {
+  const language = LANGUAGES.indexOf(stopWordsOf(words.slice(0, MAX_LOOKED_AT)));
+  return language >= 1 && language <= GERMANIC_AND_ROMANCE;
 }
 
 /** English, unless another language has more of the words, and two of them or one that means nothing in English. */

@@ -136,12 +136,9 @@ function bonusOf(likelihood: number | undefined, grounding: number): number {
   return likelihood === undefined ? 0 : LIKELY_BONUS * (1 + (likelihood - 1) * (1 - grounding));
 }
 
-/** The share of the terms of the topic that occur at all, times the largest share of their rarity in one place. */
-function groundingOf({ question, lines, topicCoverage, isNamed }: Pool): number {
-  if (question.date !== null || lines.some(({ entry }) => isNamed(entry.author?.name ?? ''))) return 1;
-  const topic = question.terms.flatMap((_, term) => (question.isTopic[term] ? [term] : []));
-  const found = topic.filter((term) => lines.some(({ counts }) => (counts[term] ?? 0) > 0)).length;
-  return (found / Math.max(1, topic.length)) * topicCoverage;
+function groundingOf({ question, lines, topicCoverage, isMentioned }: Pool): number {
+  const isSure = question.date !== null || lines.some(({ entry }) => isMentioned(entry.author?.name ?? ''));
+  return isSure ? 1 : topicCoverage;
 }
 
 function namesOf(entries: readonly Entry[]): readonly string[] {

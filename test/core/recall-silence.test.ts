@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { estimateText } from '../../src/context/tokens.ts';
+import { EVERYDAY } from '../fixtures/everyday.ts';
+import { INFLECTED } from '../fixtures/inflections.ts';
 import { LANGUAGES } from '../fixtures/languages.ts';
 import { quotedFor, remembering } from './recall.world.ts';
 
@@ -62,4 +64,14 @@ it('is silent for ordinary messages, and answers questions', async () => {
   expect(loud.length / ordinary.length).toBeLessThanOrEqual(0.05);
   expect(tokens / ordinary.length).toBeLessThan(60);
   expect(missed.length / asked.length).toBeLessThanOrEqual(0.05);
+});
+
+it('is silent for general questions in most languages', async () => {
+  const loud: string[] = [];
+  for (const { name, said, general } of EVERYDAY) {
+    const facts = INFLECTED.find((language) => language.name === name)?.facts ?? [];
+    await using world = await remembering([...facts.map(([fact]) => fact), ...said]);
+    for (const question of general) if ((await quotedFor(world, question)).length > 0) loud.push(question);
+  }
+  expect(loud.length / EVERYDAY.flatMap(({ general }) => general).length).toBeLessThanOrEqual(0.05);
 });

@@ -53,6 +53,18 @@ describe('refusals over HTTP', () => {
     expect(server.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
+  test('no error shows the key that a server repeats', async () => {
+    const body = '{"error":{"message":"The key secret is not valid here, only public-secret"}}';
+    await using server = await serve(
+      chat((_, response) => {
+        response.writeHead(401, { 'content-type': 'application/json' }).end(body);
+      }),
+    );
+    const failure = await collect(await open(server), ask('hello')).catch((error: unknown) => error);
+    expect(String(failure)).toContain('The key *** is not valid here');
+    expect(String(failure)).not.toContain('secret');
+  });
+
   test('a model found without tools says so in its traits', async () => {
     await using server = await serve(
       chat((request, response) => {

@@ -102,7 +102,7 @@ async function openModel(
   const traits = { ...opened.traits, windowTokens };
   const limits = { ...defaultLimits, ...options.limits };
   return {
-    model: createSdkModel({ id: modelId, ...opened, traits, limits, log: options.log }),
+    model: createSdkModel({ id: modelId, ...opened, traits, limits, apiKey: connection.apiKey, log: options.log }),
     settled: opened.probe?.answered ?? true,
   };
 }

@@ -27,6 +27,8 @@ export interface SdkModelOptions {
   readonly traits: ModelTraits;
   readonly providerOptions: (request: ModelRequest) => Record<string, Record<string, JsonValue>>;
   readonly limits: StallLimits;
+  /** What no error shows, even if the server repeats it. */
+  readonly apiKey: string | undefined;
   readonly log: Log;
 }
 
@@ -52,7 +54,7 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
         yield* streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
         thoughts = filter.thoughts;
       } catch (error) {
-        const failure = toModelError(options.id, watchdog.reason() ?? error);
+        const failure = toModelError(options, watchdog.reason() ?? error);
         learn(failure, request);
         throw failure;
       } finally {
@@ -62,6 +64,7 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
   };
 }
 
+const MIN_KEY_LENGTH = 6;
 /** Limit for parts other than the answer's text, per requested token. The caller limits the text itself. */
 const MAX_CHARACTERS_PER_TOKEN = 64;
 const MIN_CHARACTERS = 200_000;
@@ -184,8 +187,11 @@ function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
     : new ModelError({ model, reason: 'transient', detail: 'the answer ended before it was complete' });
 }
 
-function toModelError(model: string, error: unknown): ModelError {
+function toModelError({ id, apiKey }: Pick<SdkModelOptions, 'id' | 'apiKey'>, error: unknown): ModelError {
   if (error instanceof ModelError) return error;
-  const { reason, detail, retryAfterMs, windowTokens } = classify(error, Date.now());
-  return new ModelError({ model, reason, detail }, { retryAfterMs, windowTokens, cause: error });
+  const { reason, detail: told, retryAfterMs, windowTokens } = classify(error, Date.now());
+  // A shorter key would be part of ordinary words.
+  const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
+  const detail = isSecret ? told.replaceAll(apiKey, '***') : told;
+  return new ModelError({ model: id, reason, detail }, { retryAfterMs, windowTokens, cause: error });
 }

@@ -5,7 +5,7 @@ import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { hasReady, publishedView } from '../context/ready.ts';
 import { describe, isStrataError, type ModelError } from '../domain/errors.ts';
 import { isOutage } from '../models/breaker.ts';
-import { describeForAll, failureOf, isOverflow } from '../models/failure.ts';
+import { describeForAll, failureOf, isOverflow, seenOf } from '../models/failure.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
@@ -107,7 +107,7 @@ async function workOff(self: Run): Promise<End> {
     const work = nextWork(seen);
     if (work === null) return { seenNextSeq: seen.snapshot.conversation.nextSeq, maintainAt: nextLookAt(seen) };
     const attempt = () => tryWork(self, work, seen);
-    const done = isAsked(work) ? await rewriteAsked(self, attempt) : await attempt();
+    const done = isAsked(work) ? await rewriteAsked(self, look.snapshot, attempt) : await attempt();
     const isCommitted = done?.result === 'committed';
     if (done !== null) stale = isCommitted ? 0 : stale + 1;
     if (isCommitted) self.done.push(wordsFor(work, done));
@@ -165,7 +165,7 @@ async function openNext(self: Run, { agent, profile, model, conversation }: Job,
   const next = await openModel(self.shared, agent, { profile, away: self.away }).catch(() => null);
   if (next === null || self.signal.aborted) return false;
   const message = describe(error);
-  await breaker.failed(model.id, { auth: false, message: describeForAll(error) });
+  await breaker.failed(model.id, { auth: false, message: describeForAll(error), place: null });
   const names = { model: model.id, next: next.model.id };
   services.events.emit({ kind: 'model.fallback', conversation: conversation.key, ...names, message });
   self.opened = next;
@@ -235,7 +235,7 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
   const failure = failureOf(error);
   const modelId = failure.modelId ?? self.opened?.model.id ?? null;
   if (failure.isModels && modelId !== null) {
-    await shared.breaker.failed(modelId, { auth: failure.isAuth, message: describeForAll(error) });
+    await shared.breaker.failed(modelId, seenOf(failure, error, conversation));
   }
   const failures = conversation.failures + 1;
   const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });

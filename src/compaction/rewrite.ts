@@ -1,5 +1,6 @@
 import { describe } from '../domain/errors.ts';
-import { describeForAll, failureOf } from '../models/failure.ts';
+import { failureOf, seenOf } from '../models/failure.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import type { Run } from './maintenance-context.ts';
 import { askedRewrite, type Look } from './next-job.ts';
@@ -23,7 +24,11 @@ export async function dropImpossible(self: Run, look: Pick<Look, 'snapshot'>): P
 }
 
 /** Tries once: the failure of what somebody asked for does not delay what is due. Null if another model should try. */
-export async function rewriteAsked(self: Run, attempt: () => Promise<Done | null>): Promise<Done | null> {
+export async function rewriteAsked(
+  self: Run,
+  { conversation }: Pick<ContextSnapshot, 'conversation'>,
+  attempt: () => Promise<Done | null>,
+): Promise<Done | null> {
   try {
     const done = await attempt();
     if (done !== null) await end(self, done.result === 'committed' ? null : 'The summary has changed since.');
@@ -34,7 +39,7 @@ export async function rewriteAsked(self: Run, attempt: () => Promise<Done | null
     const modelId = failure.modelId ?? self.opened?.model.id ?? null;
     const reason = describe(error);
     if (failure.isModels && modelId !== null)
-      await self.shared.breaker.failed(modelId, { auth: failure.isAuth, message: describeForAll(error) });
+      await self.shared.breaker.failed(modelId, seenOf(failure, error, conversation));
     await end(self, reason, true);
     return null;
   }

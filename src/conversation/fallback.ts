@@ -36,7 +36,7 @@ export async function askInOrder(
       return step;
     } catch (error) {
       if (signal.aborted || !isOutage(error)) throw error;
-      await breaker.failed(model.id, { auth: false, message: describeForAll(error) });
+      await breaker.failed(model.id, { auth: false, message: describeForAll(error), place: null });
       const next = open[index + 1];
       if (next === undefined) throw error;
       onFallback(model, next, error);

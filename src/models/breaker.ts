@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -12,14 +13,18 @@ const breakerSchema = z.object({
   pauses: z.int().min(0),
   untilAt: z.number().nullable(),
   message: z.string(),
+  /** Marks of the places whose text may have caused a failure, since the last success. */
+  places: z.array(z.string()).default([]),
 });
 export type BreakerState = z.infer<typeof breakerSchema>;
 
 const FAILURES_TO_OPEN = 5;
+const MAX_MARKS = 100;
+const MARK_LENGTH = 12;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 const NAMESPACE = 'breaker';
-const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
+const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
 
 /** The model is unavailable or overloaded, so another one may answer. A refusal, a rejected key or an unknown model does not count. */
 export function isOutage(error: unknown): error is ModelError {
@@ -32,15 +37,29 @@ export interface ModelFailureSeen {
   /** A rejected key will be rejected again, so one such answer opens the breaker. */
   readonly auth: boolean;
   readonly message: string;
+  /**
+   * The place whose text may be the cause, as with a refused or useless answer. It counts once: otherwise one person's
+   * text could pause the model for everybody. Null if it says something about the model itself.
+   */
+  readonly place: string | null;
 }
 
 /** The state after one more failure. After a pause, the first failure opens the breaker again, for twice as long. */
 export function afterFailure(state: BreakerState, failure: ModelFailureSeen, now: number): BreakerState {
+  const { auth, message, place } = failure;
+  const mark = place === null ? null : markOf(place);
+  if (mark !== null && state.places.includes(mark)) return state;
   const failures = state.failures + 1;
-  const opens = failure.auth || failures >= FAILURES_TO_OPEN || state.pauses > 0;
-  if (!opens) return { ...state, failures, message: failure.message };
+  const places = mark === null ? state.places : [...state.places, mark].slice(-MAX_MARKS);
+  const opens = auth || failures >= FAILURES_TO_OPEN || state.pauses > 0;
+  if (!opens) return { ...state, failures, message, places };
   const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** state.pauses);
-  return { failures, pauses: state.pauses + 1, untilAt: now + pauseMs, message: failure.message };
+  return { failures, pauses: state.pauses + 1, untilAt: now + pauseMs, message, places };
+}
+
+/** The state is not deleted with a conversation, so it does not name one. */
+function markOf(place: string): string {
+  return createHash('sha256').update(place).digest('base64url').slice(0, MARK_LENGTH);
 }
 
 /**
@@ -74,6 +93,7 @@ export function createBreaker(options: {
         // Calls that were already running when the breaker opened add no information.
         if (before.untilAt !== null && before.untilAt > now) return;
         const after = afterFailure(before, failure, now);
+        if (after === before) return;
         await state.set(NAMESPACE, modelId, after);
         if (after.untilAt === null) return;
         const { message, untilAt } = after;

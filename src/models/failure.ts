@@ -1,10 +1,14 @@
 import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
+import { placeOf } from '../domain/key.ts';
+import type { Conversation } from '../ports/store.ts';
 
 /** What a failed run means for its model. */
 export interface Failure {
   /** Caused by the model, so it counts for its breaker. */
   readonly isModels: boolean;
   readonly isAuth: boolean;
+  /** The text of the conversation may be the cause, rather than the model. */
+  readonly isTexts: boolean;
   readonly retryAfterMs: number | null;
   /** The model could not even be opened. */
   readonly modelId: string | null;
@@ -13,14 +17,15 @@ export interface Failure {
 /** Every later call would be rejected too. */
 const FINAL: readonly ModelFailure[] = ['auth', 'quota', 'missing'];
 
-const OURS: Failure = { isModels: false, isAuth: false, retryAfterMs: null, modelId: null };
+const OURS: Failure = { isModels: false, isAuth: false, isTexts: false, retryAfterMs: null, modelId: null };
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof ModelError) {
     const isModels = error.reason !== 'aborted' && error.reason !== 'overflow';
-    return { ...OURS, isModels, isAuth: FINAL.includes(error.reason), retryAfterMs: error.retryAfterMs };
+    const [isAuth, isTexts] = [FINAL.includes(error.reason), error.reason === 'fatal'];
+    return { ...OURS, isModels, isAuth, isTexts, retryAfterMs: error.retryAfterMs };
   }
-  if (isStrataError(error, 'SUMMARY_REJECTED')) return { ...OURS, isModels: true };
+  if (isStrataError(error, 'SUMMARY_REJECTED')) return { ...OURS, isModels: true, isTexts: true };
   if (isStrataError(error, 'MODEL_KEY_MISSING') || isStrataError(error, 'MODEL_UNKNOWN')) {
     return { ...OURS, isModels: true, isAuth: true, modelId: error.data.model };
   }
@@ -35,6 +40,11 @@ export function describeForAll(error: unknown): string {
   if (!(error instanceof ModelError) || WITHOUT_QUOTES.includes(error.reason)) return describe(error);
   const { model, reason } = error.data;
   return describe(new ModelError({ model, reason, detail: 'the log says why' }));
+}
+
+/** What the breaker counts of a failed job. */
+export function seenOf({ isAuth, isTexts }: Failure, error: unknown, { key }: Pick<Conversation, 'key'>) {
+  return { auth: isAuth, message: describeForAll(error), place: isTexts ? placeOf(key) : null };
 }
 
 export function isOverflow(error: unknown): error is ModelError {

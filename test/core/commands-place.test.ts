@@ -108,7 +108,7 @@ test('status shows paused models and what the hour has cost', async () => {
   await using world = await openWorld();
   await world.say('Hello.');
   const { services } = world.bot;
-  await createBreaker(services).failed('test:model', { auth: true, message: 'no key' });
+  await createBreaker(services).failed('test:model', { auth: true, place: null, message: 'no key' });
   const conversation = await services.store.conversations.find(world.place);
   if (conversation === null) throw new Error('Nothing was said.');
   const { calls, limit } = await callBudgetOf(services, conversation);

@@ -200,6 +200,22 @@ describe('after failures', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  it('pauses no model for the text of one place', async () => {
+    const refuse: Script = (request, options) =>
+      transcriptIn(request).includes('refuse me')
+        ? { text: "I'm sorry, but I can't help with that." }
+        : faithful(request, options);
+    await using world = await createWorld({ model: scriptedModel(refuse, { window: 32_000 }) });
+    await world.say('refuse me');
+    await talk(world);
+    for (let tries = 0; tries < 8; tries += 1) {
+      await world.clock.advance(((await world.conversation()).nextAttemptAt ?? 0) - world.clock.now());
+      await world.run();
+    }
+    expect((await world.conversation()).failures).toBe(8);
+    expect(world.of('breaker.opened')).toEqual([]);
+  });
+
   // Shows: B10
   it('an auth failure pauses the model at once, writing nothing', async () => {
     await using world = await createWorld({ model: scriptedModel(failing('auth'), { window: 32_000 }) });

@@ -337,12 +337,27 @@ describe('waiting', () => {
     );
   });
 
+  it('counts what a text may have caused once per place', () => {
+    let state: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
+    const fail = (place: string) => {
+      state = afterFailure(state, { auth: false, message: 'no', place }, 0);
+    };
+    for (let tries = 0; tries < 9; tries += 1) fail('test:here:a');
+    expect(state).toMatchObject({ failures: 1, untilAt: null });
+    for (const place of ['b', 'c', 'd', 'a']) fail(`test:here:${place}`);
+    expect(state).toMatchObject({ failures: 4, untilAt: null });
+    fail('test:here:e');
+    expect(state).toMatchObject({ failures: 5, untilAt: 30_000 });
+    fail('test:here:e');
+    expect(state.pauses).toBe(1);
+  });
+
   it('opens after five failures or one refused key', () => {
-    const closed: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '' };
+    const closed: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
     let state = closed;
     const pauses: (number | null)[] = [];
     for (let failures = 0; failures < 12; failures += 1) {
-      state = afterFailure(state, { auth: false, message: 'no' }, 0);
+      state = afterFailure(state, { auth: false, message: 'no', place: null }, 0);
       pauses.push(state.untilAt);
     }
     expect(pauses).toEqual([
@@ -359,7 +374,7 @@ describe('waiting', () => {
       600_000,
       600_000,
     ]);
-    expect(afterFailure(closed, { auth: true, message: 'no' }, 0).untilAt).toBe(30_000);
+    expect(afterFailure(closed, { auth: true, message: 'no', place: null }, 0).untilAt).toBe(30_000);
   });
 });
 

@@ -181,6 +181,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ...['isQuestion', 'isReaction', 'isStanding', 'isPreference', 'codeShare', 'times', 'numbers', 'digits', 'names'].map(
     (sign): readonly [string, Call] => [`src/search/line-features.ts#${sign}`, (run, text) => run(readSaid(text, 10))],
   ),
+  ['src/search/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
   ['src/search/words.ts#readTokens', (run, text) => run(text, { isWanted: () => true, token: () => undefined })],
   ['src/memory/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
   ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],

@@ -23,6 +23,7 @@ export const LONGEST: readonly string[] = [
   'test/adapters/discord-connection.test.ts',
   'test/adapters/terminal.test.ts',
   'test/adapters/sqlite.test.ts',
+  'test/attacks/expressions.test.ts',
   'test/faults/kill.test.ts',
   'test/attacks/slack-http.test.ts',
   'test/adapters/bullmq-kill.test.ts',

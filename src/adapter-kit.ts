@@ -22,12 +22,12 @@ export {
 } from './domain/key.ts';
 
 // The ports.
-export type * from './ports/channel.ts';
+export * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
 export type * from './ports/blob-store.ts';
 export * from './ports/outbox-store.ts';
-export type * from './ports/summary-store.ts';
+export * from './ports/summary-store.ts';
 export type * from './ports/upkeep.ts';
 export * from './ports/memory-store.ts';
 export * from './ports/journal.ts';
@@ -41,7 +41,7 @@ export type * from './ports/engine-children.ts';
 export type { ToolOutput } from './tools/define.ts';
 export type * from './tools/spawn.ts';
 export type * from './ports/clock.ts';
-export type * from './ports/log.ts';
+export * from './ports/log.ts';
 export type { AgentDirectory } from './config/directory.ts';
 export type { Services, Storage } from './services.ts';
 export type * from './bot/adapters.ts';
@@ -64,7 +64,7 @@ export { MAX_INTEGER } from './commands/spec.ts';
 export { actionOf, asksConfirmation, optionsToAsk } from './commands/actions.ts';
 export { builtInSpecs } from './commands/built-in.ts';
 export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/parse.ts';
-export type * from './ports/reply.ts';
+export * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';

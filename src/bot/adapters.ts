@@ -9,7 +9,7 @@ import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import type { StateStore } from '../ports/journal.ts';
-import type { Log } from '../ports/log.ts';
+import type { Log, LogLevel } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
 import type { PriceList } from '../ports/prices.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -171,7 +171,7 @@ export interface Operations {
 }
 
 export interface LogOptions {
-  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly level: LogLevel;
   readonly secrets: readonly string[];
   readonly output: { write(line: string): unknown; readonly isTTY?: boolean | undefined };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SEVERITIES } from '../ports/log.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
 
@@ -72,7 +73,7 @@ const shapes = {
   hooks: z.array(z.unknown(), 'expected a list').optional(),
   reranker: withFields('function', ['rerank', 'embed']).optional(),
   prompts: withFields('function', ['render', 'keep', 'renderKept']).optional(),
-  log: withFields('function', ['debug', 'info', 'warn', 'error']).optional(),
+  log: withFields('function', SEVERITIES).optional(),
   clock: withFields('function', ['now', 'sleep']).optional(),
   random: withFields('function', ['id', 'next']).optional(),
   role: z.enum(ROLES, `expected ${ROLES.join(', ')}`).optional(),

@@ -45,8 +45,8 @@ export interface BotOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   /**
-   * ProcessRole of this process: `gateway` talks to people, `worker` summarises and remembers. Each needs the other in another
-   * process, with a store and a queue that both share. Default `all`.
+   * `gateway` talks to people, `worker` summarises and remembers. Each needs the other in another process, with a store
+   * and a queue that both share. Default `all`.
    */
   readonly role?: ProcessRole;
   /** Number of conversations maintained concurrently. Default 4. */
@@ -63,4 +63,5 @@ export interface BotOptions {
   readonly configTrouble?: () => string | null;
 }
 
+/** What one process of a bot does. */
 export type ProcessRole = 'gateway' | 'worker' | 'all';

@@ -97,7 +97,7 @@ export function wire(options: BotOptions): Core {
   return {
     ...{ services, channels, engines, actors, outbox, children, held, commandServices, commands, posting, ...ends },
     sink: createSink({ ...talk, actors, commands, held }),
-    send: createSend({ ...talk, actors, role }),
+    send: createSend({ ...talk, actors, isWorker: role === 'worker' }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => options.retentionDays ?? 0 }),
     maintain: async (conversationId, { signal }) => {
       await maintain({ conversationId, trigger: 'queue', instruction: null, signal });

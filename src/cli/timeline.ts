@@ -1,5 +1,6 @@
 import type { App } from '../app/app.ts';
 import { happeningOf } from '../app/happenings.ts';
+import type { ContextJson } from '../context/inspection.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
@@ -64,17 +65,8 @@ function tell(event: StrataEvent): Happening | null {
   return text === null ? null : { event: kind, text, data };
 }
 
-interface Standing {
-  readonly entries: number;
-  readonly tier: string;
-  readonly used: number;
-  readonly window: number;
-  readonly stack: readonly {
-    readonly level: number;
-    readonly kind: string;
-    readonly fromSeq: number;
-    readonly toSeq: number;
-  }[];
+interface Standing extends Pick<ContextJson, 'entries' | 'tier' | 'used' | 'window'> {
+  readonly stack: readonly Pick<ContextJson['stack'][number], 'level' | 'kind' | 'fromSeq' | 'toSeq'>[];
   readonly memories: number;
 }
 

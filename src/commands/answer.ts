@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CommandSpec } from '../ports/command.ts';
-import type { CommandReply, ReplyAction, ReplyCommand } from '../ports/reply.ts';
+import { type CommandReply, type ReplyAction, type ReplyCommand, TONES } from '../ports/reply.ts';
 import { resolveAction } from './actions.ts';
 import { makeReply, takePage } from './reply.ts';
 
@@ -22,7 +22,7 @@ const contentSchema = z.strictObject({
   buttons: z.array(buttonSchema).default([]),
   file: z.strictObject({ name: text, text }).optional(),
   ephemeral: z.boolean().optional(),
-  tone: z.enum(['info', 'success', 'error']).default('info'),
+  tone: z.enum(TONES).default('info'),
 });
 
 const answerSchema = z.union([text.transform((line) => contentSchema.parse({ text: line })), contentSchema]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import type { Audience, Author, ConversationKey } from '../domain/message.ts';
-import type { CommandInvocation } from '../ports/channel.ts';
+import { RIGHTS, type Rights } from '../ports/channel.ts';
 import type { Access } from '../ports/command.ts';
 import type { Log } from '../ports/log.ts';
 import type { CommandAnswer } from './answer.ts';
@@ -45,7 +45,7 @@ export interface CommandCall {
   readonly audience: Audience;
   readonly author: Author;
   /** What the platform lets the author do: `operator` runs the bot, `moderator` manages the place. */
-  readonly rights: CommandInvocation['rights'];
+  readonly rights: Rights;
   readonly log: Log;
   /** Aborted when the answer is no longer awaited. */
   readonly signal: AbortSignal;
@@ -83,7 +83,7 @@ const definitionSchema = z.strictObject({
   description: z.string().min(1, 'expected a text').max(100, 'expected at most 100 characters'),
   options: z.custom<CommandOptions>(isObjectSchema, 'expected z.object({ … })').optional(),
   form: z.array(z.string()).optional(),
-  access: z.enum(['member', 'moderator', 'operator']).optional(),
+  access: z.enum(RIGHTS).optional(),
   confirm: z.boolean().optional(),
   ephemeral: z.boolean().optional(),
   paged: z.boolean().optional(),

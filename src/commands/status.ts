@@ -3,7 +3,7 @@ import { modelsOf } from '../config/directory.ts';
 import { answeredBy } from '../conversation/answered-by.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import { owesReply } from '../conversation/snapshot.ts';
-import { turnFailureOf } from '../conversation/turn-retries.ts';
+import { delayedTurnOf } from '../conversation/turn-retries.ts';
 import { formatCache, formatCost, formatTokens, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import { pausedModels } from '../models/breaker.ts';
@@ -94,7 +94,7 @@ function messagesLine({ nextSeq, compactedUpto, contextFrom }: Conversation): st
 /** Owed replies and posts that are delayed: failed turns, and posts that the platform did not accept. */
 async function replyFields({ services }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const now = services.clock.now();
-  const broken = await turnFailureOf(services.state, conversation);
+  const broken = await delayedTurnOf(services.state, conversation);
   const failed = await lastFailureOf(services.state, conversation);
   const pending = await services.store.outbox.pending(conversation.id);
   const refused = pending.find(({ attempts }) => attempts > 0);

@@ -4,14 +4,14 @@ import { tierOf } from '../context/tiers.ts';
 import { depthOf } from '../domain/key.ts';
 import type { SeqRange } from '../domain/message.ts';
 import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../ports/engine.ts';
-import type { MaintenanceRun } from '../ports/journal.ts';
+import type { MaintenanceTrigger } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { canRewrite } from './commit.ts';
 import type { RewriteRequest } from './rewrite-request.ts';
 
 /** One job that is due now. */
-export type Work = { readonly trigger: MaintenanceRun['trigger'] } & SeqRange &
+export type Work = { readonly trigger: MaintenanceTrigger } & SeqRange &
   (
     | { readonly kind: 'compact' }
     /** Writes the summary of a gap or an edited range. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseKey } from '../domain/key.ts';
+import { LOG_LEVELS } from '../ports/log.ts';
 import { EFFORTS } from '../ports/model.ts';
 import { isTimeZone } from '../util/local-time.ts';
 import { compaction, memory, recall, section, tokens, toolResults } from './agent-tables.ts';
@@ -106,8 +107,6 @@ export const agentSchema = z.strictObject({
   routes: z.array(route),
 });
 export type AgentSettings = z.infer<typeof agentSchema>;
-
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const general = {
   storage: z.strictObject({

@@ -1,8 +1,8 @@
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel } from '../ports/channel.ts';
+import type { TurnFailure } from '../ports/events.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
-import type { TurnFailure } from './turn.ts';
 
 /** The bot's text when it cannot answer. */
 export function failureText(

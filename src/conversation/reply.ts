@@ -3,6 +3,7 @@ import { describe, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextProfile } from '../ports/engine.ts';
+import type { TurnFailure } from '../ports/events.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { holdLease } from '../util/lease.ts';
@@ -14,7 +15,7 @@ import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { readOf } from './standing.ts';
-import { runTurn, type TurnFailure, type TurnOutcome, type TurnStep } from './turn.ts';
+import { runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 

@@ -81,7 +81,7 @@ export interface SendServices {
   readonly channels: Channels;
   readonly logText: TextLog;
   /** A worker has no channels, so it cannot split a text for them. */
-  readonly role: 'gateway' | 'worker' | 'all';
+  readonly isWorker: boolean;
   /** False before startup and while the bot stops: posts wait for a connected process. */
   readonly posts: () => boolean;
 }
@@ -123,11 +123,11 @@ async function passed({ services }: SendServices, conversation: Posting['convers
 }
 
 /** Null for a bot without channels, which stores the message and posts nothing. */
-function channelOf({ channels, role }: SendServices, key: ConversationKey): Channel | null {
+function channelOf({ channels, isWorker }: SendServices, key: ConversationKey): Channel | null {
   const { platform } = parseKey(key);
   const channel = channels.get(platform);
   if (channel !== undefined) return channel;
-  if (role === 'worker') {
+  if (isWorker) {
     const problem = 'this process is a worker, which serves no platform; send from a gateway';
     throw new StrataError('SEND_INVALID', { conversation: key, problem });
   }

@@ -5,7 +5,7 @@ import type { Claim, Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { backoffMs } from '../util/backoff.ts';
 
-const turnFailureSchema = z.object({
+const delayedTurnSchema = z.object({
   /** The seq answered at that time. The failure is over as soon as a later message is answered. */
   answeredUpto: z.int(),
   failures: z.int().min(1),
@@ -13,15 +13,15 @@ const turnFailureSchema = z.object({
   message: z.string(),
 });
 /** A turn that failed without a result, not even an apology. Its reply is still owed. */
-export type TurnFailure = z.infer<typeof turnFailureSchema>;
+export type DelayedTurn = z.infer<typeof delayedTurnSchema>;
 
 const NAME = 'setback';
 
-export async function turnFailureOf(
+export async function delayedTurnOf(
   state: StateStore,
   { id, answeredUpto }: Pick<Conversation, 'id' | 'answeredUpto'>,
-): Promise<TurnFailure | null> {
-  const { success, data } = turnFailureSchema.safeParse(await state.of(id).get(NAME));
+): Promise<DelayedTurn | null> {
+  const { success, data } = delayedTurnSchema.safeParse(await state.of(id).get(NAME));
   return success && data.answeredUpto === answeredUpto ? data : null;
 }
 
@@ -39,7 +39,7 @@ export async function postpone(
 ): Promise<void> {
   const { store, state, clock, random, events } = services;
   const message = describe(error);
-  const earlier = await turnFailureOf(state, conversation).catch(() => null);
+  const earlier = await delayedTurnOf(state, conversation).catch(() => null);
   const failures = (earlier?.failures ?? 0) + 1;
   const nextAttemptAt = clock.now() + backoffMs({ failures, chance: random.next(), retryAfterMs: null });
   events.emit({ kind: 'turn.delayed', conversation: conversation.key, message, failures, nextAttemptAt });

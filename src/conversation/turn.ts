@@ -1,8 +1,9 @@
-import { describe, isStrataError, ModelError, type ModelFailure } from '../domain/errors.ts';
+import { describe, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
 import type { Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { Assembly } from '../ports/engine.ts';
+import type { TurnFailure } from '../ports/events.ts';
 import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
 import { inParallel } from '../util/in-parallel.ts';
 import type { Limit } from '../util/limit.ts';
@@ -49,8 +50,6 @@ export type TurnOutcome =
       readonly message: string;
       readonly steps: readonly TurnStep[];
     };
-
-export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empty' | 'hook' | 'internal';
 
 /** A finished round of the tool loop: the model's text and calls, and their results. */
 export interface TurnStep {

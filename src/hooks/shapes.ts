@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FINISH_REASONS } from '../ports/model.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 
@@ -73,7 +74,7 @@ export const shapes = {
     result: z.strictObject({
       text: text.default(''),
       calls: z.array(call).default([]),
-      finish: z.enum(['stop', 'length', 'tool-calls', 'filtered', 'other']).default('stop'),
+      finish: z.enum(FINISH_REASONS).default('stop'),
       usage: usage.default(NO_USAGE),
     }),
   },

@@ -1,6 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import { placeOf } from '../domain/key.ts';
 import type { Author, Entry } from '../domain/message.ts';
+import type { Rights } from '../ports/channel.ts';
 import type { Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 
@@ -8,7 +9,7 @@ import type { Conversation } from '../ports/store.ts';
 export interface Requester {
   readonly reader: MemoryReader;
   readonly author: Author;
-  readonly rights: 'member' | 'moderator' | 'operator';
+  readonly rights: Rights;
 }
 
 type Target = Pick<Memory, 'scope' | 'place' | 'subjectId' | 'kind'>;

@@ -5,6 +5,7 @@ import {
   type Memory,
   type MemoryChange,
   type MemoryEvent,
+  type MemoryEventKind,
   type MemoryKind,
   type MemoryList,
   type MemoryReader,
@@ -223,7 +224,7 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
 
 interface Alteration {
   readonly by: Requester;
-  readonly kind: MemoryEvent['kind'];
+  readonly kind: MemoryEventKind;
   readonly change: (memory: Memory) => MemoryChange;
   readonly detail: MemoryEvent['detail'];
 }

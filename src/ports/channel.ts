@@ -216,11 +216,14 @@ export interface KeptMessage {
   readonly editedAt: number | null;
 }
 
+/** The platform's roles: an `operator` owns the bot, a `moderator` manages the place. */
+export const RIGHTS = ['member', 'moderator', 'operator'] as const;
+export type Rights = (typeof RIGHTS)[number];
+
 export interface CommandInvocation extends HeardBy {
   readonly conversation: ConversationKey;
   readonly author: Author;
-  /** The platform's roles: an `operator` owns the bot, a `moderator` manages the place. */
-  readonly rights: 'member' | 'moderator' | 'operator';
+  readonly rights: Rights;
   /** Command and sub-command, for example `['memory', 'why']`. */
   readonly path: readonly string[];
   readonly options: Readonly<Record<string, string>>;

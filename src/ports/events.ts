@@ -3,8 +3,11 @@ import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts'
 import type { DropReason } from './channel.ts';
 import type { Tier } from './engine.ts';
 import type { ChildEndReason } from './engine-children.ts';
-import type { CacheLossCause, MaintenanceRun } from './journal.ts';
+import type { CacheLossCause, MaintenanceRun, MaintenanceTrigger, MaintenanceWork } from './journal.ts';
 import type { ModelPurpose, TokenCounts } from './model.ts';
+
+/** Why a turn has no answer. */
+export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empty' | 'hook' | 'internal';
 
 /** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
@@ -34,7 +37,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | {
       readonly kind: 'turn.failed';
       readonly readUpto: number;
-      readonly reason: ModelFailure | 'hook' | 'internal' | 'steps' | 'length' | 'filtered' | 'empty';
+      readonly reason: TurnFailure;
       readonly message: string;
     }
   | { readonly kind: 'turn.superseded'; readonly readUpto: number }
@@ -103,8 +106,8 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | { readonly kind: 'maintenance.requested'; readonly tier: Tier | 'manual' | 'gap' | 'idle' }
   | {
       readonly kind: 'maintenance.started';
-      readonly work: MaintenanceRun['work'];
-      readonly trigger: MaintenanceRun['trigger'];
+      readonly work: MaintenanceWork;
+      readonly trigger: MaintenanceTrigger;
     }
   | { readonly kind: 'maintenance.ended'; readonly run: MaintenanceRun }
   | {

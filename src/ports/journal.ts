@@ -51,24 +51,35 @@ export interface CacheLossTotal extends CacheLoss {
   readonly losses: number;
 }
 
+export const MAINTENANCE_WORK = ['compact', 'fill', 'rewrite', 'condense', 'extract'] as const;
+export type MaintenanceWork = (typeof MAINTENANCE_WORK)[number];
+
+/** Why a run began. */
+export const MAINTENANCE_TRIGGERS = [
+  'background',
+  'aggressive',
+  'emergency',
+  'gap',
+  'stale',
+  'stack',
+  'idle',
+  'shutdown',
+  'manual',
+] as const;
+export type MaintenanceTrigger = (typeof MAINTENANCE_TRIGGERS)[number];
+
+export const MAINTENANCE_OUTCOMES = ['committed', 'stale', 'failed'] as const;
+export type MaintenanceOutcome = (typeof MAINTENANCE_OUTCOMES)[number];
+
 /** One maintenance run, for `/status` and the compaction history. */
 export interface MaintenanceRun {
   readonly id: string;
   readonly conversationId: number;
-  readonly work: 'compact' | 'fill' | 'rewrite' | 'condense' | 'extract';
-  readonly trigger:
-    | 'background'
-    | 'aggressive'
-    | 'emergency'
-    | 'gap'
-    | 'stale'
-    | 'stack'
-    | 'idle'
-    | 'shutdown'
-    | 'manual';
+  readonly work: MaintenanceWork;
+  readonly trigger: MaintenanceTrigger;
   readonly fromSeq: number;
   readonly toSeq: number;
-  readonly outcome: 'committed' | 'stale' | 'failed';
+  readonly outcome: MaintenanceOutcome;
   readonly error: string | null;
   /** Corrected tokens of the whole view, before and after. */
   readonly tokensBefore: number;

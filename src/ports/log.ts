@@ -1,3 +1,11 @@
+/** From the least severe to the most. */
+export const SEVERITIES = ['debug', 'info', 'warn', 'error'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The lowest severity that a log writes; `silent` writes nothing. */
+export const LOG_LEVELS = [...SEVERITIES, 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** Structured log lines. Fields contain ids, counts and durations, and by default never the text of messages. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;

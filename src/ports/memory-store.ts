@@ -133,18 +133,22 @@ export type MemoryChange = Partial<
   >
 >;
 
+export const MEMORY_EVENT_KINDS = [
+  'added',
+  'corroborated',
+  'promoted',
+  'superseded',
+  'edited',
+  'pinned',
+  'recalled',
+  'rejected',
+  'exported',
+] as const;
+export type MemoryEventKind = (typeof MEMORY_EVENT_KINDS)[number];
+
 export interface MemoryEvent {
   readonly memoryId: MemoryId;
-  readonly kind:
-    | 'added'
-    | 'corroborated'
-    | 'promoted'
-    | 'superseded'
-    | 'edited'
-    | 'pinned'
-    | 'recalled'
-    | 'rejected'
-    | 'exported';
+  readonly kind: MemoryEventKind;
   readonly at: number;
   /** Author id or `model`. */
   readonly actor: string;

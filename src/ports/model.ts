@@ -104,7 +104,8 @@ export type ModelPart =
   | { readonly kind: 'call'; readonly call: ToolCall }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: ModelUsage };
 
-export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'filtered' | 'other';
+export const FINISH_REASONS = ['stop', 'length', 'tool-calls', 'filtered', 'other'] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** Tokens of calls. Cached tokens are part of the input, reasoning tokens part of the output. */
 export interface TokenCounts {

@@ -1,3 +1,6 @@
+export const TONES = ['info', 'success', 'error'] as const;
+export type Tone = (typeof TONES)[number];
+
 /** The answer of a command, independent of any platform. Terminal, Discord and Slack render it. All text is plain. */
 export interface CommandReply {
   readonly title: string;
@@ -12,7 +15,7 @@ export interface CommandReply {
   readonly picture?: ReplyPicture | null;
   /** Visible only to the person who asked, if the platform supports it. */
   readonly ephemeral: boolean;
-  readonly tone: 'info' | 'success' | 'error';
+  readonly tone: Tone;
 }
 
 export interface ReplyFile {

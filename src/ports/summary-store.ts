@@ -27,7 +27,8 @@ export interface Summary {
 }
 
 /** What a summary has to keep exactly, or the view loses it. */
-export type SpecificKind = 'link' | 'path' | 'code' | 'date' | 'number' | 'name' | 'prohibition' | 'promise';
+export const SPECIFIC_KINDS = ['link', 'path', 'code', 'date', 'number', 'name', 'prohibition', 'promise'] as const;
+export type SpecificKind = (typeof SPECIFIC_KINDS)[number];
 
 /** Seqs in ascending order by what their entries say. It holds no text, so nothing in it has to be forgotten. */
 export type LossIndex = Readonly<Partial<Record<SpecificKind, readonly number[]>>>;

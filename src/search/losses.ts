@@ -1,4 +1,4 @@
-import type { LossIndex, SpecificKind } from '../ports/summary-store.ts';
+import { type LossIndex, SPECIFIC_KINDS, type SpecificKind } from '../ports/summary-store.ts';
 import { type Span, type Specific, specificsIn } from './specifics.ts';
 import { cachedStem } from './stem.ts';
 import { tellingWords } from './stop-words.ts';
@@ -56,9 +56,6 @@ export function keptShare(account: Account): number {
   return specifics === 0 ? 1 : kept / specifics;
 }
 
-const SPECIFIC_KINDS: readonly SpecificKind[] = [
-  ...(['link', 'path', 'code', 'date', 'number', 'name', 'prohibition', 'promise'] as const),
-];
 /** Maximum number of entries of one kind in the index; the newest are kept. */
 const MAX_INDEXED = 200;
 

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
+import type { Severity } from '../ports/log.ts';
 
 export interface LogLine {
-  readonly level: string;
+  readonly level: Severity;
   /** ISO 8601. */
   readonly time: string;
   readonly message: string;
@@ -14,7 +15,7 @@ export function formatLogLine({ level, time, message, fields }: LogLine, options
   return `${[time.slice(11, 19), colored(level, options.color), oneLine(message), ...shown].join(' ')}\n`;
 }
 
-function colored(level: string, color: boolean): string {
+function colored(level: Severity, color: boolean): string {
   const padded = level.padEnd(5);
   if (!color) return padded;
   const format = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';

@@ -3,7 +3,7 @@ import {
   formatNumber,
   type Gauge,
   type LayerSpan,
-  type MaintenanceRun,
+  type MaintenanceWork,
   type Moment,
 } from '../../../src/adapter-kit.ts';
 import { caption, seqAxis, shareAxis, thresholdLines } from './axes.ts';
@@ -95,7 +95,7 @@ function hotspot({ moment, x, width }: Bar, { window }: { readonly window: numbe
   return html`<a href="?at=${seq}" tabindex="-1" aria-label="Look at #${seq}"><rect class="hot" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>#${seq}: ${percent(used / Math.max(1, window))} used. ${figures}</title></rect></a>`;
 }
 
-const MARK_NAMES: Readonly<Record<MaintenanceRun['work'], string>> = {
+const MARK_NAMES: Readonly<Record<MaintenanceWork, string>> = {
   compact: 'compaction',
   fill: 'summary of a gap',
   rewrite: 'rewritten summary',

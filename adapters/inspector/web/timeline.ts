@@ -5,6 +5,7 @@ import {
   formatNumber,
   type LayerSpan,
   type MaintenanceRun,
+  type MaintenanceWork,
   type MemoryLine,
   type MessageLine,
   type Turn,
@@ -71,7 +72,7 @@ function isNear(at: number, { messages, isPast }: ConversationView, hidden: Read
   return at >= first.at && (!isPast || at <= last.at);
 }
 
-const KIND_OF_WORK: Readonly<Record<MaintenanceRun['work'], EventKind>> = {
+const KIND_OF_WORK: Readonly<Record<MaintenanceWork, EventKind>> = {
   compact: 'compactions',
   rewrite: 'compactions',
   condense: 'condensings',
@@ -106,7 +107,7 @@ function whereaboutsBadge(whereabouts: Whereabouts, key: string): Markup {
   }
 }
 
-const WORK: Readonly<Record<MaintenanceRun['work'], string>> = {
+const WORK: Readonly<Record<MaintenanceWork, string>> = {
   compact: 'Compacted',
   fill: 'Filled the gap',
   rewrite: 'Rewrote the summary of',

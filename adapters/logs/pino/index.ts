@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
-import type { Log, LogFields } from '../../../src/adapter-kit.ts';
+import type { Log, LogFields, LogLevel, Severity } from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
 import { createRedactor } from './redact.ts';
 
 export interface PinoLogOptions {
-  /** The lowest severity to write. */
-  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly level: LogLevel;
   /** Receives the lines, each with its line break. Default: standard error. */
   readonly output?: LogOutput;
   /** Short lines for people instead of JSON. Default: if the output is a terminal. */
@@ -21,8 +20,7 @@ export interface LogOutput {
 }
 
 /** From the least severe to the most. */
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-type Level = (typeof LEVELS)[number];
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /**
  * A log based on pino: one JSON object per line, or a readable line in a terminal. Written synchronously, so that a
@@ -30,8 +28,8 @@ type Level = (typeof LEVELS)[number];
  */
 export function createPinoLog(options: PinoLogOptions): Log {
   let logger: Logger | null = null;
-  const lineOf = (level: Level) => (message: string, fields?: LogFields) => {
-    if (options.level === 'silent' || LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
+  const lineOf = (level: Severity) => (message: string, fields?: LogFields) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
     logger ??= openLogger(options);
     logger[level](distinct(fields), message);
   };

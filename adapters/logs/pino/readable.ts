@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { formatLogLine } from '../../../src/adapter-kit.ts';
+import { formatLogLine, SEVERITIES } from '../../../src/adapter-kit.ts';
 
-const lineSchema = z.looseObject({ level: z.string(), time: z.string(), message: z.string().default('') });
+const lineSchema = z.looseObject({ level: z.enum(SEVERITIES), time: z.string(), message: z.string().default('') });
 
 /** Formats one line of JSON for people. */
 export function readableLine(line: string, options: { readonly color: boolean }): string {

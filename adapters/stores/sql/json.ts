@@ -1,16 +1,20 @@
 import { z } from 'zod';
-import type {
-  Author,
-  BlobId,
-  Calibration,
-  JsonValue,
-  LossIndex,
-  MaintenanceRun,
-  Memory,
-  MemoryEvent,
-  MemoryId,
-  Part,
-  PostBody,
+import {
+  type Author,
+  type BlobId,
+  type Calibration,
+  type JsonValue,
+  type LossIndex,
+  MAINTENANCE_OUTCOMES,
+  MAINTENANCE_TRIGGERS,
+  MAINTENANCE_WORK,
+  type MaintenanceRun,
+  MEMORY_EVENT_KINDS,
+  type Memory,
+  type MemoryEvent,
+  type MemoryId,
+  type Part,
+  type PostBody,
 } from '../../../src/adapter-kit.ts';
 import type { MemoryEventRow } from './tables.ts';
 
@@ -67,11 +71,11 @@ const extractedBy: z.ZodType<Memory['extractedBy']> = z
 const run: z.ZodType<MaintenanceRun> = z.strictObject({
   id: z.string(),
   conversationId: z.number(),
-  work: z.enum(['compact', 'fill', 'rewrite', 'condense', 'extract']),
-  trigger: z.enum(['background', 'aggressive', 'emergency', 'gap', 'stale', 'stack', 'idle', 'shutdown', 'manual']),
+  work: z.enum(MAINTENANCE_WORK),
+  trigger: z.enum(MAINTENANCE_TRIGGERS),
   fromSeq: z.number(),
   toSeq: z.number(),
-  outcome: z.enum(['committed', 'stale', 'failed']),
+  outcome: z.enum(MAINTENANCE_OUTCOMES),
   error: z.string().nullable(),
   tokensBefore: z.number(),
   tokensAfter: z.number(),
@@ -85,17 +89,7 @@ const run: z.ZodType<MaintenanceRun> = z.strictObject({
 
 const memoryEvent: z.ZodType<MemoryEvent> = z.object({
   memoryId: z.custom<MemoryId>((value) => typeof value === 'string'),
-  kind: z.enum([
-    'added',
-    'corroborated',
-    'promoted',
-    'superseded',
-    'edited',
-    'pinned',
-    'recalled',
-    'rejected',
-    'exported',
-  ]),
+  kind: z.enum(MEMORY_EVENT_KINDS),
   at: z.number(),
   actor: z.string(),
   detail: z.json(),

@@ -8,6 +8,7 @@ import type {
   MemoryKind,
   MemoryState,
   ModelPurpose,
+  PostRow,
   Role,
   SummaryId,
   Trust,
@@ -209,7 +210,7 @@ interface OutboxTable {
   /** Emptied once the post is sent; the entry contains the text. */
   body: string | null;
   reply_to: string | null;
-  state: 'pending' | 'sent' | 'failed';
+  state: PostRow['state'];
   attempts: number;
   platform_message_id: string | null;
   reason: string | null;

@@ -11,6 +11,7 @@ import {
   type OptionSpec,
   optionsToAsk,
   type ReplyCommand,
+  type Rights,
 } from '../../../../src/adapter-kit.ts';
 import { heardBy } from '../../shared/heard-by.ts';
 import { isServed } from '../access.ts';
@@ -151,7 +152,7 @@ function rightsOf(
   { settings, ownerIds }: Pick<CommandServices, 'settings' | 'ownerIds'>,
   userId: string,
   permissions: string,
-): CommandInvocation['rights'] {
+): Rights {
   if (settings.operators.includes(userId) || ownerIds().includes(userId)) return 'operator';
   return (BigInt(permissions) & MANAGES) === 0n ? 'member' : 'moderator';
 }

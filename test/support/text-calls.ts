@@ -21,7 +21,7 @@ const spec = {
 };
 const speaker = { label: 'Ada', name: 'Ada' };
 const view = (newest: string) => ({
-  ...{ asker: 'Ada', name: 'Ada', newest, calls: [], clock: '2026-11-20 10:00', isTruncated: false },
+  ...{ asker: 'Ada', name: 'Ada', newest, calls: [], clock: '2026-11-20 10:00' },
   statements: [{ text: newest, source: 'message', author: 'Ada', when: '', place: 1 }],
 });
 const entry = (text: string): Entry => ({

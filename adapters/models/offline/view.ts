@@ -25,15 +25,12 @@ export interface View {
   /** Tool calls since the newest message, with their results. */
   readonly calls: readonly { readonly call: ToolCall; readonly result: ToolResult | null }[];
   readonly clock: string | null;
-  /** Whether a marker says that older messages are not shown. */
-  readonly isTruncated: boolean;
 }
 
 const label = /^\[#\d+((?: \| [^|\]]*)*)\] ?/;
 const memoryLine = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
 const summaryHead = /^\[Summary (\S+) of messages #(\d+) to #(\d+)(?:[^\d\]][^\]]*)?\]/;
 const clockLine = /^\[Current time: ([^\]]+)\]/;
-const markerLine = /^\[System: .*truncated/i;
 const time = /^\d{4}-\d{2}-\d{2}/;
 
 /** Parses a request as Strata renders it, and tolerates other renderings: unknown lines are plain text. */
@@ -53,9 +50,6 @@ export function readView(request: ModelRequest): View {
     statements: statements.map((statement, order) => ({ ...statement, order })),
     calls: callsAfter(request.messages, newestAt),
     clock: newestLines.find(({ kind }) => kind === 'clock')?.text ?? null,
-    isTruncated: [...request.system.map(({ text }) => text), ...spoken.map(({ text }) => text)].some((text) =>
-      markerLine.test(text),
-    ),
   };
 }
 

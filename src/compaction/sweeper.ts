@@ -3,7 +3,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 
 /**
  * Finds conversations with due, unclaimed maintenance, after a lost kick, a wiped queue or a killed worker, and kicks
@@ -42,7 +42,7 @@ const AT_SHUTDOWN = 4;
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { events } = options.services;
   const end = new AbortController();
-  const recent = new RecentMap<ConversationKey, number>(MAX_RECENT);
+  const recent = createRecentMap<ConversationKey, number>(MAX_RECENT);
   const leave = events.on(({ kind, conversation, at }) => {
     if (kind === 'message.accepted' && conversation !== null) recent.set(conversation, at);
   });

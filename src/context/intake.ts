@@ -1,4 +1,4 @@
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 
 /** Which messages an engine has taken in, by conversation. */
 export interface Intake {
@@ -23,7 +23,7 @@ interface Taken {
 }
 
 export function createIntake(): Intake {
-  const known = new RecentMap<number, Taken>(MAX_CONVERSATIONS);
+  const known = createRecentMap<number, Taken>(MAX_CONVERSATIONS);
   const keep = (id: number, taken: Taken): Taken => {
     known.set(id, taken);
     return taken;

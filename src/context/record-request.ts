@@ -6,7 +6,7 @@ import type { Passage, PassageSection, VolatileSection } from '../ports/engine.t
 import type { ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { TurnCommit } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 import { entryMessageOf } from './entry-message.ts';
 import { keepProfile, type ProfileParts } from './keep-profile.ts';
 import { readLink } from './note-chain.ts';
@@ -47,7 +47,7 @@ const MAX_REMEMBERED = 500;
 export function createRequestRecorder(
   services: Pick<Services, 'store' | 'prompts' | 'agents' | 'log'>,
 ): RequestRecorder {
-  const links = new RecentMap<number, ChainLink>(MAX_REMEMBERED);
+  const links = createRecentMap<number, ChainLink>(MAX_REMEMBERED);
   const kept = new WeakMap<ViewRequest['profile'], ProfileParts>();
   const partsOf = ({ request: { profile, snapshot } }: Fitted): ProfileParts => {
     const known = kept.get(profile);

@@ -9,7 +9,7 @@ import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Claim } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 
 export interface SentRequest {
   readonly sent: ModelRequest;
@@ -50,7 +50,7 @@ interface Remembered {
 
 /** One for all conversations of a process. */
 export function createCacheAccounts(services: Accounting): CacheAccounts {
-  const kept = new RecentMap<number, Remembered>(MAX_REMEMBERED);
+  const kept = createRecentMap<number, Remembered>(MAX_REMEMBERED);
   const unexplained = (error: unknown): Closed => {
     services.log.warn('cache.unexplained', { error: describe(error) });
     return { print: null, losses: [] };

@@ -3,7 +3,7 @@ import type { ContextReport } from '../context/inspection.ts';
 import { describe } from '../domain/errors.ts';
 import type { Measurement, Thresholds } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 
 /** How full the view of a conversation is. */
 export interface Gauge {
@@ -30,7 +30,7 @@ interface KnownReading {
 
 /** Reads each view once until its conversation or the settings of its agent change. */
 export function createGauges(services: Pick<CommandServices, 'inspect' | 'agents'>): Gauges {
-  const kept = new RecentMap<number, KnownReading>(MAX_KEPT);
+  const kept = createRecentMap<number, KnownReading>(MAX_KEPT);
   return {
     async of(conversation) {
       const { id, nextSeq, revision, key } = conversation;

@@ -4,7 +4,7 @@ import { type RecordingLimits, readRecording } from '../forecast/open.ts';
 import type { Recording } from '../forecast/recording.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 
 /** A conversation as it was when somebody began to try settings on it. */
 export interface Session {
@@ -39,7 +39,7 @@ export function createRecordings(
   services: Pick<CommandServices, 'store' | 'search' | 'agents' | 'profile' | 'clock'>,
   limits: RecordingLimits = LIMITS,
 ): Recordings {
-  const held = new RecentMap<number, Held>(MAX_SESSIONS);
+  const held = createRecentMap<number, Held>(MAX_SESSIONS);
   const never = new AbortController().signal;
   let isWaiting = false;
   const free = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { localDate } from '../util/local-time.ts';
-import { RecentMap } from '../util/recent-map.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Number of messages before the newest one that a statement may cite. */
@@ -71,7 +71,7 @@ function sourcesFor(text: string, entries: readonly Entry[]): number[] {
 
 /** Counts per running turn; a conversation has one at a time. */
 function createTurnCount() {
-  const counts = new RecentMap<number, { readonly readUpto: number; readonly count: number }>(MAX_COUNTED);
+  const counts = createRecentMap<number, { readonly readUpto: number; readonly count: number }>(MAX_COUNTED);
   return {
     /** False if the turn has used up its limit. */
     take({ conversationId, readUpto }: ToolContext): boolean {

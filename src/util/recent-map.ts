@@ -1,5 +1,9 @@
 /** A map of at most `max` entries: setting a key makes it the newest, and the oldest one leaves. */
-export class RecentMap<Key, Value> extends Map<Key, Value> {
+export function createRecentMap<Key, Value>(max: number): Map<Key, Value> {
+  return new RecentMap(max);
+}
+
+class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
 
   constructor(max: number) {

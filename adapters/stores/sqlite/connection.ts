@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
-import { explain, FileMoved, isBusy } from './failures.ts';
+import { explain, fileMoved, isBusy } from './failures.ts';
 import { wipeUnused } from './wipe.ts';
 
 /** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
@@ -112,7 +112,7 @@ function watchPlace(path: string): () => void {
   return () => {
     if (performance.now() - checkedAt < PLACE_MS) return;
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.ino !== ino || found.dev !== dev) throw new FileMoved();
+    if (found?.ino !== ino || found.dev !== dev) throw fileMoved();
     checkedAt = performance.now();
   };
 }

@@ -16,11 +16,8 @@ const ANOTHER_FOLDER = 'set --data to another directory';
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 
 /** Another file, or none, is at its place. */
-export class FileMoved extends Error {
-  readonly code = 'MOVED';
-  constructor() {
-    super('another file or none is at its place');
-  }
+export function fileMoved(): Error {
+  return Object.assign(new Error('another file or none is at its place'), { code: 'MOVED' });
 }
 
 const CAUSES: readonly Cause[] = [

@@ -4,6 +4,7 @@ import { createButtons } from '../../adapters/channels/slack/commands/buttons.ts
 import { lineOf } from '../../adapters/channels/slack/commands/commands.ts';
 import { manifestOf } from '../../adapters/channels/slack/manifest.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey } from '../../src/adapter-kit.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import {
   ADA,
   BOB,
@@ -130,6 +131,19 @@ describe('slash commands', () => {
     slack.slash('status', { user_id: BOB });
     await answered(2);
     expect(bot.sink.commands[1]?.rights).toBe('member');
+  });
+
+  test('have no rights of a role that is lost', async () => {
+    let now = Date.now();
+    bot = openChannel(slack, { table: { sockets: 1 }, clock: { ...createSystemClock(), now: () => now } });
+    await bot.channel.start(bot.sink);
+    slack.slash('status');
+    await answered();
+    slack.people.set(ADA, { ...slack.people.get(ADA), is_admin: false });
+    now += 61_000;
+    slack.slash('status');
+    await answered(2);
+    expect(bot.sink.commands.map(({ rights }) => rights)).toEqual(['moderator', 'member']);
   });
 
   test('who runs the bot is named in the settings', async () => {

@@ -8,7 +8,8 @@ import type { Workspace } from './workspace.ts';
 
 /** Slack's data about people and channels, cached for an hour. Null if Slack does not return it in time. */
 export interface Places {
-  user(id: string): Promise<WireUser | null>;
+  /** At most as old as that; by default an hour. */
+  user(id: string, maxAgeMs?: number): Promise<WireUser | null>;
   channel(id: string): Promise<WireChannel | null>;
   /** Drops the cached data of a channel, so that the next access requests it. */
   forget(channelId: string): void;
@@ -121,13 +122,13 @@ export function audienceOf(channel: WireChannel): Audience {
 }
 
 interface Cache<Value> {
-  get(id: string): Promise<Value | null>;
+  get(id: string, maxAgeMs?: number): Promise<Value | null>;
   drop(id: string): void;
 }
 
 interface Kept<Value> {
   answer: Promise<Value | null>;
-  until: number;
+  askedAt: number;
   /** Used while Slack does not respond. Null before the first response. */
   last: Value | null;
 }
@@ -146,19 +147,20 @@ function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>):
         },
         () => {
           // Requested again the next time.
-          kept.until = 0;
+          kept.askedAt = Number.NEGATIVE_INFINITY;
           return kept.last;
         },
       );
-    const kept: Kept<Value> = { answer, until: clock.now() + KEPT_MS, last };
+    const kept: Kept<Value> = { answer, askedAt: clock.now(), last };
     if (known.size >= MAX_KEPT) known.clear();
     known.set(id, kept);
     return kept;
   };
   return {
-    async get(id) {
+    async get(id, maxAgeMs = KEPT_MS) {
       const found = known.get(id);
-      const kept = found !== undefined && found.until > clock.now() ? found : ask(id, found?.last ?? null);
+      const isFresh = found !== undefined && clock.now() - found.askedAt < maxAgeMs;
+      const kept = isFresh ? found : ask(id, found?.last ?? null);
       return (await within(clock, LOOKUP_MS, kept.answer)) ?? kept.last;
     },
     drop: (id) => known.delete(id),

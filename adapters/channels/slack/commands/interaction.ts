@@ -47,11 +47,14 @@ interface Answer {
 
 export const UNSERVED = errorReply('The bot does not serve you here.');
 
+/** Soon after somebody has lost a role in the workspace, their commands have no more rights than anybody's. */
+const MAX_ROLE_AGE_MS = 60_000;
+
 /** Null if the access lists exclude the person or the place. */
 export async function invocationOf(options: VisitOptions, visit: Visit): Promise<CommandInvocation | null> {
   const { settings, workspace, places } = options;
   const { userId, channelId } = visit;
-  const user = await places.user(userId);
+  const user = await places.user(userId, MAX_ROLE_AGE_MS);
   const isOutsider = isForeign(user, { home: user?.team_id ?? visit.teamId, own: workspace.teamId });
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);

@@ -8,7 +8,7 @@ import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut } from './opt-out.ts';
 import { isOrder } from './orders.ts';
-import { mentionsName, peopleAt } from './people.ts';
+import { isSameName, mentionsName, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
 import { type ConcerningStatement, forgottenAmong } from './tombstones.ts';
 
@@ -70,8 +70,12 @@ async function hooked(services: AddServices, addition: Addition): Promise<Additi
 /** The person present whom the statement names; otherwise the one who asks, or nobody for the operator. */
 async function subjectFor({ store }: AddServices, { text, subject, by }: Addition): Promise<Subject> {
   if (subject !== undefined) return subject;
-  const [named] = await othersNamedIn(store, text, by);
-  if (named !== undefined) return { id: named.id, name: named.name };
+  const named = await othersNamedIn(store, text, by);
+  const [first] = named;
+  if (first !== undefined) {
+    const isTwice = named.some(({ id, name }) => id !== first.id && isSameName(name, first.name));
+    return { id: isTwice ? null : first.id, name: first.name };
+  }
   return by.rights === 'operator' ? null : by.author;
 }
 

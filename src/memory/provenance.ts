@@ -44,7 +44,7 @@ export function provenanceOf(
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
   const own = isDirect && isByOnePerson(grounding.supporting);
-  const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust);
+  const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust, context.entries);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
@@ -57,8 +57,9 @@ function isAskedFor(sources: readonly Entry[]): boolean {
 }
 
 /** A statement about another person who is present needs more than a request. */
-function isAboutMember(subject: Provenance['subject'], trust: Trust): boolean {
-  return subject !== null && subject.id !== null && trust !== 'self';
+function isAboutMember(subject: Provenance['subject'], trust: Trust, entries: readonly Entry[]): boolean {
+  if (subject === null || trust === 'self') return false;
+  return subject.id !== null || peopleOf(entries).some((person) => isNamed(person, subject.name));
 }
 
 /**
@@ -85,15 +86,27 @@ function subjectOf(named: string | null | undefined, said: Said, entries: readon
   const { text, sources } = said;
   const known = peopleOf(entries);
   const about = oneLine(named ?? '').replace(/^@/u, '');
-  if (about) {
-    const people = [...peopleOf(sources, 'authors'), ...known];
-    return people.find((person) => isNamed(person, about)) ?? { id: null, name: about };
-  }
+  if (about) return personCalled(about, sources, known) ?? { id: null, name: about };
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const [speaker] = speakers;
   if (!speaker || speakers.length > 1) return null;
-  const others = known.filter((person) => person.id !== speaker.id && mentionsName(text, person.name));
-  return others.length === 0 ? speaker : (others[0] ?? null);
+  const [other] = known.filter((person) => person.id !== speaker.id && mentionsName(text, person.name));
+  if (other === undefined) return speaker;
+  return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
+}
+
+/**
+ * The one person with this name: among those who say it, then among those whom they mention, then among all. Null for
+ * nobody and for several, because whoever a statement is about may change it, and anybody may take a name.
+ */
+function personCalled(name: string, sources: readonly Entry[], known: readonly Author[]): Author | null {
+  const mentioned = sources.flatMap(({ mentions }) => mentions);
+  for (const people of [peopleOf(sources, 'authors'), mentioned, known]) {
+    const called = new Map(people.filter((person) => isNamed(person, name)).map((person) => [person.id, person]));
+    const [first = null] = called.values();
+    if (called.size > 0) return called.size === 1 ? first : null;
+  }
+  return null;
 }
 
 /** Somebody else here is called the same: readers of the statement could not tell whose word it is. */

@@ -235,3 +235,38 @@ describe('a statement about somebody else', () => {
     expect(await edit('Ada was fired for theft')).toMatchObject({ trust: 'other', state: 'candidate' });
   });
 });
+
+describe('a statement that names two people with one name', () => {
+  const mallory = { id: 'u-mal', name: 'ada', kind: 'person' } as const;
+  const proposal = { text: 'Ada lives in Bremen', about: 'Ada' };
+
+  async function namesakes() {
+    const world = await openWorld();
+    await world.say('hi', { by: mallory, key: general });
+    await world.say('hello', { key: general });
+    return world;
+  }
+
+  it.each(['Ada', null])('belongs to neither of them, about %s', async (about) => {
+    await using world = await namesakes();
+    const said = await world.say('Ada lives in Bremen, please remember that', { by: bob, key: general });
+    const { writes } = await world.admit([{ ...proposal, about, sources: [said.seq] }], { key: general });
+    expect(writes).toMatchObject([{ memory: { subjectId: null, state: 'candidate' } }]);
+  });
+
+  it('belongs to the one who says it or is mentioned', async () => {
+    await using world = await namesakes();
+    const own = await world.say('I live in Bremen', { key: general });
+    const { writes } = await world.admit([{ ...proposal, sources: [own.seq] }], { key: general });
+    expect(writes).toMatchObject([{ memory: { subjectId: ada.id } }]);
+    const said = await world.say('@Ada lives in Bremen', { by: bob, key: general, mentions: [ada] });
+    const { writes: others } = await world.admit([{ ...proposal, sources: [said.seq] }], { key: general });
+    expect(others).toMatchObject([{ memory: { subjectId: ada.id } }]);
+  });
+
+  it('belongs to neither of them by command', async () => {
+    await using world = await namesakes();
+    const added = await world.memories.add({ text: 'Ada lives in Bremen', by: requester(world) });
+    expect(added).toMatchObject({ memory: { subjectId: null, state: 'candidate' } });
+  });
+});

@@ -10,7 +10,7 @@ import {
   tighter,
   tighterThan,
 } from '../../../src/adapter-kit.ts';
-import { earliest, prepareUpdate, presentOf } from './conversation-rows.ts';
+import { earliest, isFree, prepareUpdate, presentOf } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { writeJson } from './json.ts';
 import { createPostInsert, type InsertPosts } from './posts.ts';
@@ -86,9 +86,8 @@ type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };
 /** Pure: the row after the message, and the claim to answer it if a reply is wanted and no turn is running. */
 function accept(row: ConversationRow, append: Append): { changed: ConversationRow; claim: Claim | null } {
   const { now, claimLeaseMs } = append;
-  const isFree = row.reply_until === null || row.reply_until <= now;
   const claim =
-    append.wantsReply && claimLeaseMs !== null && isFree
+    append.wantsReply && claimLeaseMs !== null && isFree(row.reply_until, now)
       ? { conversationId: row.id, epoch: row.reply_epoch + 1, until: now + claimLeaseMs }
       : null;
   const changed = {

@@ -66,6 +66,19 @@ export function presentOf(row: Pick<ConversationRow, 'audience' | 'present_audie
   return row.present_audience ?? row.audience;
 }
 
+/** No claim or hold lasts longer. One that ends later was made before the clock was set back. */
+const MAX_HOLD_MS = 15 * 60_000;
+
+export function isFree(until: number | null, now: number): boolean {
+  return until === null || until <= now || until > now + MAX_HOLD_MS;
+}
+
+/** The same as a condition. */
+export function whereFree(column: 'reply_until' | 'maintenance_until' | 'outbox.held_until', now: number) {
+  const until = sql.ref(column);
+  return sql<boolean>`(${until} is null or ${until} <= ${now} or ${until} > ${now + MAX_HOLD_MS})`;
+}
+
 /** Whether the epoch of a claim is still the newest and was not released. */
 export function holdsReply(row: ConversationRow, epoch: number): boolean {
   return row.reply_epoch === epoch && row.reply_until !== null;

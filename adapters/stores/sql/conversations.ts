@@ -1,7 +1,15 @@
 import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../src/adapter-kit.ts';
 import { changeConversation } from './conversation-changes.ts';
 import { isSeen, readPage } from './conversation-pages.ts';
-import { type ConversationRows, earliest, holdsMaintenance, holdsReply, isOf } from './conversation-rows.ts';
+import {
+  type ConversationRows,
+  earliest,
+  holdsMaintenance,
+  holdsReply,
+  isFree,
+  isOf,
+  whereFree,
+} from './conversation-rows.ts';
 import type { SqlEngine, Transaction } from './engine.ts';
 import { toConversation } from './rows.ts';
 import type { Shared } from './shared.ts';
@@ -31,7 +39,7 @@ function orNull(row: ConversationRow | null) {
 
 async function claim(rows: ConversationRows, transaction: Transaction, request: ClaimRequest) {
   const row = await rows.lock(transaction, request.conversationId);
-  if (row === null || !isFree(row, request)) return null;
+  if (row === null || !mayClaim(row, request)) return null;
   const until = request.now + request.leaseMs;
   const values =
     request.work === 'reply'
@@ -50,12 +58,12 @@ async function claim(rows: ConversationRows, transaction: Transaction, request: 
   };
 }
 
-function isFree(row: ConversationRow, { work, now }: ClaimRequest): boolean {
+function mayClaim(row: ConversationRow, { work, now }: ClaimRequest): boolean {
   // The caller has read the debt earlier, and another process may have replied since.
   const isOwed = row.reply_due_seq > row.answered_upto;
-  if (work === 'reply') return isOwed && (row.reply_until === null || row.reply_until <= now);
+  if (work === 'reply') return isOwed && isFree(row.reply_until, now);
   const isWaiting = row.next_attempt_at !== null && row.next_attempt_at > now;
-  return !isWaiting && (row.maintenance_until === null || row.maintenance_until <= now);
+  return !isWaiting && isFree(row.maintenance_until, now);
 }
 
 async function renew(
@@ -117,7 +125,7 @@ function owing({ query }: SqlEngine, { now, limit, platform }: DueRequest) {
     .selectAll()
     .whereRef('reply_due_seq', '>', 'answered_upto')
     .where(isSeen)
-    .where((where) => where.or([where('reply_until', 'is', null), where('reply_until', '<=', now)]));
+    .where(whereFree('reply_until', now));
   const ours = platform === undefined ? owed : owed.where(isOf(platform));
   return ours.orderBy('last_activity_at').orderBy('id').limit(limit).compile();
 }
@@ -128,7 +136,7 @@ function maintainable({ query }: SqlEngine, { now, limit, platform }: DueRequest
     .selectAll()
     .where('maintain_at', '<=', now)
     .where((where) => where.or([where('next_attempt_at', 'is', null), where('next_attempt_at', '<=', now)]))
-    .where((where) => where.or([where('maintenance_until', 'is', null), where('maintenance_until', '<=', now)]));
+    .where(whereFree('maintenance_until', now));
   const ours = platform === undefined ? due : due.where(isOf(platform));
   return ours.orderBy('maintain_at').orderBy('id').limit(limit).compile();
 }

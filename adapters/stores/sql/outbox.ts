@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type OutboxStore, POST_HOLD_MS } from '../../../src/adapter-kit.ts';
-import { isOf } from './conversation-rows.ts';
+import { isOf, whereFree } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine } from './engine.ts';
 import { toPost } from './rows.ts';
 import type { OutboxRow } from './tables.ts';
@@ -50,7 +50,7 @@ function takeFree(
     .innerJoin('conversation', 'conversation.id', 'outbox.conversation_id')
     .select('outbox.id')
     .where('outbox.state', '=', pending)
-    .where('outbox.held_until', '<=', now)
+    .where(whereFree('outbox.held_until', now))
     .where(isOf(platform))
     .orderBy('outbox.id')
     .limit(limit);
@@ -59,7 +59,7 @@ function takeFree(
     .set({ held_until: now + POST_HOLD_MS })
     .where('id', 'in', free)
     .where('state', '=', pending)
-    .where('held_until', '<=', now)
+    .where(whereFree('outbox.held_until', now))
     .returningAll()
     .compile();
 }

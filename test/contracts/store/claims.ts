@@ -9,6 +9,8 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { ABROAD, HERE, type Kit, type Lab, NOW, THERE } from '../store-kit.ts';
 
+const HOUR_MS = 3_600_000;
+
 export function claimsContract(lab: Lab): void {
   describe('claims', () => {
     let store: Store;
@@ -33,6 +35,21 @@ export function claimsContract(lab: Lab): void {
         expect(await store.conversations.claim({ ...request, now: NOW + 99 })).toBeNull();
         expect((await store.conversations.claim({ ...request, now: NOW + 100 }))?.claim.epoch).toBe(2);
       }
+    });
+
+    it.each(['reply', 'maintenance'] as const)('frees a %s claim of a clock set back', async (work) => {
+      const { id } = await kit.ask();
+      const request = { work, conversationId: id, leaseMs: 100 };
+      await store.conversations.claim({ ...request, now: NOW + 3 * HOUR_MS });
+      await store.conversations.change(id, { kind: 'maintain', at: NOW });
+      expect(await store.conversations.due(work, { now: NOW, limit: 9 })).toHaveLength(1);
+      expect((await store.conversations.claim({ ...request, now: NOW }))?.claim.epoch).toBe(2);
+    });
+
+    it('claims the reply to a message after the clock was set back', async () => {
+      const asked = { wantsReply: true, claimLeaseMs: 100 };
+      await kit.say('before', { ...asked, now: NOW + 3 * HOUR_MS });
+      expect((await kit.say('after', { ...asked, now: NOW })).claim?.epoch).toBe(2);
     });
 
     it('gives one of many at once the claim', async () => {

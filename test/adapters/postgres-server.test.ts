@@ -9,6 +9,7 @@ import { parseKey, type Storage } from '../../src/adapter-kit.ts';
 import { erasureContract } from '../contracts/erasure.ts';
 import { createKit, HERE, NOW, READER, THREAD } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
+import { upgradeKillContract } from '../contracts/upgrade-kill.ts';
 import { ask, createSchema, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { SIZED, sized } from '../support/size.ts';
@@ -54,6 +55,14 @@ describe('on a Postgres server', () => {
       async run(statements) {
         for (const statement of statements) await schema.ask(statement);
       },
+    }));
+
+    upgradeKillContract(['truncate entry_index, summary_index, memory_index'], () => ({
+      open,
+      async run(statements) {
+        for (const statement of statements) await schema.ask(statement);
+      },
+      start: () => start('hold'),
     }));
 
     erasureContract(() => ({ open }));

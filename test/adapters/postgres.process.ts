@@ -1,13 +1,17 @@
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { makeKey } from '../../src/adapter-kit.ts';
 
-/** A process that uses a database until it is killed: `open` only opens it, `write` reports each durable message. */
+/**
+ * A process that uses a database: `open` only opens and closes it, `hold` keeps it open until it is killed, and `write`
+ * reports each durable message.
+ */
 const [url = '', work = 'open', name = '0'] = process.argv.slice(2);
 
 async function main(): Promise<void> {
   const { store } = await createPostgresStorage({ url });
   process.stdout.write('ready\n');
   if (work === 'open') return await store.close();
+  if (work === 'hold') return void setInterval(() => undefined, 1_000);
   await Promise.all(Array.from({ length: 8 }, (_, writer) => write(store, writer)));
 }
 

@@ -20,6 +20,7 @@ import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
 import { CALL, createKit, HERE, type Kit, NOW, textParts } from '../contracts/store-kit.ts';
 import { upgradeContract } from '../contracts/upgrade.ts';
+import { upgradeKillContract } from '../contracts/upgrade-kill.ts';
 import { filesWith } from '../support/on-disk.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
@@ -97,22 +98,19 @@ describe('sqlite', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  upgradeContract(
-    [
-      'drop table entry_unindexed',
-      ...['entry_index', 'summary_index', 'memory_index'].map(
-        (name) => `insert into ${name} (${name}) values ('delete-all')`,
-      ),
-    ],
-    () => ({
-      open,
-      async run(statements) {
-        const database = new Database(file());
-        for (const statement of statements) database.exec(statement);
-        database.close();
-      },
-    }),
-  );
+  const run = async (statements: readonly string[]) => {
+    const database = new Database(file());
+    for (const statement of statements) database.exec(statement);
+    database.close();
+  };
+  const CLEAR_INDEX = [
+    'drop table entry_unindexed',
+    ...['entry_index', 'summary_index', 'memory_index'].map(
+      (name) => `insert into ${name} (${name}) values ('delete-all')`,
+    ),
+  ];
+  upgradeContract(CLEAR_INDEX, () => ({ open, run }));
+  upgradeKillContract(CLEAR_INDEX, () => ({ open, run, start: () => start('hold') }));
 
   erasureContract(() => ({ open }));
 

@@ -9,7 +9,7 @@ export interface StoreUnderUpgrade {
 }
 
 /** What 0.1.0 did not have. The words of its index are cleared, so that finding something shows that they were made. */
-const BACK_TO_0_1_0 = [
+export const BACK_TO_0_1_0 = [
   'drop table conversation_state',
   `insert into state values ('spend', '1', '{}'), ('spend', '99', '{}'), ('breaker', 'm', '{}')`,
   'drop table memory_reading',

@@ -93,6 +93,15 @@ describe('a message of Discord', () => {
   });
 
   // Shows: C7
+  test('reads the texts in components of bots', () => {
+    const section = { type: 9, components: [{ type: 10, content: 'failed' }], accessory: { type: 2, label: 'Retry' } };
+    const inner = [{ type: 10, content: 'Build 7' }, section, { type: 99 }, null, { type: 10, content: 5 }];
+    const components = [{ type: 17, components: inner }, 'odd', { type: 1, components: null }];
+    expect(map({ author: OTHER_BOT, components })?.text).toBe('Build 7\nfailed');
+    const deep = Array.from({ length: 50_000 }).reduce<object>((one) => ({ type: 17, components: [one] }), {});
+    expect(map({ author: OTHER_BOT, content: 'x', components: [deep] })?.text).toBe('x');
+  });
+
   test('marks stickers, polls and forwarded messages', () => {
     expect(map({ sticker_items: [{ id: '1', name: 'Wumpus', format_type: 1 }] })?.text).toBe('[sticker: Wumpus]');
     const poll = {
@@ -145,6 +154,9 @@ describe('a message of Discord', () => {
     const embeds = [{ title: 'Build 7', description: 'failed', fields: [{ name: 'branch', value: 'main' }] }];
     expect(map({ author: OTHER_BOT, embeds })?.text).toBe('[card]\nBuild 7\nfailed\nbranch: main');
     expect(map({ content: 'https://example.org', embeds })?.text).toBe('https://example.org');
+    const copy = { content: '', embeds, attachments: [] };
+    const forwarded = map({ message_reference: { type: 1, message_id: '7' }, message_snapshots: [{ message: copy }] });
+    expect(forwarded?.text).toContain('> Build 7\n> failed');
     expect(map({ type: 20, author: OTHER_BOT, content: 'pong' })?.text).toBe('pong');
     expect(isWithheld(wire({ content: '', embeds }))).toBe(false);
     expect(isWithheld(wire({ content: '', components: [{ type: 17 }] }))).toBe(false);

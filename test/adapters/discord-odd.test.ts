@@ -91,6 +91,19 @@ test('everything not stored is counted with its reason', async () => {
   });
 });
 
+test('messages in a channel of an unknown kind are private', async () => {
+  const odd = '300000000000000098';
+  double.addChannel({ id: odd, type: 97, guild_id: GUILD, name: 'odd' } as never);
+  const made = [double.say(odd, ADA, 'hello'), double.say(odd, ADA, 'again')];
+  await until('both', () => opened.sink.messages.length === 2);
+  const conversation = `discord:${GUILD}:${odd}`;
+  expect(opened.sink.messages[0]).toMatchObject({ conversation, audience: 'private', isAudienceAssumed: true });
+  expect(double.rest.sent('GET', new RegExp(`/channels/${odd}$`))).toHaveLength(1);
+  for (const one of made.slice(0, 1)) double.remove(one);
+  await until('the removal', () => opened.sink.removals.length === 1);
+  expect(opened.sink.removals).toEqual([{ conversation, externalIds: [made[0]?.id] }]);
+});
+
 test('a channel message without its server is no direct message', async () => {
   double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', message({ channel_id: GENERAL, author: ADA, content: 'hello' }));
   await until('the message', () => opened.sink.messages.length === 1);

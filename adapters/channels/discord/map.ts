@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   type AttachmentPart,
   type Author,
@@ -113,9 +114,8 @@ function isForward({ message_reference: reference }: WireMessage): boolean {
   return reference?.type === FORWARD;
 }
 
-type Content = Pick<WireMessage, 'content' | 'attachments' | 'embeds' | 'sticker_items' | 'poll' | 'mentions'> & {
-  readonly author?: WireUser;
-};
+type Fields = 'content' | 'attachments' | 'embeds' | 'components' | 'sticker_items' | 'poll' | 'mentions';
+type Content = Pick<WireMessage, Fields> & { readonly author?: WireUser };
 
 function textOf(message: WireMessage, context: MapContext): string {
   const { referenced_message: referenced, message_snapshots: snapshots, type } = message;
@@ -126,10 +126,11 @@ function textOf(message: WireMessage, context: MapContext): string {
 }
 
 function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageBytes'>): string {
-  const { sticker_items: stickers, poll, author, embeds } = content;
+  const { sticker_items: stickers, poll, author, embeds, components } = content;
+  // On people's messages, embeds are only link previews.
+  const isCard = author?.bot === true || content.content === '';
   const notes = [
-    // On people's messages, embeds are only link previews.
-    ...(author?.bot ? embeds.map(cardNote) : []),
+    ...(isCard ? [...embeds.map(cardNote), wordsOf(components)] : []),
     ...(stickers ?? []).map(({ name }) => `[sticker: ${name}]`),
     ...(poll ? [pollNote(poll)] : []),
     ...content.attachments
@@ -147,6 +148,26 @@ function cardNote({ title, description, fields }: Content['embeds'][number]): st
   const text = lines.filter(Boolean).join('\n');
   return text === '' ? '' : `[card]\n${text}`;
 }
+
+const TEXT_DISPLAY = 10;
+const MAX_DEPTH = 5;
+const componentSchema = z.object({
+  type: z.number(),
+  content: z.string().catch(''),
+  components: z.array(z.unknown()).catch([]),
+});
+
+/** The texts in components, which bots can use instead of content. */
+function wordsOf(components: readonly unknown[], depth = MAX_DEPTH): string {
+  const words = components.map((component) => {
+    const { type, content, components: inner } = componentSchema.safeParse(component).data ?? NO_COMPONENT;
+    if (type === TEXT_DISPLAY) return content;
+    return depth > 0 ? wordsOf(inner, depth - 1) : '';
+  });
+  return words.filter((text) => text !== '').join('\n');
+}
+
+const NO_COMPONENT: z.infer<typeof componentSchema> = { type: 0, content: '', components: [] };
 
 function megabytes(bytes: number): string {
   return (bytes / 1_000_000).toFixed(1);

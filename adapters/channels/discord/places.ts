@@ -7,8 +7,11 @@ import { isNewer, snowflakeAt } from './wire.ts';
 
 /** The gateway's knowledge of servers and channels. */
 export interface Places {
-  /** Null if the bot cannot see the channel. Asks Discord for unknown channels; rejects if that fails. */
-  find(channelId: string): Promise<Place | null>;
+  /**
+   * Null if the bot cannot see the channel. Asks Discord for unknown channels; rejects if that fails. A channel of a kind
+   * that the library does not know is a private place in `guildId`.
+   */
+  find(channelId: string, guildId: string | null): Promise<Place | null>;
   /** The same, from the cache only. */
   peek(channelId: string): Place | null;
   /** The newest message of the channel according to Discord; null if unknown. */
@@ -35,6 +38,8 @@ export interface ActivePlace {
   readonly since: string;
 }
 
+const MAX_ODD = 1_000;
+
 export function createPlaces(clientNow: () => Client | null): Places {
   const shardOf = (guildId: string | null): number => {
     const count = clientNow()?.options.shardCount ?? 1;
@@ -42,10 +47,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
   };
   const cached = (id: string): Channel | null => clientNow()?.channels.cache.get(id) ?? null;
   return {
-    async find(channelId) {
-      const channel = cached(channelId) ?? (await fetchChannel(clientNow(), channelId));
-      return channel === null ? null : placeFrom(channel);
-    },
+    find: createFinder(clientNow),
     peek(channelId) {
       const channel = cached(channelId);
       return channel === null ? null : placeFrom(channel);
@@ -93,20 +95,31 @@ export function createPlaces(clientNow: () => Client | null): Places {
   };
 }
 
+function createFinder(clientNow: () => Client | null): Places['find'] {
+  /** Channels of kinds that the library does not know. */
+  const odd = new Set<string>();
+  return async (channelId, guildId) => {
+    const oddPlace = guildId === null ? null : { guildId, channelId, threadId: null, ...UNKNOWN };
+    if (odd.has(channelId)) return oddPlace;
+    try {
+      const channels = clientNow()?.channels;
+      const channel = channels?.cache.get(channelId) ?? (await channels?.fetch(channelId)) ?? null;
+      if (channel !== null) return placeFrom(channel);
+    } catch (error) {
+      // Deleted or invisible: either way not a place of this bot.
+      if (isOutOfReach(error)) return null;
+      throw error;
+    }
+    if (odd.size >= MAX_ODD) odd.clear();
+    odd.add(channelId);
+    return oddPlace;
+  };
+}
+
 /** A channel of another server is rejected, even if somebody knows its id. */
 function isKnownIn(channel: Channel, guildId: string | null): boolean {
   const place = placeFrom(channel);
   return guildId === null ? place?.audience === 'public' : place?.guildId === guildId;
-}
-
-async function fetchChannel(client: Client | null, id: string): Promise<Channel | null> {
-  try {
-    return (await client?.channels.fetch(id)) ?? null;
-  } catch (error) {
-    // Deleted or invisible: either way not a place of this bot.
-    if (isOutOfReach(error)) return null;
-    throw error;
-  }
 }
 
 function activeFrom(channel: Channel, messageId: string): readonly (ActivePlace & { readonly newest: string })[] {

@@ -129,7 +129,7 @@ async function openVisit(
   const user = member?.user ?? interaction.user;
   if (!user || !channelId) return null;
   const direct: Place = { guildId: null, channelId, threadId: null, audience: 'dm' };
-  const place = guildId || member ? await parts.places.find(channelId) : direct;
+  const place = guildId || member ? await parts.places.find(channelId, guildId ?? null) : direct;
   if (place === null) return null;
   if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
   const base = {

@@ -13,7 +13,12 @@ export type MessagePacket =
       /** Null if the packet contains only part of the message. */
       readonly message: WireMessage | null;
     }
-  | { readonly kind: 'removal'; readonly channelId: string; readonly ids: readonly string[] };
+  | {
+      readonly kind: 'removal';
+      readonly channelId: string;
+      readonly guildId: string | null;
+      readonly ids: readonly string[];
+    };
 
 export type ReadPacket = MessagePacket | Malformed;
 
@@ -28,9 +33,13 @@ const READERS: Readonly<Record<string, (data: unknown) => ReadPacket | null>> = 
   MESSAGE_CREATE: readMessage,
   MESSAGE_UPDATE: readUpdate,
   MESSAGE_DELETE: (data) =>
-    parsed(deleteSchema, data, ({ id, channel_id: channelId }) => ({ kind: 'removal', channelId, ids: [id] })),
+    parsed(deleteSchema, data, ({ id, channel_id: channelId, guild_id: guildId = null }) => ({
+      ...{ kind: 'removal', channelId, guildId, ids: [id] },
+    })),
   MESSAGE_DELETE_BULK: (data) =>
-    parsed(bulkDeleteSchema, data, ({ ids, channel_id: channelId }) => ({ kind: 'removal', channelId, ids })),
+    parsed(bulkDeleteSchema, data, ({ ids, channel_id: channelId, guild_id: guildId = null }) => ({
+      ...{ kind: 'removal', channelId, guildId, ids },
+    })),
 };
 
 /** Null if it does not concern messages, or nobody made the change. */

@@ -50,12 +50,14 @@ export interface Receiver extends Later {
   drained(): Promise<void>;
 }
 
+type Removal = Pick<Extract<MessagePacket, { kind: 'removal' }>, 'channelId' | 'guildId' | 'ids'>;
+
 /** Handles messages read over REST, when their channel's turn has come. */
 export interface Later {
   /** Whether the message was stored; false if it was already known or is not to be stored. */
   message(message: WireMessage, options: { readonly isPast: boolean }): Promise<boolean>;
   edited(message: WireMessage): Promise<void>;
-  removed(channelId: string, externalIds: readonly string[]): Promise<void>;
+  removed(removal: Removal): Promise<void>;
 }
 
 export function createReceiver(options: ReceiverOptions): Receiver {
@@ -65,7 +67,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const work = async (packet: MessagePacket): Promise<void> => {
     if (packet.kind === 'message') await take(packet.message, false);
     else if (packet.kind === 'edit') await receiveUpdate(options, packet);
-    else await receiveRemoval(options, packet.channelId, packet.ids);
+    else await receiveRemoval(options, packet);
   };
   return {
     packet(type, data, shardId) {
@@ -87,7 +89,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
     message: async (message, { isPast }) => await take(await withMember(options, message), isPast),
     edited: (message) => receiveEdit(options, message),
-    removed: (channelId, externalIds) => receiveRemoval(options, channelId, externalIds),
+    removed: (removal) => receiveRemoval(options, removal),
     drained: lanes.drained,
   };
 }
@@ -156,23 +158,20 @@ async function receiveEdit(options: ReceiverOptions, message: WireMessage): Prom
   await withRetries(options, 'stored', () => options.sink.edited(edit));
 }
 
-async function receiveRemoval(
-  options: ReceiverOptions,
-  channelId: string,
-  externalIds: readonly string[],
-): Promise<void> {
-  const place = await withRetries(options, 'placed', () => options.places.find(channelId));
+async function receiveRemoval(options: ReceiverOptions, { channelId, guildId, ids }: Removal): Promise<void> {
+  const place = await withRetries(options, 'placed', () => options.places.find(channelId, guildId));
   if (place === null) return;
   const conversation = keyOf(options.bot, place);
-  await withRetries(options, 'stored', () => options.sink.removed({ conversation, externalIds }));
+  await withRetries(options, 'stored', () => options.sink.removed({ conversation, externalIds: ids }));
 }
 
 /** A message without a server is a direct message, unless its channel is known to belong to a server. */
 async function placeOf(options: ReceiverOptions, message: WireMessage): Promise<Place | null> {
   const known = options.places.peek(message.channel_id);
   if (known !== null) return known;
-  if (message.guild_id || message.member)
-    return await withRetries(options, 'placed', () => options.places.find(message.channel_id));
+  const { channel_id: channelId, guild_id: guildId = null } = message;
+  if (guildId || message.member)
+    return await withRetries(options, 'placed', () => options.places.find(channelId, guildId));
   return { guildId: null, channelId: message.channel_id, threadId: null, audience: 'dm' };
 }
 

@@ -56,7 +56,8 @@ async function applyChanges(parts: CatchUpContext, stint: Stint, { newest }: Str
   try {
     const kept = (await stint.cursor?.kept()) ?? [];
     const { edited, removed } = await findChanges(parts, channelId, { kept, newest });
-    if (removed.length > 0 && !parts.signal.aborted) await later.removed(channelId, removed);
+    const { guildId } = stint.place;
+    if (removed.length > 0 && !parts.signal.aborted) await later.removed({ channelId, guildId, ids: removed });
     for (const message of edited) if (!parts.signal.aborted) await later.edited(within(stint, message));
     if (edited.length + removed.length > 0) {
       const counts = { edited: edited.length, removed: removed.length };

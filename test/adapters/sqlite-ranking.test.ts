@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { bestOf } from '../../adapters/stores/sqlite/ranking.ts';
+
+const seqs = fc
+  .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 })
+  .map((own) => own.toSorted((a, b) => b - a));
+// Halves have exact sums.
+const postings = fc.array(fc.record({ seqs, weight: fc.integer({ min: 1, max: 8 }).map((weight) => weight / 2) }), {
+  maxLength: 8,
+});
+
+it('adds up what words say about each entry', () => {
+  fc.assert(
+    fc.property(postings, fc.integer({ min: 1, max: 70 }), (given, limit) => {
+      const sums = new Map<number, number>();
+      for (const { seqs: own, weight } of given) for (const seq of own) sums.set(seq, (sums.get(seq) ?? 0) + weight);
+      const all = [...sums].map(([seq, score]) => ({ seq, score }));
+      const best = all.sort((a, b) => b.score - a.score || b.seq - a.seq).slice(0, limit);
+      expect(bestOf(given, limit)).toEqual(best);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -56,6 +56,14 @@ describe('deploy/', () => {
     },
   );
 
+  it('runs Node.js with the flags of `npm start`', () => {
+    const { scripts } = z.object({ scripts: z.object({ start: z.string() }) }).parse(JSON.parse(read('package.json')));
+    const flags = scripts.start.split(' ').filter((word) => word.startsWith('--'));
+    expect(flags).not.toEqual([]);
+    expect(unit).toContain(`/usr/bin/node ${flags.join(' ')} /`);
+    expect(dockerfile).toContain(`ENTRYPOINT ["node", ${flags.map((flag) => `"${flag}"`).join(', ')}, "bin`);
+  });
+
   it('names the tokens that the configuration takes', () => {
     const tokens = [...read('config.toml').matchAll(/"env:((?:DISCORD|SLACK)_\w+_TOKEN)"/gu)].map((match) => match[1]);
     expect(tokens).toHaveLength(3);

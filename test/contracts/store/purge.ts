@@ -104,9 +104,11 @@ export function purgeContract(lab: Lab): void {
         memories: [kit.inserting('violets', [1]), kit.inserting('global', [2], { scope: 'global' })],
       });
       const erased = store.conversations.change(id, { kind: 'purge' });
-      const next = await kit.say('again');
+      // A store with several connections may begin a later call first.
+      while ((await store.conversations.get(id)) !== null);
+      const [left, next] = await Promise.all([kit.tablesNaming([id]), kit.say('again')]);
+      expect(left).toContain('entry');
       expect({ seq: next.seq, isSame: next.conversation.id === id }).toEqual({ seq: 1, isSame: false });
-      expect(await store.conversations.get(id)).toBeNull();
       const listed = await store.conversations.list({ order: 'active', limit: 9, after: null });
       expect(listed.map((one) => one.id)).toEqual([next.conversation.id]);
       expect(await store.transcript.read(id, { fromSeq: 1, toSeq: 99, limit: 99 })).toEqual([]);
@@ -114,7 +116,6 @@ export function purgeContract(lab: Lab): void {
       expect(await storage.search.entries({ conversationId: id, text: 'violets', limit: 9 })).toEqual([]);
       expect(await kit.recallable()).toEqual([]);
       expect(await kit.compact(claim, kit.summary(3, 4))).toBe('stale');
-      expect(await kit.tablesNaming([id])).toContain('entry');
       await erased;
       expect(await kit.tablesNaming([id])).toEqual([]);
     });
@@ -128,7 +129,7 @@ export function purgeContract(lab: Lab): void {
       let written = 0;
       for (; !isOver; written += 1) await kit.say('at the same time', { conversation: THERE });
       await erased;
-      expect(written).toBeGreaterThan(LONG_MESSAGES / 2);
+      expect(written).toBeGreaterThan(LONG_MESSAGES / 4);
     });
 
     it('leaves nothing but other conversations', async () => {
@@ -155,11 +156,11 @@ export function purgeContract(lab: Lab): void {
   });
 }
 
-const LONG_MESSAGES = 24;
+const LONG_MESSAGES = 48;
 
 /** Messages of which one transaction deletes few. */
 export async function fillLong(kit: Kit, conversation = HERE) {
-  const text = `violets ${Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ')}`;
+  const text = `violets ${Array.from({ length: 300 }, (_, index) => `word${index}`).join(' ')}`;
   const said = await Promise.all(Array.from({ length: LONG_MESSAGES }, () => kit.say(text, { conversation })));
   return await kit.get(said[0]?.conversation.id ?? 0);
 }

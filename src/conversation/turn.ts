@@ -5,6 +5,7 @@ import { withinLimit } from '../models/within-limit.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { TurnFailure } from '../ports/events.ts';
 import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../ports/model.ts';
+import { oneLine } from '../util/foreign-text.ts';
 import { inParallel } from '../util/in-parallel.ts';
 import type { Limit } from '../util/limit.ts';
 import { cleanText } from '../util/text.ts';
@@ -143,10 +144,14 @@ function isPassing(error: ModelError): boolean {
 
 /** A model may call many tools in one step; other conversations must not wait for all of them. */
 const MAX_CALLS_AT_ONCE = 8;
+/** The name of a tool is shorter; a model may make up any. */
+const MAX_NAME_LENGTH = 100;
 
 /** The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. */
 async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
-  const calls = step.calls.map((call, index) => ({ ...call, callId: `${prefix}.${index + 1}` }));
+  const calls = step.calls.map((call, index) => {
+    return { ...call, callId: `${prefix}.${index + 1}`, tool: oneLine(call.tool).slice(0, MAX_NAME_LENGTH) };
+  });
   const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call));
   return { text: step.text, calls, results: results.map((result) => ({ ...result, text: cleanText(result.text) })) };
 }

@@ -178,6 +178,22 @@ describe('the request', () => {
     expect(text).not.toContain('"text":"  "');
   });
 
+  test.each([
+    ['openai:gpt-5-mini', 'input'],
+    ['local:m', 'messages'],
+    ['anthropic:claude-haiku-4-5', 'messages'],
+    ['google:gemini-2.5-flash', 'contents'],
+  ])('%s gets no tool name that it rejects', async (id, field) => {
+    const made = ['multi_tool_use.parallel', '1 look up', 'x'.repeat(200), 'ö', ''];
+    const calls = made.map((tool, index) => ({ callId: `c${index}`, tool, input: {} }));
+    const results = calls.map(({ callId, tool }) => ({ callId, tool, text: 'no such tool', isError: true }));
+    const messages: ModelMessage[] = [...people, { role: 'assistant', text: '', calls }, { role: 'tool', results }];
+    const body = await sent(id, ask('', { messages, tools: [rollDice] }));
+    const names = [...JSON.stringify(body[field]).matchAll(/"name":"([^"]*)"/gu)].map(([, name]) => name ?? '');
+    expect(names.length).toBeGreaterThanOrEqual(made.length);
+    for (const name of names) expect(name).toMatch(/^[a-zA-Z_][\w-]{0,63}$/u);
+  });
+
   test('sends images as bytes, and others by name', async () => {
     const png = 'iVBORw0KGgo=';
     const images: ModelMessage = {

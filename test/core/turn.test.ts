@@ -221,6 +221,15 @@ describe('a turn', () => {
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
   });
 
+  it('keeps a name that a model made up short and clean', async () => {
+    const { parts, seen } = setUp([calls(`a\u001b[2J\u202e\n${'b'.repeat(1000)}`), text('done')]);
+    const { steps } = await runTurn(parts, 't1');
+    const [call] = seen.ran;
+    expect(call?.tool).toMatch(/^a\[2J b{20,}$/u);
+    expect(call?.tool).toHaveLength(100);
+    expect(steps[0]?.results[0]?.tool).toBe(call?.tool);
+  });
+
   it('runs eight calls of a step at once, in order', async () => {
     let [running, most] = [0, 0];
     const order: string[] = [];

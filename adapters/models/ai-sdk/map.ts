@@ -79,7 +79,12 @@ function toAssistant({ text, calls }: Extract<ModelMessage, { role: 'assistant' 
     ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
     ...calls.map(
       ({ callId, tool, input }) =>
-        ({ type: 'tool-call', toolCallId: toCallId(callId), toolName: tool, input: toInput(input) }) as const,
+        ({
+          type: 'tool-call',
+          toolCallId: toCallId(callId),
+          toolName: toToolName(tool),
+          input: toInput(input),
+        }) as const,
     ),
   ];
   return content.length === 0 ? [] : [{ role: 'assistant', content }];
@@ -89,7 +94,7 @@ function toToolResult(result: Extract<ModelMessage, { role: 'tool' }>['results']
   return {
     type: 'tool-result',
     toolCallId: toCallId(result.callId),
-    toolName: result.tool,
+    toolName: toToolName(result.tool),
     output: { type: result.isError ? 'error-text' : 'text', value: result.text || '(no output)' },
   } as const;
 }
@@ -97,6 +102,15 @@ function toToolResult(result: Extract<ModelMessage, { role: 'tool' }>['results']
 /** Providers accept letters, digits, `_` and `-`, at most 64 of them. */
 function toCallId(callId: string): string {
   return callId.replaceAll(/[^\w-]/g, '_').slice(-64);
+}
+
+/**
+ * A model may call a tool that it made up. Providers would reject every later request of the conversation because of a
+ * name that they don't accept.
+ */
+function toToolName(tool: string): string {
+  const name = tool.replaceAll(/[^\w-]/g, '_').slice(0, 64);
+  return /^[a-z_]/i.test(name) ? name : `_${name}`.slice(0, 64);
 }
 
 /** An unreadable call was stored as received, but providers accept only objects. */

@@ -91,13 +91,23 @@ describe('the conversation of a message', () => {
     });
   });
 
+  test('names no private channel that somebody names by its id', async () => {
+    const bot = await start();
+    const block = { type: 'channel', channel_id: STAFF };
+    const rich = { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [block] }] };
+    slack.say(GENERAL, ADA, `see <#${STAFF}> or <#${GENERAL}>`);
+    slack.say(GENERAL, ADA, `<#${STAFF}>`, { blocks: [rich] });
+    await arrived(bot, `see #${STAFF} or #general`);
+    await arrived(bot, `#${STAFF}`);
+  });
+
   test('quotes the beginning of a thread from before the bot', async () => {
     const bot = await start();
-    const root = slack.store(GENERAL, BOB, 'The build of <#C0STAFF01> is red');
+    const root = slack.store(GENERAL, BOB, `The build of <#${GENERAL}> is red`);
     slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: root.ts });
     const first = await arrived(
       bot,
-      '[the thread is about this message of Bob]\n> The build of #staff is red\n@strata why?',
+      '[the thread is about this message of Bob]\n> The build of #general is red\n@strata why?',
     );
     slack.say(GENERAL, ADA, 'and since when?', { thread_ts: root.ts });
     expect((await arrived(bot, 'and since when?')).conversation).toBe(first.conversation);

@@ -13,7 +13,7 @@ export interface Places {
   channel(id: string): Promise<WireChannel | null>;
   /** Drops the cached data of a channel, so that the next access requests it. */
   forget(channelId: string): void;
-  /** Names of everything that a message mentions. */
+  /** Names of the people and public channels that a message mentions. */
   namesFor(message: WireMessage): Promise<Names>;
 }
 
@@ -43,7 +43,7 @@ export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
       ]);
       return {
         user: (id) => nameOf((id === userId ? own : users.get(id)) ?? null),
-        channel: (id) => places.get(id)?.name ?? null,
+        channel: (id) => publicName(places.get(id)),
       };
     },
   };
@@ -70,6 +70,11 @@ async function collect<Value>(
 ): Promise<ReadonlyMap<string, Value>> {
   const found = await Promise.all(ids.map(async (id) => [id, await get(id)] as const));
   return new Map(found.flatMap(([id, value]) => (value === null ? [] : [[id, value] as const])));
+}
+
+/** Anybody may write the id of a private channel, whose name is not for everybody. */
+function publicName(channel: WireChannel | undefined): string | null {
+  return channel !== undefined && audienceOf(channel) === 'public' ? (channel.name ?? null) : null;
 }
 
 export function nameOf(user: WireUser | null): string | null {

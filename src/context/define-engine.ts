@@ -80,10 +80,12 @@ async function reduceWindow(
   const turn = { conversationId: snapshot.conversation.id, readUpto };
   const isFirst = reason === 'overflow' && reducedWindows.shareOf(turn) === 1;
   const view = { ...request, volatile: [], steps: [] };
-  const tokensBefore = (await assemble(view)).measurement.used;
+  const { used: tokensBefore, fixed, reserve } = (await assemble(view)).measurement;
   const idle = { ok: true, compacted: false, tokensBefore, tokensAfter: tokensBefore, snapshot };
   if (!isFirst) return { ...idle, reason: 'there is nothing that the engine can remove' };
-  const limitTokens = profile.windowTokens * reducedWindows.reduce(turn);
+  // An engine that shows little of the window has to show less, too: half of what can leave.
+  const lessTokens = (tokensBefore + fixed + reserve) / 2;
+  const limitTokens = profile.windowTokens * reducedWindows.reduce(turn, lessTokens / profile.windowTokens);
   const tokensAfter = Math.min(tokensBefore, limitTokens);
   return { ...idle, compacted: true, tokensAfter, reason: 'the window was reduced for this turn' };
 }

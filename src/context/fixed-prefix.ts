@@ -51,7 +51,7 @@ const CORRECTION_STEPS = 10;
 export type FixedCut = Pick<EventOf<'context.cut'>, 'agent' | 'parts' | 'wholeTokens' | 'leftTokens'>;
 
 export function createFixedPrefixBuilder(
-  services: Pick<Services, 'prompts' | 'agents'>,
+  services: Pick<Services, 'prompts'> & { readonly agents: Pick<Services['agents'], 'agent'> },
   onCut: (cut: FixedCut) => void = () => undefined,
 ): FixedPrefixBuilder {
   const prefixes = new WeakMap<ContextProfile, Map<number, FixedPrefix>>();

@@ -5,8 +5,8 @@ const REDUCED_SHARE = 0.5;
 export interface ReducedWindows {
   /** The share of the window that the turn may use. */
   shareOf(turn: TurnOfConversation): number;
-  /** Halves it and returns the remaining share. */
-  reduce(turn: TurnOfConversation): number;
+  /** Leaves half of it, or `atMost` if that is less, and returns the remaining share. */
+  reduce(turn: TurnOfConversation, atMost?: number): number;
   /** The conversation has ended. */
   end(conversationId: number): void;
 }
@@ -17,18 +17,19 @@ interface TurnOfConversation {
 }
 
 export function createReducedWindows(): ReducedWindows {
-  const reducedTurns = new Map<number, number>();
+  const reducedTurns = new Map<number, { readonly readUpto: number; readonly share: number }>();
   return {
     shareOf({ conversationId, readUpto }) {
       const turn = reducedTurns.get(conversationId);
       if (turn === undefined) return 1;
-      if (turn === readUpto) return REDUCED_SHARE;
+      if (turn.readUpto === readUpto) return turn.share;
       reducedTurns.delete(conversationId);
       return 1;
     },
-    reduce({ conversationId, readUpto }) {
-      reducedTurns.set(conversationId, readUpto);
-      return REDUCED_SHARE;
+    reduce({ conversationId, readUpto }, atMost = REDUCED_SHARE) {
+      const share = Math.min(REDUCED_SHARE, atMost);
+      reducedTurns.set(conversationId, { readUpto, share });
+      return share;
     },
     end: (conversationId) => void reducedTurns.delete(conversationId),
   };

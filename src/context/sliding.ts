@@ -2,11 +2,11 @@ import type { ContextEngine } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { addPassages, withoutPassages } from './add-passages.ts';
 import { childrenWithout } from './engine-children.ts';
-import { correctionOf, reduceIfDue, reduceToFit, toAssembly } from './fit.ts';
+import { correctionOf, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { createReducedWindows } from './reduced-windows.ts';
-import { shortenTail } from './shorter-tail.ts';
+import { shortenToFit } from './shorten-to-fit.ts';
 import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
@@ -55,17 +55,8 @@ export function createSlidingEngine({ services }: { readonly services: Services 
   };
 }
 
-/** The view from the earliest position of the tail that keeps it below the first threshold. */
+/** The newest messages that fit, without summaries. */
 export function slide(prefixes: FixedPrefixBuilder, request: ViewRequest, limitTokens: number): Fitted {
-  const { snapshot, profile } = request;
-  const wanted = limitTokens * profile.thresholds.background;
-  const bare: ViewRequest = { ...request, snapshot: { ...snapshot, stack: [] } };
-  const all = reduceIfDue(prefixes, bare);
-  if (all.measurement.used < wanted) return all;
-  const { fitting, shortest } = shortenTail(bare, {
-    correction: all.correction,
-    wantedTokens: wanted,
-    evaluate: (shorter) => reduceIfDue(prefixes, shorter),
-  });
-  return fitting ?? reduceToFit(prefixes, shortest, limitTokens);
+  const bare: ViewRequest = { ...request, snapshot: { ...request.snapshot, stack: [] } };
+  return shortenToFit(prefixes, bare, limitTokens);
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { assembleView } from '../../src/context/assemble-view.ts';
 import { defineEngine } from '../../src/context/define-engine.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
@@ -28,6 +29,13 @@ engineContract('with nothing but assemble', ({ services }) => {
   const { assemble } = createSlidingEngine({ services });
   return defineEngine({ id: 'own', assemble });
 });
+
+engineContract('with the newest messages', () =>
+  defineEngine({
+    id: 'own',
+    assemble: async (request) => assembleView(request, { tail: request.snapshot.tail.slice(-20) }),
+  }),
+);
 
 const NOW = Date.UTC(2026, 10, 21);
 const small = profile({ windowTokens: 1500, reserveTokens: 100 });

@@ -13,12 +13,8 @@ import { faults } from '../fixtures/provider-rules.ts';
 
 const prefixes = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
-  agents: { agent: () => null, agentFor: unused, list: () => [] },
+  agents: { agent: () => null },
 });
-
-function unused(): never {
-  throw new Error('not asked for here');
-}
 
 const sections = [
   section({ key: 'persona', text: 'You are a test. '.repeat(50), protected: true }),

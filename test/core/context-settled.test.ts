@@ -10,7 +10,7 @@ import { bot, profile, snapshot, stories, user } from '../fixtures/context.ts';
 
 const prefixes = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
-  agents: { agent: () => null, agentFor: () => expect.unreachable(), list: () => [] },
+  agents: { agent: () => null },
 });
 const shared = profile();
 

@@ -16,7 +16,7 @@ import { scriptedModel } from './compaction.world.ts';
 
 const prefixes = createFixedPrefixBuilder({
   prompts: createPromptLibrary(),
-  agents: { agent: () => null, agentFor: () => expect.unreachable(), list: () => [] },
+  agents: { agent: () => null },
 });
 const LAYER = summary({ fromSeq: 1, toSeq: 50, text: 'They talked about boats. '.repeat(10) });
 const section: PassageSection = {

@@ -35,6 +35,16 @@ export function assertMayChange(memory: Target, by: Requester): void {
   });
 }
 
+/**
+ * Throws `COMMAND_FORBIDDEN`. A memory for everywhere is read in places that the person it is about has never seen, so
+ * only operators give it its words and its rank.
+ */
+export function assertMayWord(memory: Target, by: Requester): void {
+  assertMayChange(memory, by);
+  if (memory.scope === 'place' || by.rights === 'operator') return;
+  throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory edit', needs: 'operators' });
+}
+
 /** Throws `COMMAND_FORBIDDEN` if the person does not manage the place they ask from. */
 export function assertManages(by: Requester): void {
   if (managesPlace(by.reader, by)) return;

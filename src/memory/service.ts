@@ -18,7 +18,7 @@ import type { PersonExport } from './export.ts';
 import type { ForgetPreview } from './forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
-import { assertManages, assertMayChange, type Requester } from './permissions.ts';
+import { assertManages, assertMayChange, assertMayWord, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
 import { rewording } from './rewording.ts';
 import { withheldAbout } from './withheld.ts';
@@ -119,7 +119,7 @@ export function createMemories(services: MemoryServices): Memories {
     why: (id, reader) => originOf(services, id, reader),
     edit: async (id, change, by) => {
       const memory = await find(id, by.reader);
-      assertMayChange(memory, by);
+      assertMayWord(memory, by);
       const { text, kind = memory.kind } = change;
       const reworded = text === undefined ? {} : await rewording(services, memory, { text, kind, by });
       return alter(id, {
@@ -129,9 +129,13 @@ export function createMemories(services: MemoryServices): Memories {
         detail: { changed: Object.keys(change) },
       });
     },
-    pin: (id, pinned, by) => alter(id, { by, kind: 'pinned', change: () => ({ pinned }), detail: { pinned } }),
-    move: (id, step, by) =>
-      alter(id, {
+    async pin(id, pinned, by) {
+      assertMayWord(await find(id, by.reader), by);
+      return await alter(id, { by, kind: 'pinned', change: () => ({ pinned }), detail: { pinned } });
+    },
+    async move(id, step, by) {
+      if (step === 'promote' || step === 'restore') assertMayWord(await find(id, by.reader), by);
+      return await alter(id, {
         by,
         kind: step === 'promote' ? 'promoted' : step === 'reject' ? 'rejected' : 'edited',
         // A replaced memory ended with its replacement; restored, it is valid again.
@@ -140,7 +144,8 @@ export function createMemories(services: MemoryServices): Memories {
           ...(step === 'restore' ? { validUntil: null, supersededBy: null } : {}),
         }),
         detail: { transition: step },
-      }),
+      });
+    },
     async previewForget(target, by) {
       const { previewForget } = await import('./forget-target.ts');
       return await previewForget(services, target, by);

@@ -270,3 +270,23 @@ describe('a statement that names two people with one name', () => {
     expect(added).toMatchObject({ memory: { subjectId: null, state: 'candidate' } });
   });
 });
+
+describe('a memory for everywhere', () => {
+  it('is worded by operators, and forgotten by its subject', async () => {
+    await using world = await openWorld();
+    await world.say('hi', { key: general });
+    const subject = { id: ada.id, name: ada.name };
+    const operator = { ...requester(world), rights: 'operator' } as const;
+    const added = await world.memories.add({ text: 'Ada leads the office', scope: 'global', subject, by: operator });
+    const id = added.kind === 'forgotten' ? '' : added.memory.id;
+    const own = requester(world, ada);
+    await expect(world.memories.edit(id, { text: 'Ada is always right' }, own)).rejects.toThrow(/operators/);
+    await expect(world.memories.pin(id, true, own)).rejects.toThrow(/operators/);
+    expect(await world.memories.move(id, 'demote', own)).toMatchObject({ state: 'candidate' });
+    await expect(world.memories.move(id, 'promote', own)).rejects.toThrow(/operators/);
+    expect(await world.memories.edit(id, { text: 'Ada leads the office.' }, operator)).toMatchObject({
+      scope: 'global',
+    });
+    expect((await world.forget({ kind: 'memories', ids: [id] }, own)).memoryIds).toEqual([id]);
+  });
+});

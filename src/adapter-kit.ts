@@ -103,6 +103,7 @@ export { causeText, formatCost, formatDollars, formatTokens } from './costs/form
 
 // What the inspector reads.
 export { BUILT_IN_ENGINES } from './config/known.ts';
+export { credentialsIn } from './config/tree.ts';
 export { conversationPath, hasSignIn } from './inspection/address.ts';
 export type { AuditRow } from './inspection/audit.ts';
 export type { ContextView } from './inspection/context.ts';

@@ -65,6 +65,14 @@ describe('refusals over HTTP', () => {
     expect(String(failure)).not.toContain('secret');
   });
 
+  test('no error shows the password in an address', async () => {
+    const providers = { local: { baseUrl: 'http://me:sesame-street@127.0.0.1:1/v1' } };
+    const models = createAiSdkModels({ environment: {}, providers, limits, log: silentLog });
+    const failure = await collect(await models.open('local:m'), ask('hello')).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'MODEL_FAILED' });
+    expect(String(failure)).not.toContain('sesame');
+  });
+
   test('a model found without tools says so in its traits', async () => {
     await using server = await serve(
       chat((request, response) => {

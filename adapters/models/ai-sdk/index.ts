@@ -1,5 +1,6 @@
 import {
   type ChatModel,
+  credentialsIn,
   didYouMean,
   type Log,
   type ModelProvider,
@@ -102,9 +103,13 @@ async function openModel(
   const traits = { ...opened.traits, windowTokens };
   const limits = { ...defaultLimits, ...options.limits };
   return {
-    model: createSdkModel({ id: modelId, ...opened, traits, limits, apiKey: connection.apiKey, log: options.log }),
+    model: createSdkModel({ id: modelId, ...opened, traits, limits, secrets: secretsOf(connection), log: options.log }),
     settled: opened.probe?.answered ?? true,
   };
+}
+
+function secretsOf({ apiKey = '', baseUrl }: Connection): readonly string[] {
+  return [apiKey, ...credentialsIn(baseUrl)];
 }
 
 async function openBuiltIn(modelId: string, load: () => Promise<ChatModel>): Promise<ChatModel> {

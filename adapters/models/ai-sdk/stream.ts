@@ -28,7 +28,7 @@ export interface SdkModelOptions {
   readonly providerOptions: (request: ModelRequest) => Record<string, Record<string, JsonValue>>;
   readonly limits: StallLimits;
   /** What no error shows, even if the server repeats it. */
-  readonly apiKey: string | undefined;
+  readonly secrets: readonly string[];
   readonly log: Log;
 }
 
@@ -64,7 +64,7 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
   };
 }
 
-const MIN_KEY_LENGTH = 6;
+const MIN_SECRET_LENGTH = 6;
 /** Limit for parts other than the answer's text, per requested token. The caller limits the text itself. */
 const MAX_CHARACTERS_PER_TOKEN = 64;
 const MIN_CHARACTERS = 200_000;
@@ -187,11 +187,11 @@ function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
     : new ModelError({ model, reason: 'transient', detail: 'the answer ended before it was complete' });
 }
 
-function toModelError({ id, apiKey }: Pick<SdkModelOptions, 'id' | 'apiKey'>, error: unknown): ModelError {
+function toModelError({ id, secrets }: Pick<SdkModelOptions, 'id' | 'secrets'>, error: unknown): ModelError {
   if (error instanceof ModelError) return error;
   const { reason, detail: told, retryAfterMs, windowTokens } = classify(error, Date.now());
-  // A shorter key would be part of ordinary words.
-  const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
-  const detail = isSecret ? told.replaceAll(apiKey, '***') : told;
+  // A shorter one would be part of ordinary words.
+  const hidden = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const detail = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), told);
   return new ModelError({ model: id, reason, detail }, { retryAfterMs, windowTokens, cause: error });
 }

@@ -9,7 +9,7 @@ import { cleanText, excerpt } from '../util/text.ts';
 import type { Cli } from './cli.ts';
 import { OPERATOR } from './invoke.ts';
 
-const MOST = 10_000;
+const MAX_RECORDS = 10_000;
 const MAX_HITS = 50;
 
 export async function listOf(
@@ -19,7 +19,7 @@ export async function listOf(
 ): Promise<readonly Memory[]> {
   const reader = await readerOf(app, conversation);
   const kinds = kind === null ? {} : { kinds: [kind] };
-  return await app.services.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0, ...kinds });
+  return await app.services.memories.list({ reader, states: MEMORY_STATES, limit: MAX_RECORDS, offset: 0, ...kinds });
 }
 
 export async function searchOf(app: App, conversation: ConversationKey, text: string): Promise<readonly Memory[]> {

@@ -13,7 +13,7 @@ import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
 
 /** More than anybody pages through. */
-const MOST = 1000;
+const MAX_LISTED = 1000;
 const MAX_HITS = 40;
 
 export async function list(call: Call): Promise<CommandReply> {
@@ -23,7 +23,7 @@ export async function list(call: Call): Promise<CommandReply> {
   const query = {
     reader,
     states: MEMORY_STATES,
-    limit: MOST,
+    limit: MAX_LISTED,
     offset: 0,
     ...(kind === undefined ? {} : { kinds: [kind] }),
   };
@@ -225,7 +225,7 @@ export async function findMemory(call: Call, id = requiredOption(call, 'id')): P
   const wanted = id.toLowerCase().slice(0, ID_LENGTH);
   const { services, reader } = call;
   if (wanted.length < ID_LENGTH) {
-    const all = await services.store.memories.list({ reader, states: MEMORY_STATES, limit: MOST, offset: 0 });
+    const all = await services.store.memories.list({ reader, states: MEMORY_STATES, limit: MAX_LISTED, offset: 0 });
     const [only, ...more] = all.filter((memory) => memory.id.startsWith(wanted));
     if (only !== undefined && more.length > 0) throw ambiguous(wanted, [only, ...more]);
     if (only !== undefined) return only;

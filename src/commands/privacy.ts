@@ -31,9 +31,9 @@ async function show(call: Call): Promise<CommandReply> {
   const { services, invocation, conversation, reader, agent } = call;
   const { author } = invocation;
   const paused = await createOptOut(services.state).isPaused(personOf(call));
-  const mine = await services.store.memories.list({ reader, subjectId: author.id, limit: MOST, offset: 0 });
+  const mine = await services.store.memories.list({ reader, subjectId: author.id, limit: MAX_COUNTED, offset: 0 });
   const elsewhere = (await services.memories.withheld(author.id, reader)).length;
-  const count = mine.length === MOST ? `${MOST} or more` : formatNumber(mine.length);
+  const count = mine.length === MAX_COUNTED ? `${MAX_COUNTED} or more` : formatNumber(mine.length);
   return makeReply('Privacy', {
     fields: [
       {
@@ -94,7 +94,7 @@ function personOf({ invocation }: Call) {
   return { conversation: invocation.conversation, authorId: invocation.author.id };
 }
 
-const MOST = 1000;
+const MAX_COUNTED = 1000;
 
 const READERS: Readonly<Record<Audience, string>> = {
   dm: 'only you, in this direct message',

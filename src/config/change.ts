@@ -12,14 +12,14 @@ export interface ConfigChange {
   readonly waiting: readonly string[];
 }
 
-const fixed = ['storage', 'queue', 'log', 'operations', 'inspector', 'providers', 'channels', 'plugins'] as const;
+const FIXED = ['storage', 'queue', 'log', 'operations', 'inspector', 'providers', 'channels', 'plugins'] as const;
 
 /**
  * The parts of a new configuration that a running process can apply. Connections, secrets and the list of agents stay
  * as they were; models, thresholds, prompts, personas and all other agent settings change at the agent's next turn.
  */
 export function planChange(running: Config, next: Config): ConfigChange {
-  const waiting: string[] = fixed.filter((name) => !isDeepStrictEqual(running[name], next[name]));
+  const waiting: string[] = FIXED.filter((name) => !isDeepStrictEqual(running[name], next[name]));
   if (!isDeepStrictEqual(idsOf(running), idsOf(next))) waiting.push('agents (added or removed)');
   const { storage, queue, log, operations, inspector, providers, channels, plugins } = running;
   const agents = running.agents.map((agent) => next.agents.find(({ id }) => id === agent.id) ?? agent);

@@ -48,12 +48,12 @@ export function withOverrides(
   return { ...compaction, ...given };
 }
 
-const tiers = ['background_threshold', 'aggressive_threshold', 'emergency_threshold'] as const;
+const TIERS = ['background_threshold', 'aggressive_threshold', 'emergency_threshold'] as const;
 
 function checkThresholds(view: View, compaction: Compaction, base: Path): void {
-  const [background, aggressive, emergency] = tiers.map((name) => compaction[name]);
+  const [background, aggressive, emergency] = TIERS.map((name) => compaction[name]);
   if (Number(background) >= Number(aggressive) || Number(aggressive) >= Number(emergency)) {
-    refuse(view, { base, names: tiers, compaction, text: 'thresholds must rise' });
+    refuse(view, { base, names: TIERS, compaction, text: 'thresholds must rise' });
   }
   if (compaction.stack_share >= compaction.background_threshold) {
     const names = ['stack_share', 'background_threshold'] as const;

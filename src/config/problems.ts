@@ -60,7 +60,7 @@ function unknownKey(key: string, path: Path, context: ProblemContext): string {
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${typeNames[issue.expected] ?? issue.expected}`;
+      return `expected ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
     case 'too_big':
       return `expected ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
     case 'too_small':
@@ -76,7 +76,7 @@ function expectation(issue: z.core.$ZodIssue): string {
   }
 }
 
-const typeNames: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
   string: 'a string',

@@ -2,7 +2,7 @@ import type { Config } from './schema.ts';
 import { credentialsIn, isSecretPath, isTable, type Path, pathKey } from './tree.ts';
 
 /** Redacting shorter values would also hide ordinary words. */
-const shortestSecret = 6;
+const MIN_LENGTH = 6;
 
 /**
  * Every value that must not appear in a log: keys and tokens of providers and channels, all channel values that come
@@ -23,5 +23,5 @@ export function secretsOf(config: Config, written: ReadonlyMap<string, string>):
   for (const url of [config.storage.url, config.queue.url, ...bases]) {
     for (const secret of credentialsIn(url)) secrets.add(secret);
   }
-  return [...secrets].filter((secret) => secret.length >= shortestSecret);
+  return [...secrets].filter((secret) => secret.length >= MIN_LENGTH);
 }

@@ -31,7 +31,7 @@ export interface TemplateOptions {
   readonly fragments: ReadonlyMap<string, TemplateFile>;
 }
 
-const compileOptions = {
+const COMPILE_OPTIONS = {
   noEscape: true,
   strict: true,
   knownHelpersOnly: true,
@@ -40,7 +40,7 @@ const compileOptions = {
 } as const;
 
 /** The helpers that a template may call. Everything else is rejected, so no template can read undeclared variables. */
-const helpers = new Set(['if', 'unless', 'each', 'is', 'has', 'line']);
+const HELPERS = new Set(['if', 'unless', 'each', 'is', 'has', 'line']);
 
 const require = createRequire(import.meta.url);
 let engine: typeof Handlebars | null = null;
@@ -73,14 +73,14 @@ export function baseLine(hash: string): string {
 export function compileTemplate(source: TemplateFile, options: TemplateOptions): Template {
   const { used, problems, fragmentNames } = readVariables(parse(source.text), {
     schema: options.schema,
-    helpers,
+    helpers: HELPERS,
     fragment: (name) => parseFragment(options, name),
   });
   if (problems.length > 0) throw new Error(problems.join('; '));
   const { compile } = openEngine();
   const texts = [source.text, ...fragmentNames.map((name) => fragmentText(options, name))];
   // Keeping `@index` and the like for each item takes a fifth of the time, and few templates use them.
-  const settings = { ...compileOptions, data: texts.some((text) => text.includes('@')) };
+  const settings = { ...COMPILE_OPTIONS, data: texts.some((text) => text.includes('@')) };
   const compiled = compile<object>(source.text, settings);
   const partials = Object.fromEntries(
     fragmentNames.map((name) => [name, compile(fragmentText(options, name), settings)]),

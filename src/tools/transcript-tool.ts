@@ -4,7 +4,7 @@ import { defineTool, type Tool } from './define.ts';
 import { lineOf } from './entry-line.ts';
 
 const TOKENS = 1500;
-const MOST = 12;
+const MAX_MESSAGES = 12;
 const MAX_LINE = 1000;
 
 export function createTranscriptTool(services: Pick<Services, 'store' | 'search'>): Tool {
@@ -15,11 +15,11 @@ export function createTranscriptTool(services: Pick<Services, 'store' | 'search'
       query: z.string().min(1).describe('A question, or words that the messages probably contain'),
     }),
     async run({ query }, { conversationId, readUpto }) {
-      const search = { conversationId, question: query, limit: MOST + 1, tokenBudget: TOKENS };
+      const search = { conversationId, question: query, limit: MAX_MESSAGES + 1, tokenBudget: TOKENS };
       const { searchTranscript } = await import('../search/transcript-search.ts');
       const hits = await searchTranscript(services, search);
       // The question itself is not an answer.
-      const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MOST);
+      const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MAX_MESSAGES);
       return { found: found.length, messages: found.map(({ entry }) => lineOf(entry, MAX_LINE)) };
     },
   });

@@ -40,7 +40,7 @@ function explained<Result>(work: () => Result): Result {
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'it does not exist',
   EISDIR: 'it is a directory',
@@ -50,5 +50,5 @@ const reasons: Readonly<Record<string, string>> = {
 
 function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return reasons[code] ?? `it cannot be read (${code || String(cause)})`;
+  return REASONS[code] ?? `it cannot be read (${code || String(cause)})`;
 }

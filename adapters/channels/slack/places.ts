@@ -20,7 +20,7 @@ export interface Places {
 const KEPT_MS = 3_600_000;
 /** How long a message waits for a name. */
 const LOOKUP_MS = 800;
-const MOST = 20;
+const MAX_NAMES = 20;
 const MAX_KEPT = 10_000;
 
 export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
@@ -34,8 +34,10 @@ export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
     forget: channel.drop,
     async namesFor(message) {
       const text = wordsOf(message);
-      const people = [...mentionedIds(text), ...idsIn(text, 'user_id')].filter((id) => id !== userId).slice(0, MOST);
-      const channels = [...channelIds(text), ...idsIn(text, 'channel_id')].slice(0, MOST);
+      const people = [...mentionedIds(text), ...idsIn(text, 'user_id')]
+        .filter((id) => id !== userId)
+        .slice(0, MAX_NAMES);
+      const channels = [...channelIds(text), ...idsIn(text, 'channel_id')].slice(0, MAX_NAMES);
       const [users, places, own] = await Promise.all([
         collect(people, user.get),
         collect(channels, channel.get),

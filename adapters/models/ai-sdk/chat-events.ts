@@ -30,7 +30,7 @@ const error = z
 const event = z.looseObject({ usage, error, choices: z.array(choice).nullish() });
 
 /** What the provider package cannot read begins like this. */
-const unusual = /"(?:usage|error)"|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
+const UNUSUAL = /"(?:usage|error)"|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
 
 /**
  * The provider package rejects a whole event for one unexpected value. Here, unreadable counts become `null`, and other
@@ -38,7 +38,7 @@ const unusual = /"(?:usage|error)"|"arguments" {0,2}: {0,2}\{|"finish_reason" {0
  */
 export function withReadableEvents(send: typeof fetch): typeof fetch {
   return withLines(send, (line) => {
-    if (!line.startsWith(PREFIX) || !unusual.test(line)) return line;
+    if (!line.startsWith(PREFIX) || !UNUSUAL.test(line)) return line;
     const read = event.safeParse(parseJson(line.slice(PREFIX.length))).data;
     return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
   });

@@ -8,14 +8,14 @@ export interface Choice {
 }
 
 /** The order in which providers' keys are looked up. */
-const order = ['anthropic', 'openai', 'google', 'openrouter'] as const;
+const ORDER = ['anthropic', 'openai', 'google', 'openrouter'] as const;
 
 /** Number of Ollama's models to check for one that can chat. */
-const ollamaModelsAsked = 5;
+const MAX_ASKED = 5;
 
 /** The model for `auto`: by a key in the environment, otherwise a local Ollama, otherwise the built-in model. */
 export async function chooseModel(environment: Environment, ollamaHost: string, asker: Asker): Promise<Choice> {
-  for (const name of order) {
+  for (const name of ORDER) {
     const provider = providers[name];
     const variable = provider?.keys.find((key) => firstSet(environment, [key]) !== undefined);
     if (provider !== undefined && variable !== undefined) {
@@ -28,7 +28,7 @@ export async function chooseModel(environment: Environment, ollamaHost: string, 
 async function chooseOllama(host: string, asker: Asker): Promise<Choice | null> {
   const names = await listOllama(host, asker);
   if (names === null) return null;
-  const asked = names.slice(0, ollamaModelsAsked);
+  const asked = names.slice(0, MAX_ASKED);
   const probes = await Promise.all(asked.map(async (name) => ({ name, ...(await askOllama(host, name, asker)) })));
   const chatting = probes.filter(({ chats }) => chats);
   const best = chatting.find(({ tools }) => tools === true) ?? chatting[0];
@@ -38,7 +38,7 @@ async function chooseOllama(host: string, asker: Asker): Promise<Choice | null> 
 }
 
 function nothingFound(host: string): string {
-  const keys = order.flatMap((name) => providers[name]?.keys.slice(0, 1) ?? []);
+  const keys = ORDER.flatMap((name) => providers[name]?.keys.slice(0, 1) ?? []);
   const found = `no API key is set and no Ollama with a chat model answers at ${host}`;
   return `${found}; it can't reason, but its memory is real. To use another model, set ${keys.join(', ')}`;
 }

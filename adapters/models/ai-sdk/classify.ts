@@ -49,9 +49,9 @@ interface Evidence {
   headers: Readonly<Record<string, unknown>>;
 }
 
-const fields = ['message', 'code', 'type', 'responseBody', 'error', 'data', 'lastError', 'cause', 'response'] as const;
-const maxDepth = 4;
-const maxFieldLength = 8000;
+const FIELDS = ['message', 'code', 'type', 'responseBody', 'error', 'data', 'lastError', 'cause', 'response'] as const;
+const MAX_DEPTH = 4;
+const MAX_FIELD_LENGTH = 8000;
 
 function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (names.has('TimeoutError') || says(text, timedOut)) return 'timeout';
@@ -80,14 +80,14 @@ function gather(error: unknown): Evidence {
 
 function visit(value: unknown, evidence: Evidence, depth: number): void {
   if (typeof value === 'string' || typeof value === 'number') {
-    const text = String(value).slice(0, maxFieldLength);
+    const text = String(value).slice(0, MAX_FIELD_LENGTH);
     if (!evidence.text.includes(text)) evidence.text += `${text}\n`;
     if (evidence.message === '') evidence.message = text;
     return;
   }
-  if (depth > maxDepth || !isRecord(value)) return;
+  if (depth > MAX_DEPTH || !isRecord(value)) return;
   note(value, evidence);
-  for (const field of fields) visit(value[field], evidence, depth + 1);
+  for (const field of FIELDS) visit(value[field], evidence, depth + 1);
 }
 
 function note(value: Readonly<Record<string, unknown>>, evidence: Evidence): void {
@@ -96,7 +96,7 @@ function note(value: Readonly<Record<string, unknown>>, evidence: Evidence): voi
   if (typeof statusCode === 'number') evidence.status ??= statusCode;
   if (isRetryable === true) evidence.retryable = true;
   if (isRecord(responseHeaders)) evidence.headers = responseHeaders;
-  if (typeof responseBody === 'string') evidence.body = responseBody.slice(0, maxFieldLength);
+  if (typeof responseBody === 'string') evidence.body = responseBody.slice(0, MAX_FIELD_LENGTH);
   // The error around several attempts only says that they failed.
   if (lastError !== undefined) evidence.message = '';
 }
@@ -105,10 +105,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-const statusTexts: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
+const STATUS_TEXTS: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
 
 function detailOf({ message, status, body }: Evidence): string {
-  const isEmpty = statusTexts.has(message.trim()) || message.trim() === '';
+  const isEmpty = STATUS_TEXTS.has(message.trim()) || message.trim() === '';
   // Some packages make the whole body the message.
   const told = isEmpty || message.startsWith('{') ? reasonIn(isEmpty ? body : message) : null;
   const line = (told ?? message).replace(/\s+/g, ' ').trim().slice(0, 300) || 'no reason given';
@@ -141,12 +141,12 @@ function millisecondsPer(unit: string): number {
 }
 
 /** Smaller numbers cannot be a window. */
-const leastWindow = 256;
+const MIN_WINDOW = 256;
 
 function windowIn(text: string): number | null {
   for (const phrase of windows) {
     const tokens = Number(phrase.exec(text)?.[1]?.replaceAll(',', '') ?? Number.NaN);
-    if (Number.isInteger(tokens) && tokens >= leastWindow) return tokens;
+    if (Number.isInteger(tokens) && tokens >= MIN_WINDOW) return tokens;
   }
   return null;
 }

@@ -37,10 +37,10 @@ export interface ProviderSettings {
   readonly windows?: Readonly<Record<string, number>>;
 }
 
-const defaultLimits: StallLimits = { firstPartMs: 300_000, nextPartMs: 90_000 };
-const probeTimeoutMs = 1500;
+const DEFAULT_LIMITS: StallLimits = { firstPartMs: 300_000, nextPartMs: 90_000 };
+const PROBE_TIMEOUT_MS = 1500;
 /** How long startup waits to learn whether Ollama is running. */
-const chooseTimeoutMs = 300;
+const CHOOSE_TIMEOUT_MS = 300;
 
 /**
  * Opens models of all providers that the AI SDK speaks to. Nothing is loaded before a model is opened.
@@ -61,7 +61,7 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
     open(modelId) {
       const known = opened.get(modelId);
       if (known !== undefined) return known;
-      const opening = openModel(modelId, options, { fetch: send, timeoutMs: probeTimeoutMs });
+      const opening = openModel(modelId, options, { fetch: send, timeoutMs: PROBE_TIMEOUT_MS });
       const model = opening.then((result) => result.model);
       opened.set(modelId, model);
       // Models that failed to open, or were opened while their server was unreachable, are reopened next time.
@@ -71,7 +71,7 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
     },
     choose() {
       const host = connect('ollama', providers['ollama'], options)?.baseUrl ?? '';
-      return chooseModel(options.environment, host, { fetch: sendNearby, timeoutMs: chooseTimeoutMs });
+      return chooseModel(options.environment, host, { fetch: sendNearby, timeoutMs: CHOOSE_TIMEOUT_MS });
     },
   };
 }
@@ -101,7 +101,7 @@ async function openModel(
   const { createSdkModel } = await import('./stream.ts');
   const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;
   const traits = { ...opened.traits, windowTokens };
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   return {
     model: createSdkModel({ id: modelId, ...opened, traits, limits, secrets: secretsOf(connection), log: options.log }),
     settled: opened.probe?.answered ?? true,

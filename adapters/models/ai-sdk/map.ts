@@ -12,7 +12,7 @@ import type { Dialect } from './dialect.ts';
 type CacheOptions = Record<string, Record<string, { type: 'ephemeral'; ttl?: '1h' }>>;
 
 /** Anthropic accepts four breakpoints: three for the system blocks, one for the messages. */
-const systemBreakpoints = 3;
+const MAX_SYSTEM_BREAKPOINTS = 3;
 
 /** The system blocks, stable ones first, with cache breakpoints if the provider supports them. */
 export function toInstructions(blocks: readonly SystemBlock[], dialect: Dialect): SystemModelMessage[] {
@@ -21,7 +21,7 @@ export function toInstructions(blocks: readonly SystemBlock[], dialect: Dialect)
   if (dialect.mergesRoles && dialect.cache === null) {
     return [{ role: 'system', content: filled.map((block) => block.text).join('\n\n') }];
   }
-  const breaks = new Set(filled.filter((block) => block.cacheBreak).slice(-systemBreakpoints));
+  const breaks = new Set(filled.filter((block) => block.cacheBreak).slice(-MAX_SYSTEM_BREAKPOINTS));
   return filled.map((block) => ({
     role: 'system',
     content: block.text,

@@ -16,8 +16,8 @@ export interface Asker {
   readonly timeoutMs: number;
 }
 
-const unanswered: Probe = { answered: false, known: true, windowTokens: null, tools: null, images: null };
-const silent: Probe = { ...unanswered, answered: true };
+const UNANSWERED: Probe = { answered: false, known: true, windowTokens: null, tools: null, images: null };
+const SILENT: Probe = { ...UNANSWERED, answered: true };
 
 const tokens = z.int().positive().nullish().catch(null);
 
@@ -48,9 +48,9 @@ export async function askCompatible(
 ): Promise<Probe> {
   const headers = connection.apiKey === undefined ? {} : { authorization: `Bearer ${connection.apiKey}` };
   const answer = await ask(asker, `${connection.baseUrl}/models`, { headers });
-  if (answer === null) return unanswered;
+  if (answer === null) return UNANSWERED;
   const found = modelList.safeParse(answer.body).data?.data.find(({ id }) => id === model);
-  if (found === undefined) return silent;
+  if (found === undefined) return SILENT;
   const { max_model_len, context_length, context_window, max_context_length, meta } = found;
   return {
     answered: true,
@@ -68,7 +68,7 @@ const ollamaModel = z.object({
 });
 
 /** Larger windows need memory that an ordinary computer may lack; an operator who has it can configure more. */
-const ollamaWindowTokens = 16_384;
+const OLLAMA_WINDOW_TOKENS = 16_384;
 
 /**
  * Asks Ollama about one model. The window is the one that will be requested with `num_ctx`, not the model's maximum.
@@ -80,15 +80,16 @@ export async function askOllama(
 ): Promise<Probe & { readonly chats: boolean }> {
   const answer = await ask(asker, `${host}/api/show`, { method: 'POST', body: JSON.stringify({ model }) });
   const shown = ollamaModel.safeParse(answer?.body);
-  if (answer === null) return { ...unanswered, chats: false };
-  if (answer.status !== 200 || !shown.success) return { ...silent, known: !isMissing(answer), chats: false };
+  if (answer === null) return { ...UNANSWERED, chats: false };
+  if (answer.status !== 200 || !shown.success) return { ...SILENT, known: !isMissing(answer), chats: false };
   const { model_info, parameters, capabilities } = shown.data;
   const largest = Object.entries(model_info).find(([key]) => key.endsWith('.context_length'))?.[1];
   const set = /^num_ctx\s+(\d+)/m.exec(parameters)?.[1];
   return {
     answered: true,
     known: true,
-    windowTokens: set === undefined ? Math.min(Number(largest) || ollamaWindowTokens, ollamaWindowTokens) : Number(set),
+    windowTokens:
+      set === undefined ? Math.min(Number(largest) || OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS) : Number(set),
     tools: capabilities?.includes('tools') ?? null,
     images: capabilities?.includes('vision') ?? null,
     chats: capabilities?.includes('completion') ?? true,

@@ -43,18 +43,18 @@ async function withSdk<Module>(name: string, load: () => Promise<Module>): Promi
   });
 }
 
-const capable: ModelTraits = { windowTokens: null, tools: true, images: true };
+const CAPABLE: ModelTraits = { windowTokens: null, tools: true, images: true };
 const noOptions = () => ({});
 
-const minuteMs = 60_000;
+const MINUTE_MS = 60_000;
 /** Other models of OpenAI reject a request that asks for it. */
-const keepsForADay = /^gpt-5(?:\.[1-5])?(?:-(?:codex|chat-latest|\d{4}-\d\d-\d\d)|$)/;
+const KEEPS_FOR_A_DAY = /^gpt-5(?:\.[1-5])?(?:-(?:codex|chat-latest|\d{4}-\d\d-\d\d)|$)/;
 /** Later models keep every prefix for half an hour and have no other setting. */
-const keepsForHalfAnHour = /^gpt-(?:5\.[6-9]|[6-9])/;
+const KEEPS_FOR_HALF_AN_HOUR = /^gpt-(?:5\.[6-9]|[6-9])/;
 
 function openaiCache(model: string): Pick<ModelTraits, 'cacheMs'> {
-  if (keepsForADay.test(model)) return { cacheMs: 24 * 60 * minuteMs };
-  return keepsForHalfAnHour.test(model) ? { cacheMs: 30 * minuteMs } : {};
+  if (KEEPS_FOR_A_DAY.test(model)) return { cacheMs: 24 * 60 * MINUTE_MS };
+  return KEEPS_FOR_HALF_AN_HOUR.test(model) ? { cacheMs: 30 * MINUTE_MS } : {};
 }
 
 const openai: Provider = {
@@ -71,10 +71,10 @@ const openai: Provider = {
       const readable = withReadableEvents(withStreams(fetch));
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: readable });
       const thinking: Dialect = { ...dialect, thoughts: thoughtsOf(model) };
-      const opened = { dialect: thinking, traits: capable, providerOptions: noOptions, probe: null };
+      const opened = { dialect: thinking, traits: CAPABLE, providerOptions: noOptions, probe: null };
       return { model: await withoutThoughts(chat(model)), ...opened };
     }
-    const retention = keepsForADay.test(model) ? { promptCacheRetention: '24h' } : {};
+    const retention = KEEPS_FOR_A_DAY.test(model) ? { promptCacheRetention: '24h' } : {};
     const providerOptions = ({ cacheKey }: ModelRequest) => ({
       openai: {
         // Without `store: false`, the provider stores every conversation for a month.
@@ -82,7 +82,7 @@ const openai: Provider = {
         ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
       },
     });
-    const traits = { ...capable, ...openaiCache(model) };
+    const traits = { ...CAPABLE, ...openaiCache(model) };
     return { model: provider.responses(model), dialect, traits, providerOptions, probe: null };
   },
 };
@@ -98,7 +98,7 @@ const anthropic: Provider = {
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
     const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
     const dialect: Dialect = { ...plain, cache: 'anthropic', keepsSystem: true };
-    return { model: provider(model), dialect, traits: capable, providerOptions: noOptions, probe: null };
+    return { model: provider(model), dialect, traits: CAPABLE, providerOptions: noOptions, probe: null };
   },
 };
 
@@ -110,7 +110,7 @@ const google: Provider = {
   async open(model, { baseUrl, apiKey, fetch }) {
     const { createGoogle } = await withSdk('@ai-sdk/google', () => import('@ai-sdk/google'));
     const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
-    return { model: provider(model), dialect: plain, traits: capable, providerOptions: noOptions, probe: null };
+    return { model: provider(model), dialect: plain, traits: CAPABLE, providerOptions: noOptions, probe: null };
   },
 };
 

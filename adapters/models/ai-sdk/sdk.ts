@@ -21,15 +21,15 @@ async function load(log: Log) {
   return { streamText, tool, jsonSchema, Output, loadImage: createImageLoader(createDownload) };
 }
 
-const maxImageBytes = 5 * 1024 * 1024;
-const imageTimeoutMs = 10_000;
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const IMAGE_TIMEOUT_MS = 10_000;
 
 /** The SDK's download rejects private addresses and large files. */
 function createImageLoader(createDownload: typeof import('ai').createDownload): ImageLoader {
-  const download = createDownload({ maxBytes: maxImageBytes });
+  const download = createDownload({ maxBytes: MAX_IMAGE_BYTES });
   return async (url, signal) => {
     try {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(imageTimeoutMs)]);
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(IMAGE_TIMEOUT_MS)]);
       const { data, mediaType } = await download({ url, abortSignal: limited });
       return { base64: Buffer.from(data).toString('base64'), mediaType: mediaType ?? null };
     } catch {

@@ -8,15 +8,15 @@ import type { Voice } from './voice.ts';
 import { english } from './voice-english.ts';
 import { pick } from './words.ts';
 
-const mostFindings = 2;
-const longestEcho = 160;
+const MAX_FINDINGS = 2;
+const MAX_ECHO = 160;
 
 /** Repeats what was understood of a statement; null if no pattern matched. */
 export function acknowledge(text: string, { asker, name, clock }: View, voice: Voice): string | null {
   const introduced = introducedName(text);
   const findings = findingsIn(text, { label: asker, name: introduced ?? name }, clock);
   const welcome = introduced === null ? [] : [voice.welcome(introduced)];
-  const rest = findings.filter(({ kind }) => kind !== 'identity').slice(0, mostFindings);
+  const rest = findings.filter(({ kind }) => kind !== 'identity').slice(0, MAX_FINDINGS);
   const [first, ...others] = rest;
   if (first === undefined) return welcome[0] ?? null;
   const echoes = others.map((finding) => withStop(capital(echo(finding, voice))));
@@ -34,7 +34,7 @@ function echo({ clause, text, kind }: Finding, voice: Voice): string {
   if (voice !== english || /\p{Script=Han}/u.test(clause)) return text.replace(/[.。]$/u, '');
   const bare = clause.replace(/^(?:and|so|also|well|oh|but),? /i, '').replace(/^.*\bremind me (?:to )?/i, '');
   const said = kind === 'instruction' ? bare.replace(/^from now on,? /i, '') : toSecondPerson(bare);
-  return shorten(lower(trimEndOf(said, '.!?')), longestEcho);
+  return shorten(lower(trimEndOf(said, '.!?')), MAX_ECHO);
 }
 
 /** Lower-cases a capital at the start of a sentence, but not that of a name. */

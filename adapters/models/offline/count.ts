@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelRequest } from '../../../src/adapter-kit.ts';
 
 /** Tokens around every message and tool, besides the text. */
-const messageTokens = 4;
+const MESSAGE_TOKENS = 4;
 
 /**
  * The size of a request by this model's own rule: four ASCII characters per token, one token for any other character.
@@ -12,7 +12,7 @@ export function countRequest({ system, messages, tools }: ModelRequest): number 
     ...messages.map(textOfMessage),
     ...tools.map(({ name, description, inputSchema }) => `${name} ${description} ${JSON.stringify(inputSchema)}`),
   ];
-  return texts.reduce((sum, text) => sum + countText(text) + messageTokens, 0);
+  return texts.reduce((sum, text) => sum + countText(text) + MESSAGE_TOKENS, 0);
 }
 
 export function countText(text: string): number {

@@ -1,5 +1,5 @@
-const dayMs = 86_400_000;
-const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const DAY_MS = 86_400_000;
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /** Adds the date to words that depend on the day they were said: "tomorrow" becomes "on 2026-11-21". */
 export function withDates(text: string, saidOn: string | null): string {
@@ -16,7 +16,7 @@ export function withDates(text: string, saidOn: string | null): string {
     .replace(
       /\b(?:(next|this|on|last) )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b(?!s)/gi,
       (found, which, name) => {
-        const ahead = (weekdays.indexOf(String(name).toLowerCase()) - new Date(day).getUTCDay() + 7) % 7 || 7;
+        const ahead = (WEEKDAYS.indexOf(String(name).toLowerCase()) - new Date(day).getUTCDay() + 7) % 7 || 7;
         const isPast = String(which).toLowerCase() === 'last';
         return `${found} (${isoDate(day, isPast ? (ahead % 7) - 7 : ahead)})`;
       },
@@ -28,13 +28,13 @@ function onDate(day: number, distance: number): string {
 }
 
 function isoDate(day: number, distance: number): string {
-  return new Date(day + distance * dayMs).toISOString().slice(0, 10);
+  return new Date(day + distance * DAY_MS).toISOString().slice(0, 10);
 }
 
 const months =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
 const dateWords = new RegExp(
-  `\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b\\d{1,2}(?:st|nd|rd|th)?\\.? (?:of )?(?:${months})\\b|\\b(?:${months})\\.? \\d{1,2}\\b|\\b\\d{1,2}\\.\\d{1,2}\\.(?:\\d{2,4})?|\\b(?:${weekdays.join('|')}|tomorrow|tonight|next (?:week|month|year|spring|summer|autumn|winter)|this (?:weekend|evening|afternoon))\\b|\\b\\d{1,2}(?::\\d{2})? ?(?:am|pm|o'clock)\\b|\\d{1,2}月\\d{1,2}[日号]|明天|下周`,
+  `\\b\\d{4}-\\d{2}-\\d{2}\\b|\\b\\d{1,2}(?:st|nd|rd|th)?\\.? (?:of )?(?:${months})\\b|\\b(?:${months})\\.? \\d{1,2}\\b|\\b\\d{1,2}\\.\\d{1,2}\\.(?:\\d{2,4})?|\\b(?:${WEEKDAYS.join('|')}|tomorrow|tonight|next (?:week|month|year|spring|summer|autumn|winter)|this (?:weekend|evening|afternoon))\\b|\\b\\d{1,2}(?::\\d{2})? ?(?:am|pm|o'clock)\\b|\\d{1,2}月\\d{1,2}[日号]|明天|下周`,
   'iu',
 );
 

@@ -27,8 +27,8 @@ export interface Speaker {
   readonly name: string;
 }
 
-const rules: readonly Rule[] = [...rulesEnglish, ...rulesGerman, ...rulesChinese];
-const longestStatement = 240;
+const RULES: readonly Rule[] = [...rulesEnglish, ...rulesGerman, ...rulesChinese];
+const MAX_STATEMENT = 240;
 
 /** The facts of one message that will matter later. `saidOn` is its date, which "tomorrow" refers to. */
 export function findingsIn(text: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
@@ -50,7 +50,7 @@ function withoutCode(text: string): string {
 
 function findInClause(clause: string, speaker: Speaker, saidOn: string | null): readonly Finding[] {
   const name = displayName(speaker.name);
-  for (const rule of rules) {
+  for (const rule of RULES) {
     const match = rule.pattern.exec(clause);
     if (match === null) continue;
     const said = rule.say(match, { name, own: possessive(name), calling: possessive(displayName(speaker.label)) });
@@ -58,7 +58,7 @@ function findInClause(clause: string, speaker: Speaker, saidOn: string | null): 
     const sentence = tidy(withDates(said, saidOn), rule.stop);
     // A login is kept as it is.
     const text = sentence.startsWith(speaker.label) ? sentence : capital(sentence);
-    if (text.length > longestStatement) continue;
+    if (text.length > MAX_STATEMENT) continue;
     const about = rule.about === 'speaker' ? speaker.label : (match[1] ?? '').trim();
     return [
       { kind: rule.kind, text, about: rule.about === 'nobody' ? '' : about, importance: rule.importance, clause },
@@ -121,14 +121,14 @@ function nameAfter(people: readonly string[], text: string): string | undefined 
 
 /** The name by which a person introduces themselves in a message, or null. */
 export function introducedName(text: string): string | null {
-  for (const pattern of introductions) {
+  for (const pattern of INTRODUCTIONS) {
     const name = pattern.exec(text)?.[1];
     if (name !== undefined) return name;
   }
   return null;
 }
 
-const introductions: readonly RegExp[] = [
+const INTRODUCTIONS: readonly RegExp[] = [
   /\b[Mm]y name(?:['’]s| is) (\p{Lu}[\p{L}'’-]+)/u,
   /\b(?:[Pp]lease )?[Cc]all me (\p{Lu}[\p{L}'’-]+)/u,
   /^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)[,!.]? )?I(?:['’]m| am) (\p{Lu}[\p{L}'’-]+)(?=[.,!]|$| and\b)/u,

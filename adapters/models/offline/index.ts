@@ -8,9 +8,9 @@ import {
 import type { Answer } from './answer.ts';
 import { countRequest, countText } from './count.ts';
 
-const id = 'offline:demo';
+const ID = 'offline:demo';
 /** Deliberately small: a few minutes of conversation fill it, so that every tier can be watched. */
-const windowTokens = 2000;
+const WINDOW_TOKENS = 2000;
 
 /**
  * The built-in model: no network, no key, no randomness. It answers from its view, summarises by selecting sentences,
@@ -18,11 +18,11 @@ const windowTokens = 2000;
  */
 export function createOfflineModel(): ChatModel {
   return {
-    id,
-    traits: { windowTokens, tools: true, images: false },
+    id: ID,
+    traits: { windowTokens: WINDOW_TOKENS, tools: true, images: false },
     async *stream(request, { signal }) {
       const inputTokens = countRequest(request);
-      if (inputTokens > windowTokens) throw tooLong(inputTokens);
+      if (inputTokens > WINDOW_TOKENS) throw tooLong(inputTokens);
       const answer = await answerTo(request);
       for (const part of partsOf(answer, request, inputTokens)) {
         if (signal.aborted) throw stopped(signal.reason);
@@ -63,14 +63,14 @@ function deltasOf(text: string): readonly string[] {
 }
 
 function tooLong(inputTokens: number): ModelError {
-  const detail = `the request has ${inputTokens} tokens, the window of this model ${windowTokens}`;
-  return new ModelError({ model: id, reason: 'overflow', detail }, { windowTokens });
+  const detail = `the request has ${inputTokens} tokens, the window of this model ${WINDOW_TOKENS}`;
+  return new ModelError({ model: ID, reason: 'overflow', detail }, { windowTokens: WINDOW_TOKENS });
 }
 
 function stopped(cause: unknown): ModelError {
   const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
   return new ModelError(
-    { model: id, reason: isTimeout ? 'timeout' : 'aborted', detail: 'the call was aborted' },
+    { model: ID, reason: isTimeout ? 'timeout' : 'aborted', detail: 'the call was aborted' },
     { cause },
   );
 }

@@ -9,19 +9,19 @@ import { parseTranscript, type Transcript, withoutTask } from './transcript.ts';
 import { overlap } from './words.ts';
 
 /** Share of the source's tokens; a rejected summary is rewritten shorter. */
-const summaryShare = 0.5;
-const condensedShare = 0.6;
-const strictShare = 0.25;
-const mostMemories = 10;
-const tokensPerWord = 1.4;
+const SUMMARY_SHARE = 0.5;
+const CONDENSED_SHARE = 0.6;
+const STRICT_SHARE = 0.25;
+const MAX_MEMORIES = 10;
+const TOKENS_PER_WORD = 1.4;
 
 /** Summarises, extracts or condenses: the background work of a conversation. */
 export function answerMaintenance(request: ModelRequest): Answer {
   if (request.messages.some((message) => message.role === 'tool')) return { text: 'Done.', calls: [] };
   const text = textOf(request);
-  const firstShare = request.purpose === 'condense' ? condensedShare : summaryShare;
+  const firstShare = request.purpose === 'condense' ? CONDENSED_SHARE : SUMMARY_SHARE;
   const share = Math.min(
-    isSecondTry(request) ? strictShare : firstShare,
+    isSecondTry(request) ? STRICT_SHARE : firstShare,
     longestTokens(request) / Math.max(1, countText(text)),
   );
   const form = formOf(request);
@@ -72,7 +72,7 @@ function findMemories({ lines, known }: Transcript, names: Names): readonly Foun
       if (!isKnown(text, known)) found.set(text, { kind, text, about, importance, sources: [...new Set(sources)] });
     }
   }
-  return [...found.values()].toSorted((a, b) => b.importance - a.importance).slice(0, mostMemories);
+  return [...found.values()].toSorted((a, b) => b.importance - a.importance).slice(0, MAX_MEMORIES);
 }
 
 function isKnown(text: string, known: string): boolean {
@@ -110,7 +110,7 @@ function longestTokens({ system, maxOutputTokens }: ModelRequest): number {
   const words = system.map(({ text }) => /about (\d{1,6}) words/u.exec(text)?.[1]).find((found) => found !== undefined);
   return Math.min(
     maxOutputTokens * 0.9,
-    words === undefined ? Number.POSITIVE_INFINITY : Number(words) * tokensPerWord,
+    words === undefined ? Number.POSITIVE_INFINITY : Number(words) * TOKENS_PER_WORD,
   );
 }
 

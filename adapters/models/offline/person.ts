@@ -29,12 +29,12 @@ export function toThirdPerson(sentence: string, name: string): string {
 export function toSecondPerson(sentence: string): string {
   return expand(sentence).replace(
     /\b(?:I am|I was|am I|you are|are you|I|my|mine|myself|me|your|yours|yourself|you)\b/gi,
-    (word) => secondPerson.get(word.toLowerCase()) ?? word,
+    (word) => SECOND_PERSON.get(word.toLowerCase()) ?? word,
   );
 }
 
 /** In both directions, so that statements addressed to the bot are not turned into statements about the person. */
-const secondPerson: ReadonlyMap<string, string> = new Map([
+const SECOND_PERSON: ReadonlyMap<string, string> = new Map([
   ['i am', 'you are'],
   ['i was', 'you were'],
   ['am i', 'are you'],

@@ -8,10 +8,10 @@ export interface Match {
   readonly score: number;
 }
 
-const leastScore = 1;
+const MIN_SCORE = 1;
 /** Includes the runner-up if it is nearly as good. */
-const nearlyAsGood = 0.8;
-const mostMatches = 3;
+const NEARLY_AS_GOOD = 0.8;
+const MAX_MATCHES = 3;
 
 /** What the view says about a question, best first; empty if it says nothing. */
 export function findAnswers(question: string, view: Pick<View, 'statements' | 'asker' | 'name'>): readonly Match[] {
@@ -20,10 +20,10 @@ export function findAnswers(question: string, view: Pick<View, 'statements' | 'a
   const weigh = weightsOf(view.statements);
   const ranked = view.statements
     .map((statement) => ({ statement, score: scoreOf(statement, wanted, weigh) }))
-    .filter(({ score }) => score >= leastScore)
+    .filter(({ score }) => score >= MIN_SCORE)
     .toSorted((a, b) => b.score - a.score || b.statement.order - a.statement.order);
   const best = ranked[0]?.score ?? 0;
-  return withoutEchoes(ranked.filter(({ score }) => score >= best * nearlyAsGood)).slice(0, mostMatches);
+  return withoutEchoes(ranked.filter(({ score }) => score >= best * NEARLY_AS_GOOD)).slice(0, MAX_MATCHES);
 }
 
 /** The question without the addressee, and idioms replaced by words that an answer may contain. */
@@ -85,7 +85,7 @@ function weightsOf(statements: readonly Statement[]): (word: string) => number {
   return (word) => 1 + 1 / (counts.get(word) ?? 1);
 }
 
-const sourceWorth: Readonly<Record<Statement['source'], number>> = {
+const SOURCE_WORTH: Readonly<Record<Statement['source'], number>> = {
   memory: 0.25,
   message: 0.2,
   summary: 0.1,
@@ -100,7 +100,7 @@ function scoreOf(statement: Statement, wanted: Wanted, weigh: (word: string) => 
   const found = new Set(topicWords(text));
   const direct = [...wanted.words].filter((word) => found.has(word));
   const near = [...wanted.related].filter(([word]) => found.has(word)).map(([, worth]) => worth);
-  const decided = wanted.shape === 'decision' && decision.test(text);
+  const decided = wanted.shape === 'decision' && DECISION.test(text);
   const topical =
     sum(direct.map((word) => (isWeak(word) ? 0.6 : weigh(word)))) + Math.min(1.6, sum(near)) + (decided ? 1.5 : 0);
   // A preference alone does not answer a question that also names a thing.
@@ -115,7 +115,7 @@ function scoreOf(statement: Statement, wanted: Wanted, weigh: (word: string) => 
     personScore(statement, wanted) +
     shapeScore(text, wanted) +
     polarity(text, wanted) +
-    sourceWorth[source]
+    SOURCE_WORTH[source]
   );
 }
 
@@ -124,7 +124,7 @@ function isOpenQuestion(text: string): boolean {
   return isQuestion(text.replace(/,\s*(?:is|was|are|does|do|did|right|isn['’]t|ok|okay|nicht|oder)\b[^,?]*\?$/iu, '.'));
 }
 
-const decision = /\b(?:decided|agreed|chosen|settled|decision|go with|beschlossen|entschieden)\b|决定/i;
+const DECISION = /\b(?:decided|agreed|chosen|settled|decision|go with|beschlossen|entschieden)\b|决定/i;
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);

@@ -13,7 +13,7 @@ import { readView, type View } from './view.ts';
 import type { Voice } from './voice.ts';
 import { pick, relatedTo, topicWords } from './words.ts';
 
-const mostRelated = 5;
+const MAX_RELATED = 5;
 
 /** Answers the newest message of a conversation from the request alone. */
 export function answerReply(request: ModelRequest): Answer {
@@ -49,7 +49,7 @@ function answerMessage(tools: readonly ToolSpec[], view: View, voice: Voice): An
 /** A search finds words, not meanings, so possible answer words are added. */
 function withRelated(question: string): string {
   const related = [...relatedTo(question)].filter(([, worth]) => worth === 1).map(([word]) => word);
-  return [trimEndOf(question, '?!.'), ...related.slice(0, mostRelated)].join(' ');
+  return [trimEndOf(question, '?!.'), ...related.slice(0, MAX_RELATED)].join(' ');
 }
 
 function answerQuestion(question: string, view: View, voice: Voice): string | null {

@@ -2,13 +2,13 @@ import type { MemoryKind } from '../../../src/adapter-kit.ts';
 import { createRule, type Rule } from './rules.ts';
 
 /** Ends at punctuation, because Chinese sentences continue over commas. */
-const rest = '([^，。！？；,.!?;\\s][^，。！？；,.!?;]*)';
+const REST = '([^，。！？；,.!?;\\s][^，。！？；,.!?;]*)';
 
 function rule(pattern: string, kind: MemoryKind, say: (rest: string, name: string) => string): Rule {
   const importance =
     { identity: 0.9, instruction: 0.9, decision: 0.85, todo: 0.7, preference: 0.7 }[String(kind)] ?? 0.75;
   const about = kind === 'decision' ? 'nobody' : 'speaker';
-  const made = createRule(new RegExp(pattern + rest, 'u'), { kind, importance, about }, (match, { name }) =>
+  const made = createRule(new RegExp(pattern + REST, 'u'), { kind, importance, about }, (match, { name }) =>
     say(match[1] ?? '', name),
   );
   return { ...made, stop: '。' };

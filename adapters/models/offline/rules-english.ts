@@ -3,7 +3,7 @@ import { namesDate, namesPastDate } from './dates.ts';
 import { inflect, toThirdPerson } from './person.ts';
 import { createRule, type Rule } from './rules.ts';
 
-const adverbs = '(?:really |also |just |still |absolutely |actually |currently |now |always |usually |only |totally )*';
+const ADVERBS = '(?:really |also |just |still |absolutely |actually |currently |now |always |usually |only |totally )*';
 const not = "(?:do not|don['’]t|do n['’]t)";
 const relatives =
   'sister|brother|wife|husband|partner|girlfriend|boyfriend|daughter|son|mother|father|mum|mom|dad|boss|manager|dog|cat|friend|colleague|team|company|landlord|neighbour|neighbor|flatmate|doctor|dentist';
@@ -71,7 +71,7 @@ export const rulesEnglish: readonly Rule[] = [
   ),
   createRule(
     new RegExp(
-      `\\bI ${adverbs}(need|have|ought|must|should)(?: to)? (?!a |an |the |two |three |no |some |been |never |to be honest|say|admit|go now|run\\b)(\\p{Ll}.+)`,
+      `\\bI ${ADVERBS}(need|have|ought|must|should)(?: to)? (?!a |an |the |two |three |no |some |been |never |to be honest|say|admit|go now|run\\b)(\\p{Ll}.+)`,
       'iu',
     ),
     { kind: 'todo', importance: 0.65 },
@@ -92,23 +92,23 @@ export const rulesEnglish: readonly Rule[] = [
     (match, { own }) => `${own} favourite ${match[1]} ${match[2]?.toLowerCase()} ${match[3]}`,
   ),
   createRule(
-    new RegExp(`\\bI ${adverbs}(?:can['’]t|cannot|can not) stand (.+)`, 'i'),
+    new RegExp(`\\bI ${ADVERBS}(?:can['’]t|cannot|can not) stand (.+)`, 'i'),
     { kind: 'preference', importance: 0.7 },
     (match, { name }) => `${name} cannot stand ${selfless(match[1], name)}`,
   ),
   createRule(
-    new RegExp(`\\bI ${adverbs}${not} ${adverbs}(like|enjoy|want|eat|drink|care for|trust) (.+)`, 'i'),
+    new RegExp(`\\bI ${ADVERBS}${not} ${ADVERBS}(like|enjoy|want|eat|drink|care for|trust) (.+)`, 'i'),
     { kind: 'preference', importance: 0.7 },
     (match, { name }) => `${name} does not ${match[1]?.toLowerCase()} ${selfless(match[2], name)}`,
   ),
   createRule(
-    new RegExp(`\\bI ${adverbs}(?:['’]d|would) (?:rather|prefer to) (?!not say)(.+)`, 'i'),
+    new RegExp(`\\bI ${ADVERBS}(?:['’]d|would) (?:rather|prefer to) (?!not say)(.+)`, 'i'),
     { kind: 'preference', importance: 0.6 },
     (match, { name }) => `${name} would rather ${selfless(match[1], name)}`,
   ),
   createRule(
     new RegExp(
-      `\\bI ${adverbs}(prefer|like|love|enjoy|adore|hate|dislike|detest) (?!(?:it|that|this|these|those|how|when|what|you|your|being|all|to think|the (?:way|idea|fact))\\b)(.+)`,
+      `\\bI ${ADVERBS}(prefer|like|love|enjoy|adore|hate|dislike|detest) (?!(?:it|that|this|these|those|how|when|what|you|your|being|all|to think|the (?:way|idea|fact))\\b)(.+)`,
       'i',
     ),
     { kind: 'preference', importance: 0.7 },
@@ -126,12 +126,12 @@ export const rulesEnglish: readonly Rule[] = [
     (match, { own }) => `${own} birthday is ${match[1]}`,
   ),
   createRule(
-    new RegExp(`\\bI(?:['’]m| am)? ?${adverbs}(?:live|living|based|reside) in (.+)`, 'i'),
+    new RegExp(`\\bI(?:['’]m| am)? ?${ADVERBS}(?:live|living|based|reside) in (.+)`, 'i'),
     { kind: 'fact', importance: 0.8 },
     (match, { name }) => `${name} lives in ${match[1]}`,
   ),
   createRule(
-    new RegExp(`\\bI(?:['’]ve| have)? ?${adverbs}moved to (.+)`, 'i'),
+    new RegExp(`\\bI(?:['’]ve| have)? ?${ADVERBS}moved to (.+)`, 'i'),
     { kind: 'fact', importance: 0.8 },
     (match, { name }) => `${name} moved to ${match[1]}`,
   ),
@@ -141,7 +141,7 @@ export const rulesEnglish: readonly Rule[] = [
     (match, { name }) => `${name} is from ${match[1]}`,
   ),
   createRule(
-    new RegExp(`\\bI(?:['’]m| am)? ?${adverbs}work(?:ing)? (as|at|for|in|with) (.+)`, 'i'),
+    new RegExp(`\\bI(?:['’]m| am)? ?${ADVERBS}work(?:ing)? (as|at|for|in|with) (.+)`, 'i'),
     { kind: 'fact', importance: 0.8 },
     (match, { name }) => `${name} works ${match[1]?.toLowerCase()} ${selfless(match[2], name)}`,
   ),

@@ -1,7 +1,7 @@
 import { between } from '../../../src/adapter-kit.ts';
 import { createRule, type Rule } from './rules.ts';
 
-const gern = '(?:wirklich |sehr |auch |lieber |am liebsten |gern(?:e)? )*';
+const GERN = '(?:wirklich |sehr |auch |lieber |am liebsten |gern(?:e)? )*';
 
 export const rulesGerman: readonly Rule[] = [
   createRule(
@@ -34,7 +34,7 @@ export const rulesGerman: readonly Rule[] = [
   ),
   createRule(
     new RegExp(
-      `\\bich ${gern}(mag|liebe|hasse|bevorzuge|trinke|esse|spiele|lese) ${gern}(?!das\\b|es\\b|dich\\b|heute\\b)(.+)`,
+      `\\bich ${GERN}(mag|liebe|hasse|bevorzuge|trinke|esse|spiele|lese) ${GERN}(?!das\\b|es\\b|dich\\b|heute\\b)(.+)`,
       'iu',
     ),
     { kind: 'preference', importance: 0.7 },

@@ -9,7 +9,7 @@ interface Reaction {
   react(view: View, voice: Voice): string | null;
 }
 
-const reactions: readonly Reaction[] = [
+const REACTIONS: readonly Reaction[] = [
   {
     pattern:
       /\b(?:what can you do|how (?:does|do) (?:this|you) work|what (?:should|can) I (?:do|try|say|ask)|was kannst du)\b|^(?:help|hilfe)\W*$|你(?:会|能)(?:做)?什么/iu,
@@ -49,7 +49,7 @@ const reactions: readonly Reaction[] = [
 /** Greetings, thanks, and questions about the bot and the conversation as a whole. Null for anything with a topic. */
 export function smallTalk(view: View, voice: Voice): string | null {
   const text = view.newest.trim();
-  for (const { pattern, react } of reactions) {
+  for (const { pattern, react } of REACTIONS) {
     const reaction = pattern.test(text) ? react(view, voice) : null;
     if (reaction !== null) return reaction;
   }
@@ -69,7 +69,7 @@ function isTold(name: string, asker: string, statements: readonly Statement[]): 
   return !isNobody(name) && (name !== asker || statements.some(({ text }) => text.includes(name)));
 }
 
-const mostItems = 8;
+const MAX_ITEMS = 8;
 
 function knownAboutAsker({ statements, asker, name }: View): readonly string[] {
   const isMine = (text: string) => [asker, name].some((person) => person !== '' && text.includes(person));
@@ -78,7 +78,7 @@ function knownAboutAsker({ statements, asker, name }: View): readonly string[] {
     .filter(({ source, author }) => source === 'message' && author === asker)
     .flatMap(({ text, when }) => findingsIn(text, { label: asker, name }, when).map((finding) => finding.text));
   const told = statements.filter(({ source, text }) => source === 'summary' && isMine(text) && !/ asked: /.test(text));
-  return distinct([...noted, ...said, ...told.map(({ text }) => text)]).slice(0, mostItems);
+  return distinct([...noted, ...said, ...told.map(({ text }) => text)]).slice(0, MAX_ITEMS);
 }
 
 function topicsOf({ statements, asker, name }: View): readonly string[] {
@@ -88,7 +88,7 @@ function topicsOf({ statements, asker, name }: View): readonly string[] {
     .flatMap(({ text, author, when }) =>
       findingsIn(text, { label: author, name: author === asker ? name : author }, when).map((finding) => finding.text),
     );
-  return distinct([...summaries.slice(-mostItems), ...recent.slice(-mostItems)]).slice(-mostItems);
+  return distinct([...summaries.slice(-MAX_ITEMS), ...recent.slice(-MAX_ITEMS)]).slice(-MAX_ITEMS);
 }
 
 function distinct(texts: readonly string[]): readonly string[] {

@@ -24,7 +24,7 @@ export interface SummaryOptions {
   readonly share: number;
 }
 
-const kindScores: Readonly<Record<Finding['kind'], number>> = {
+const KIND_SCORES: Readonly<Record<Finding['kind'], number>> = {
   identity: 6,
   instruction: 6,
   decision: 6,
@@ -34,15 +34,15 @@ const kindScores: Readonly<Record<Finding['kind'], number>> = {
   event: 5,
   observation: 3,
 };
-const longestSentence = 200;
-const leastTokens = 12;
+const MAX_SENTENCE = 200;
+const MIN_TOKENS = 12;
 /** Each is compared with those already selected. */
 const MAX_COMPARED = 200;
 
 /** The important sentences, in order and in the third person. Always clearly shorter than the source. */
 export function summarise(lines: readonly Line[], options: SummaryOptions): string {
   const source = lines.map((line) => line.text).join('\n');
-  const budget = Math.max(leastTokens, Math.floor(countText(source) * options.share));
+  const budget = Math.max(MIN_TOKENS, Math.floor(countText(source) * options.share));
   const candidates = lines.flatMap((line, index) => candidatesOf(line, index, options));
   const chosen = choose(candidates, budget, options.known);
   return chosen.length === 0 ? smallTalk(lines, options.names) : chosen.join(' ');
@@ -78,7 +78,7 @@ function candidatesOf(line: Line, index: number, { names }: SummaryOptions): rea
   return [
     ...findings.map((finding, place) => ({
       text: sayFinding(finding, name),
-      score: kindScores[finding.kind] + finding.importance,
+      score: KIND_SCORES[finding.kind] + finding.importance,
       order: index + place / 100,
     })),
     ...others.map((clause, place) => ({
@@ -95,7 +95,7 @@ function sayFinding({ kind, text }: Finding, name: string): string {
 
 /** A clause quoting somebody else. */
 function retell(clause: string, { author, saidOn, byPerson }: Line): string {
-  const text = shorten(withDates(clause, saidOn), longestSentence).replace(/\s+/g, ' ');
+  const text = shorten(withDates(clause, saidOn), MAX_SENTENCE).replace(/\s+/g, ' ');
   const closed = /[.!?。！？…]["”')]?$/u.test(text) ? text : `${text}.`;
   if (!byPerson) return `${/^tool/.test(author) ? 'A tool' : 'The bot'} said: ${closed}`;
   if (isQuestion(clause)) return `${author} asked: ${closed}`;
@@ -126,7 +126,7 @@ function smallTalk(lines: readonly Line[], names: Names): string {
 /** Merges several summaries by the same selection of sentences, without changing the person again. */
 export function condense(texts: readonly string[], share: number): string {
   const source = texts.join('\n');
-  const budget = Math.max(leastTokens, Math.floor(countText(source) * share));
+  const budget = Math.max(MIN_TOKENS, Math.floor(countText(source) * share));
   const candidates = texts.flatMap(sentencesOf).map((text, order) => ({ text, order, score: worthInSummary(text) }));
   const chosen = choose(candidates, budget, '');
   return chosen.length === 0 ? shorten(source.replace(/\s+/g, ' '), budget * 3) : chosen.join(' ');
@@ -136,7 +136,7 @@ function worthInSummary(sentence: string): number {
   if (!/\p{L}/u.test(sentence)) return 0;
   if (/^(?:Small talk|Nothing of note)/.test(sentence)) return 0;
   const found = findingsIn(sentence, { label: '', name: '' }, null)[0];
-  if (found !== undefined) return kindScores[found.kind];
+  if (found !== undefined) return KIND_SCORES[found.kind];
   const solid = (sentence.match(/\d[\d.,:]*|(?<=\S\s)\p{Lu}\p{L}+/gu) ?? []).length;
   const isKept =
     /\b(?:name is|prefers?|likes?|loves?|hates?|does not|cannot stand|allergic|lives in|moved to|works|birthday|decided|agreed|chosen|settled|needs to|wants to|will|reminded|asked the bot|favourite|called|deadline)\b|喜欢|名字|住在|决定|提醒|讨厌/u.test(

@@ -11,22 +11,21 @@ export interface Form {
   write(text: string, source?: readonly string[]): string;
 }
 
-const titles = ['Goal', 'Constraints', 'Progress', 'Decisions', 'Open', 'Next', 'Critical'];
-const headingShare = 0.7;
+const TITLES = ['Goal', 'Constraints', 'Progress', 'Decisions', 'Open', 'Next', 'Critical'];
+const HEADING_SHARE = 0.7;
 
-const prose: Form = { share: 1, isHeading: () => false, write: (text) => text };
+const PROSE: Form = { share: 1, isHeading: () => false, write: (text) => text };
 
-const inSections: Form = {
-  share: headingShare,
-  isHeading: (line) => titles.some((title) => line === `${title}:`),
+const IN_SECTIONS: Form = {
+  share: HEADING_SHARE,
+  isHeading: (line) => TITLES.some((title) => line === `${title}:`),
   write(text, source = []) {
     const known = sectionsIn(source);
     const points = sentencesOf(text).map((sentence) => {
       const point = sentence.replace(/^- /, '');
       return { title: known.get(point) ?? titleFor(point), point };
     });
-    return titles
-      .map((title) => ({ title, of: points.filter((found) => found.title === title) }))
+    return TITLES.map((title) => ({ title, of: points.filter((found) => found.title === title) }))
       .filter(({ of }) => of.length > 0)
       .map(({ title, of }) => [`${title}:`, ...of.map(({ point }) => `- ${point}`)].join('\n'))
       .join('\n');
@@ -34,14 +33,14 @@ const inSections: Form = {
 };
 
 export function formOf({ system }: Pick<ModelRequest, 'system'>): Form {
-  return system.some(({ text }) => titles.every((title) => text.includes(`\n${title}: `))) ? inSections : prose;
+  return system.some(({ text }) => TITLES.every((title) => text.includes(`\n${title}: `))) ? IN_SECTIONS : PROSE;
 }
 
 function sectionsIn(lines: readonly string[]): ReadonlyMap<string, string> {
   const sections = new Map<string, string>();
   let title = 'Progress';
   for (const line of lines) {
-    if (inSections.isHeading(line)) title = line.slice(0, -1);
+    if (IN_SECTIONS.isHeading(line)) title = line.slice(0, -1);
     for (const sentence of sentencesOf(line.replace(/^\[[^\]]*\]\s?/, '').trim()))
       sections.set(sentence.replace(/^- /, ''), title);
   }

@@ -4,20 +4,20 @@ import { shorten } from './sentences.ts';
 import type { Statement, View } from './view.ts';
 import type { Voice } from './voice.ts';
 
-const longestQuote = 280;
+const MAX_QUOTE = 280;
 
 /** The best match with its source, and other matches in a second sentence. */
 export function tellMatches(matches: readonly Match[], view: Pick<View, 'asker' | 'name'>, voice: Voice): string {
   const [best, ...others] = matches.map(({ statement }) => statement);
   if (best === undefined) return voice.nothingFound('view');
   const told = tell(best, view, voice);
-  const more = others.map((other) => voice.also(withStop(shorten(other.text, longestQuote))));
+  const more = others.map((other) => voice.also(withStop(shorten(other.text, MAX_QUOTE))));
   return [told, ...more].join(' ');
 }
 
 function tell(statement: Statement, { asker, name }: Pick<View, 'asker' | 'name'>, voice: Voice): string {
   const { source, author, when } = statement;
-  const text = withStop(shorten(statement.text.replace(/\s+/g, ' '), longestQuote));
+  const text = withStop(shorten(statement.text.replace(/\s+/g, ' '), MAX_QUOTE));
   switch (source) {
     case 'memory':
       return voice.fromMemory(text, when);

@@ -9,7 +9,7 @@ import { pick } from './words.ts';
 
 type Called = View['calls'][number];
 
-const longestResult = 600;
+const MAX_RESULT = 600;
 
 /** The answer after tool calls: their results, or what a search found. */
 export function answerFromTools(view: View, voice: Voice): string {
@@ -18,7 +18,7 @@ export function answerFromTools(view: View, voice: Voice): string {
 
 function answerFrom({ call, result }: Called, view: View, voice: Voice): string {
   if (result === null) return voice.toolFailed(call.tool, '…');
-  if (result.isError) return voice.toolFailed(call.tool, withStop(shorten(result.text, longestResult)));
+  if (result.isError) return voice.toolFailed(call.tool, withStop(shorten(result.text, MAX_RESULT)));
   switch (call.tool) {
     case 'transcript_search':
     case 'memory_recall':
@@ -28,7 +28,7 @@ function answerFrom({ call, result }: Called, view: View, voice: Voice): string 
       return refusal === null ? voice.saved(withStop(savedText(call.input))) : voice.notSaved(withStop(refusal));
     }
     default:
-      return voice.toolGave(call.tool, withStop(shorten(legible(result.text), longestResult)));
+      return voice.toolGave(call.tool, withStop(shorten(legible(result.text), MAX_RESULT)));
   }
 }
 

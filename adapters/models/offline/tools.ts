@@ -16,7 +16,7 @@ export interface PlannedCall {
 /** Requests for the built-in tools in plain words. The first group is the tool's subject. */
 type Asked = RegExp | ((message: string) => string | undefined);
 
-const builtIn: Readonly<Record<string, readonly Asked[]>> = {
+const BUILT_IN: Readonly<Record<string, readonly Asked[]>> = {
   transcript_search: [
     /\b(?:search|look|check)(?: through| in)? (?:the |our |my )?(?:transcript|history|chat|conversation|messages|log)s?(?: for| about)? (.+)/i,
     (message) =>
@@ -38,13 +38,13 @@ const builtIn: Readonly<Record<string, readonly Asked[]>> = {
 export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall | null {
   const message = view.newest;
   for (const tool of tools) {
-    for (const pattern of builtIn[tool.name] ?? []) {
+    for (const pattern of BUILT_IN[tool.name] ?? []) {
       const about = typeof pattern === 'function' ? pattern(message) : pattern.exec(message)?.[1];
       if (about === undefined) continue;
       return tool.name === 'memory_save' ? callToSave(tool, about, view) : callAbout(tool, about, message);
     }
   }
-  const custom = tools.filter(({ name }) => builtIn[name] === undefined).find((tool) => asksFor(message, tool));
+  const custom = tools.filter(({ name }) => BUILT_IN[name] === undefined).find((tool) => asksFor(message, tool));
   const named = custom ?? tools.find(({ name }) => message.toLowerCase().includes(name.toLowerCase()));
   return named === undefined ? null : { tool: named.name, input: inputFrom(named, message) };
 }
@@ -72,23 +72,23 @@ function numbersOnly(message: string, subject: string): string {
 }
 
 /** Words that many tools share identify none of them. */
-const common = new Set('get set list find read make do fetch tool run call show use create add new'.split(' '));
+const COMMON = new Set('get set list find read make do fetch tool run call show use create add new'.split(' '));
 
 /** States something and asks for nothing. */
-const telling = /^(?:the|an?|this|that|these|those|it|he|she|they|there|you|no|yes|some)\b|\b(?:is|are|was|were)\b/i;
+const TELLING = /^(?:the|an?|this|that|these|those|it|he|she|they|there|you|no|yes|some)\b|\b(?:is|are|was|were)\b/i;
 
 /** A request that contains the words of the tool's name: "roll a d6" asks for `roll_dice`. */
 function asksFor(message: string, { name }: ToolSpec): boolean {
   const text = message.toLowerCase();
   if (text.includes(name.toLowerCase())) return true;
-  if (!isQuestion(message) && (telling.test(message) || !/^[a-z]/i.test(message))) return false;
+  if (!isQuestion(message) && (TELLING.test(message) || !/^[a-z]/i.test(message))) return false;
   if (/\b(?:I|my|we|our)\b(?! (?:want|need|would like))/i.test(message)) return false;
   const said = new Set((text.match(/[\p{L}\d]+/gu) ?? []).map(stem));
   if (/\b\d*d\d+\b/.test(text)) said.add(stem('dice')).add(stem('die'));
   const words = name
     .toLowerCase()
     .split(/[_-]+|(?<=[a-z])(?=[A-Z])/)
-    .filter((word) => !common.has(word));
+    .filter((word) => !COMMON.has(word));
   const found = words.filter((word) => said.has(stem(word))).length;
   return found > 0 && found * 2 >= words.length;
 }

@@ -15,9 +15,9 @@ export interface Transcript {
   readonly known: string;
 }
 
-const head = /^\[#(\d+)((?: \| [^|\]]*)*)\]\s?/;
-const time = /^\d{4}-\d{2}-\d{2}/;
-const machine = /<\w+>$/;
+const HEAD = /^\[#(\d+)((?: \| [^|\]]*)*)\]\s?/;
+const TIME = /^\d{4}-\d{2}-\d{2}/;
+const MACHINE = /<\w+>$/;
 
 /** Parses the entries of a transcript, whatever surrounds them. Lines without a head continue the previous one. */
 export function parseTranscript(request: string): Transcript {
@@ -25,7 +25,7 @@ export function parseTranscript(request: string): Transcript {
   const lines: Line[] = [];
   const known: string[] = [];
   for (const raw of text.split('\n')) {
-    const found = head.exec(raw);
+    const found = HEAD.exec(raw);
     const last = lines.at(-1);
     if (found !== null) lines.push(toLine(found, raw.slice(found[0].length)));
     else if (/^\s{2,}/.test(raw) && last !== undefined) lines[lines.length - 1] = continued(last, raw.trim());
@@ -47,8 +47,8 @@ function continued(line: Line, more: string): Line {
 
 function toLine(found: RegExpExecArray, text: string): Line {
   const fields = (found[2] ?? '').split(' | ').slice(1);
-  const saidOn = fields.find((field) => time.test(field)) ?? null;
-  const author = fields.find((field) => !time.test(field) && !/^(?:reply to #\d+|edited)$/.test(field)) ?? 'somebody';
-  const byPerson = !machine.test(author);
+  const saidOn = fields.find((field) => TIME.test(field)) ?? null;
+  const author = fields.find((field) => !TIME.test(field) && !/^(?:reply to #\d+|edited)$/.test(field)) ?? 'somebody';
+  const byPerson = !MACHINE.test(author);
   return { seq: Number(found[1]), saidOn, author: author.trim(), text, byPerson };
 }

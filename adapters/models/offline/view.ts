@@ -27,11 +27,11 @@ export interface View {
   readonly clock: string | null;
 }
 
-const label = /^\[#\d+((?: \| [^|\]]*)*)\] ?/;
-const memoryLine = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
-const summaryHead = /^\[Summary (\S+) of messages #(\d+) to #(\d+)(?:[^\d\]][^\]]*)?\]/;
-const clockLine = /^\[Current time: ([^\]]+)\]/;
-const time = /^\d{4}-\d{2}-\d{2}/;
+const LABEL = /^\[#\d+((?: \| [^|\]]*)*)\] ?/;
+const MEMORY_LINE = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
+const SUMMARY_HEAD = /^\[Summary (\S+) of messages #(\d+) to #(\d+)(?:[^\d\]][^\]]*)?\]/;
+const CLOCK_LINE = /^\[Current time: ([^\]]+)\]/;
+const TIME = /^\d{4}-\d{2}-\d{2}/;
 
 /** Parses a request as Strata renders it, and tolerates other renderings: unknown lines are plain text. */
 export function readView(request: ModelRequest): View {
@@ -92,15 +92,15 @@ function readUserText(text: string, at: number): readonly SpokenLine[] {
 }
 
 function readLine(raw: string, at: number): SpokenLine {
-  const clock = clockLine.exec(raw);
+  const clock = CLOCK_LINE.exec(raw);
   if (clock !== null) return { at, kind: 'clock', author: '', when: '', text: clock[1] ?? '' };
-  const memory = memoryLine.exec(raw);
+  const memory = MEMORY_LINE.exec(raw);
   if (memory !== null) return { at, kind: 'memory', author: '', when: dateIn(memory[2] ?? ''), text: memory[3] ?? '' };
-  const labelled = label.exec(raw);
+  const labelled = LABEL.exec(raw);
   if (labelled === null) return { at, kind: 'other', author: '', when: '', text: raw };
   const fields = (labelled[1] ?? '').split(' | ').slice(1);
-  const author = fields.find((field) => !time.test(field) && !/^(?:reply to #|edited$)/.test(field)) ?? '';
-  const when = withoutWeekday(fields.find((field) => time.test(field)) ?? '');
+  const author = fields.find((field) => !TIME.test(field) && !/^(?:reply to #|edited$)/.test(field)) ?? '';
+  const when = withoutWeekday(fields.find((field) => TIME.test(field)) ?? '');
   const text = raw.slice(labelled[0].length);
   // An earlier answer that is quoted beside the question.
   return { at, kind: author === '<you>' ? 'own' : 'message', author, when, text };
@@ -126,7 +126,7 @@ function toStatements({ kind, author, when, text }: SpokenLine): readonly Unplac
 /** Only summaries and standing instructions in the system text are about this conversation. */
 function systemStatements({ system }: ModelRequest): readonly Unplaced[] {
   return system.flatMap(({ text }) => {
-    const head = summaryHead.exec(text);
+    const head = SUMMARY_HEAD.exec(text);
     if (head !== null) {
       const when = `#${head[2]} to #${head[3]}`;
       const body = text.slice(head[0].length).trim();

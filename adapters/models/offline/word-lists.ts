@@ -19,7 +19,7 @@ export const stopWords: ReadonlySet<string> = new Set(
  * Related words: a question about "drink" is answered by a sentence about tea. Each line: the word asked for, then the
  * words that answer it.
  */
-const related = `
+const RELATED = `
 drink: tea coffee espresso cappuccino latte water juice wine beer cocoa chocolate milk lemonade cola whisky matcha mate smoothie sip beverage
 beverage: tea coffee espresso water juice wine beer cocoa milk lemonade drink
 eat: allergic food pizza pasta rice bread vegan vegetarian sushi meat fish soup salad cheese curry noodles cook diet lunch dinner breakfast meal snack
@@ -112,8 +112,7 @@ mag: liebe bevorzuge lieblings gern
 `;
 
 export const relatedWords: ReadonlyMap<string, readonly string[]> = new Map(
-  related
-    .trim()
+  RELATED.trim()
     .split('\n')
     .map((line) => {
       const [word = '', words = ''] = line.split(':');

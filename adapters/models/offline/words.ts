@@ -1,38 +1,38 @@
 import { relatedWords, stopWords } from './word-lists.ts';
 
-const word = /[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu;
-const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu;
+const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
 
 /** The stemmed topic words of a text; scripts without spaces give pairs of characters. */
 export function topicWords(text: string): readonly string[] {
-  const spaced = text.replace(ideographs, ' ').toLowerCase().match(word) ?? [];
+  const spaced = text.replace(IDEOGRAPHS, ' ').toLowerCase().match(WORD) ?? [];
   const stems = spaced
     .map((found) => found.replaceAll('’', "'"))
     .filter((found) => !stopWords.has(found))
     .map(stem)
     .filter((found) => found.length > 1 || /\d/.test(found));
-  const pairs = (text.match(ideographs) ?? []).flatMap(characterPairs);
+  const pairs = (text.match(IDEOGRAPHS) ?? []).flatMap(characterPairs);
   return [...stems, ...pairs];
 }
 
 /** Verbs of preference match too many sentences to identify one. */
-const weakWords: ReadonlySet<string> = new Set(
+const WEAK_WORDS: ReadonlySet<string> = new Set(
   'like love prefer enjoy favourite favorite want need dislike hate do mag liebe'
     .split(' ')
     .map((found) => stem(found)),
 );
 
 export function isWeak(stemmedWord: string): boolean {
-  return weakWords.has(stemmedWord);
+  return WEAK_WORDS.has(stemmedWord);
 }
 
 /** Words that a sentence may contain instead of those of the question, with their weights. */
 export function relatedTo(text: string): ReadonlyMap<string, number> {
-  const words = text.toLowerCase().match(word) ?? [];
+  const words = text.toLowerCase().match(WORD) ?? [];
   const signs = new Map<string, number>();
   for (const asked of [...words, ...text]) {
     const worth = isWeak(stem(asked)) ? 0.4 : 1;
-    for (const answer of relatedWords.get(asked) ?? relatedStems.get(stem(asked)) ?? []) {
+    for (const answer of relatedWords.get(asked) ?? RELATED_STEMS.get(stem(asked)) ?? []) {
       const answering = stem(answer);
       signs.set(answering, Math.max(worth, signs.get(answering) ?? 0));
     }
@@ -62,7 +62,7 @@ function characterPairs(run: string): readonly string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-const relatedStems = new Map([...relatedWords].map(([key, words]) => [stem(key), words]));
+const RELATED_STEMS = new Map([...relatedWords].map(([key, words]) => [stem(key), words]));
 
 /** The share of the first text's topic words that the second contains. */
 export function overlap(text: string, other: string): number {

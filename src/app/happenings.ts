@@ -1,6 +1,6 @@
 import type { StrataEvent } from '../ports/events.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
-import { formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text.ts';
 
 /** A short text about an event for the terminal; null for messages, calls and other frequent events. */
 export function happeningOf(event: StrataEvent): string | null {
@@ -12,7 +12,7 @@ export function happeningOf(event: StrataEvent): string | null {
     case 'stack.condensed':
       return `${event.parts} summaries → one of level ${event.level}`;
     case 'memory.saved':
-      return `${event.ids.length} ${event.ids.length === 1 ? 'memory' : 'memories'} saved`;
+      return `${counted(event.ids.length, 'memory', 'memories')} saved`;
     case 'maintenance.ended':
       return runText(event.run);
     case 'maintenance.delayed':

@@ -6,7 +6,7 @@ import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey, TERMINAL_HOME } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { formatTime } from '../util/text.ts';
+import { counted, formatTime } from '../util/text.ts';
 import type { Cli, TextOutput } from './cli.ts';
 
 /**
@@ -104,10 +104,9 @@ async function greet(
   writeWrapped(cli.stderr, [[...new Set(models)].join(', '), place, '/help, /demo, /quit'].join(' · '));
   const talk = await services.store.conversations.find(terminal?.conversation ?? TERMINAL_HOME);
   if (talk === null || talk.nextSeq === 1) return;
-  const count = talk.nextSeq - 1;
+  const messages = counted(talk.nextSeq - 1, 'message', 'messages');
   const since = formatTime(talk.lastActivityAt);
-  const messages = count === 1 ? 'message' : 'messages';
-  writeWrapped(cli.stderr, `The conversation continues after ${count} ${messages}, the last of ${since}.`);
+  writeWrapped(cli.stderr, `The conversation continues after ${messages}, the last of ${since}.`);
 }
 
 /** Breaks lines between words in a terminal. */

@@ -1,6 +1,6 @@
 import type { HeldDecision } from '../ports/provenance-store.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { excerpt, formatTime } from '../util/text.ts';
+import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, pageOf, requiredOption, sameCommand } from './command.ts';
 import { requesterOf } from './memory-read.ts';
 import { makeReply, takePage } from './reply.ts';
@@ -15,7 +15,7 @@ export async function held(call: Call): Promise<CommandReply> {
     return [id, author?.name ?? '', about.name, formatTime(at), excerpt(text, 200)];
   });
   return makeReply('Held back', {
-    text: `${all.length} ${all.length === 1 ? 'sentence waits' : 'sentences wait'} for a decision, because the people they are about asked for them to be forgotten. Until then they stay hidden.`,
+    text: `${counted(all.length, 'sentence waits', 'sentences wait')} for a decision, because the people they are about asked for them to be forgotten. Until then they stay hidden.`,
     rows: { columns: ['ID', 'WRITTEN BY', 'ABOUT', 'HELD SINCE', 'SENTENCE'], cells },
     page,
     actions: [

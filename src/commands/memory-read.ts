@@ -145,7 +145,7 @@ export async function show(call: Call): Promise<CommandReply> {
 
 function recalls({ recallCount, lastRecalledAt }: Memory): string {
   if (recallCount === 0 || lastRecalledAt === null) return 'never';
-  return `${recallCount} ${recallCount === 1 ? 'time' : 'times'}, last ${formatTime(lastRecalledAt)}`;
+  return `${counted(recallCount, 'time', 'times')}, last ${formatTime(lastRecalledAt)}`;
 }
 
 export async function why(call: Call): Promise<CommandReply> {

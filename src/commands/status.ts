@@ -115,7 +115,7 @@ async function replyFields({ services }: Call, conversation: Conversation): Prom
 }
 
 function times(count: number): string {
-  return `${count} ${count === 1 ? 'time' : 'times'}`;
+  return counted(count, 'time', 'times');
 }
 
 /** `3 summaries (2 of level 0, 1 of level 1), 1 gap`. */
@@ -124,9 +124,9 @@ function stackLine(stack: readonly Summary[]): string {
   const gaps = stack.length - summaries.length;
   const levels = Map.groupBy(summaries, (layer) => layer.level);
   const byLevel = [...levels].sort(([a], [b]) => a - b).map(([level, of]) => `${of.length} of level ${level}`);
-  const count = `${summaries.length} ${summaries.length === 1 ? 'summary' : 'summaries'}`;
+  const count = counted(summaries.length, 'summary', 'summaries');
   const detail = summaries.length === 0 ? '' : ` (${byLevel.join(', ')})`;
-  return `${count}${detail}${gaps === 0 ? '' : `, ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`}`;
+  return `${count}${detail}${gaps === 0 ? '' : `, ${counted(gaps, 'gap', 'gaps')}`}`;
 }
 
 /** A summary waits while the provider still has the prefix that it would change. */

@@ -1,6 +1,6 @@
 import type { CommandReply } from '../ports/reply.ts';
 import type { TranscriptHit } from '../search/transcript-search.ts';
-import { excerpt, formatTime } from '../util/text.ts';
+import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
@@ -38,7 +38,7 @@ async function search(call: Call): Promise<CommandReply> {
   const hasOthers = hits.slice(0, MAX_HITS).some(({ isMatch }) => !isMatch);
   const { items, page } = takePage(hits.slice(0, MAX_HITS), pageOf(call), { command: sameCommand(call) });
   return makeReply('Transcript', {
-    text: `${count} ${count === 1 ? 'message matches' : 'messages match'} "${excerpt(question, 80)}".${hasOthers ? BESIDE : ''}`,
+    text: `${counted(count, 'message matches', 'messages match')} "${excerpt(question, 80)}".${hasOthers ? BESIDE : ''}`,
     rows: { columns: ['#', 'WHEN', 'WHO', 'WHAT'], cells: items.map(rowOf) },
     page,
   });

@@ -7,7 +7,7 @@ import type { RequestBlock } from '../requests/blocks.ts';
 import type { BlockChange } from '../requests/diff.ts';
 import type { ExplainedReply } from '../requests/explain.ts';
 import { goneText } from '../requests/gone.ts';
-import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
+import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
 import {
   type Call,
   type Command,
@@ -78,7 +78,7 @@ async function changes(call: Call): Promise<CommandReply> {
   const { changes: found, keptBlocks } = diffRequests(before?.blocks ?? [], explained.blocks);
   const { items, page } = takePage(found, pageOf(call), { command: sameCommand(call) });
   return makeReply(title, {
-    text: `Compared with the request for #${explained.previousSeq}: ${count(found.length, 'change')}, ${count(keptBlocks, 'part')} unchanged.`,
+    text: `Compared with the request for #${explained.previousSeq}: ${counted(found.length, 'change', 'changes')}, ${counted(keptBlocks, 'part', 'parts')} unchanged.`,
     rows: { columns: ['CHANGE', 'PART', 'TOKENS', 'TEXT'], cells: items.map(changeRow) },
     page,
   });
@@ -137,10 +137,6 @@ export function groupMessages(blocks: readonly RequestBlock[]): readonly Request
     rows[rows.length - 1] = { ...last, key, source: `transcript ${key}`, tokens: last.tokens + block.tokens };
   }
   return rows;
-}
-
-function count(number: number, noun: string): string {
-  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Null if nothing was answered here yet. */

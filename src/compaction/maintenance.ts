@@ -10,6 +10,7 @@ import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation, ReleaseOutcome } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
+import { counted } from '../util/text.ts';
 import { assertWithinBudget, budgetProblem, payerOf } from './call-budget.ts';
 import type { JobContext } from './job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
@@ -209,8 +210,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
 
 function wordsFor(work: Work, { toSeq, memories }: Done): string {
   const range = `#${work.fromSeq} to #${toSeq}`;
-  const saved =
-    memories.length === 0 ? '' : `, ${memories.length} ${memories.length === 1 ? 'memory' : 'memories'} saved`;
+  const saved = memories.length === 0 ? '' : `, ${counted(memories.length, 'memory', 'memories')} saved`;
   return `${WORDS[work.kind]} ${range}${saved}`;
 }
 

@@ -33,8 +33,17 @@ export function fitPassages(section: PassageSection, room: Room): PassageSection
   });
   if (chosen.length === 0) return null;
   const lines = inOrder(chosen).map(({ text }) => text);
-  const reason = `${lines.length} earlier ${lines.length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
-  return { ...section, reason, text: [section.text, ...lines].join('\n'), passages: chosen };
+  return {
+    ...section,
+    reason: passagesReason(lines.length),
+    text: [section.text, ...lines].join('\n'),
+    passages: chosen,
+  };
+}
+
+/** Why quoted messages are in a request. */
+export function passagesReason(count: number): string {
+  return `${count} earlier ${count === 1 ? 'message bears' : 'messages bear'} on the newest message`;
 }
 
 /** What all of them would take that a view from this message on does not show. */

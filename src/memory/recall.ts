@@ -73,7 +73,7 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
     key: 'memories',
     text: shown.text,
     source: 'memory',
-    reason: `${shown.memories.length} ${shown.memories.length === 1 ? 'memory bears' : 'memories bear'} on the newest message`,
+    reason: recallReason(shown.memories.length),
     memoryIds: shown.memories.map((memory) => memory.id),
   };
 }
@@ -277,6 +277,11 @@ function isVisible({ sources }: Memory, { snapshot: { tail, conversation } }: Ch
     const entry = source.conversationId === conversation.id ? tail[source.seq - first] : undefined;
     return entry !== undefined && entry.redactedAt === null;
   });
+}
+
+/** Why recalled memories are in a request. */
+export function recallReason(count: number): string {
+  return `${count} ${count === 1 ? 'memory bears' : 'memories bear'} on the newest message`;
 }
 
 /** A memory as the prompt `memories` shows it. */

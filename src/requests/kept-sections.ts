@@ -1,10 +1,11 @@
 import { type KeptProfile, type KeptPrompt, readKeptSection } from '../context/keep-profile.ts';
 import { clockText } from '../context/label.ts';
+import { passagesReason } from '../context/passages.ts';
 import type { RequestNote, SectionRef } from '../context/request-note.ts';
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import { quoteSection } from '../memory/focus.ts';
 import { canRead } from '../memory/policy.ts';
-import { instructionItem, memoryItem } from '../memory/recall.ts';
+import { instructionItem, memoryItem, recallReason } from '../memory/recall.ts';
 import type { Passage, PassageSection, SystemSection, VolatileSection } from '../ports/engine.ts';
 import type { Memory, MemoryReader, MemoryStore } from '../ports/memory-store.ts';
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
@@ -138,8 +139,10 @@ function memoriesSection(kept: KeptTexts, ids: readonly MemoryId[]): VolatileSec
       ? { id, kind: '?', text: goneText(gone), about: '', date: '?' }
       : memoryItem(memory, kept.profile.timeZone);
   });
-  const reason = `${ids.length} ${ids.length === 1 ? 'memory bears' : 'memories bear'} on the newest message`;
-  return { key: 'memories', text: renderKept(kept, 'memories', { items }), source: 'memory', reason, memoryIds: ids };
+  return {
+    ...{ key: 'memories', text: renderKept(kept, 'memories', { items }), source: 'memory' },
+    ...{ reason: recallReason(ids.length), memoryIds: ids },
+  };
 }
 
 function passagesSection(kept: KeptTexts, section: Extract<SectionRef, { kind: 'passages' }>): PassageSection {
@@ -152,8 +155,7 @@ function passagesSection(kept: KeptTexts, section: Extract<SectionRef, { kind: '
   };
   const others = section.elsewhere.flatMap(({ conversation, seqs }) => seqs.map((seq) => quoted(seq, conversation)));
   const passages = [...others, ...section.seqs.map((seq) => quoted(seq, null))];
-  const { length } = passages;
-  const reason = `${length} earlier ${length === 1 ? 'message bears' : 'messages bear'} on the newest message`;
+  const reason = passagesReason(passages.length);
   const text = [renderKept(kept, 'passages', {}), ...passages.map((passage) => passage.text)].join('\n');
   return { key: 'passages', text, source: 'transcript', reason, memoryIds: [], passages };
 }

@@ -73,14 +73,18 @@ function isNamedBy({ text, subjectName, isOwn }: NamingStatement, name: string):
   return mentionsName(withoutPredicates(text, subject), name) || (isUnspaced(name) && fold(text).includes(fold(name)));
 }
 
-/** Anybody may take the name "is", so a common word counts as a name only where it looks like one. */
+/** Anybody may take the name "is" or "in the", so common words count as a name only where they look like one. */
 function isCommon(name: string): boolean {
-  return wordsOf(name).length === 1 && isStopWord(fold(name));
+  return wordsOf(name).every(isStopWord);
 }
 
 function holdsCapitalised(text: string, name: string): boolean {
-  const [, ...words] = text.trim().split(/[^\p{L}\p{N}\p{M}]/u);
-  return /^\p{Lu}/u.test(name) && words.includes(name);
+  const [, ...words] = writtenWords(text);
+  return /^\p{Lu}/u.test(name) && ` ${words.join(' ')} `.includes(` ${writtenWords(name).join(' ')} `);
+}
+
+function writtenWords(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
 const PRONOUNS = new Set(['i', 'we', 'you', 'he', 'she', 'they', 'ich', 'wir', 'du', 'er', 'sie', 'je', 'nous', 'yo']);

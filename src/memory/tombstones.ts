@@ -47,7 +47,7 @@ function printsOf(text: string): readonly string[] {
 
 /**
  * Whom an extracted statement concerns: its subject, the person who alone said it, and the people whom it names, unless
- * it is what somebody says about themselves.
+ * it is what somebody says about themselves. What only the bot said may repeat anybody.
  */
 export function concernedBy(
   { subjectId, trust, text }: Pick<Memory, 'subjectId' | 'trust' | 'text'>,
@@ -55,6 +55,7 @@ export function concernedBy(
   entries: readonly Entry[],
 ): readonly (string | null)[] {
   const speakers = new Set(peopleOf(sources, 'authors').map(({ id }) => id));
+  if (speakers.size === 0) return [subjectId, ...peopleOf(entries).map(({ id }) => id)];
   const named = trust === 'self' ? [] : peopleOf(entries).filter(({ name }) => mentionsName(text, name));
   return [subjectId, ...(speakers.size === 1 ? speakers : []), ...named.map(({ id }) => id)];
 }

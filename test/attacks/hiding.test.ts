@@ -73,6 +73,18 @@ describe('a statement about a person', () => {
   });
 });
 
+describe('a statement of a person', () => {
+  it('does not come back from the words of the bot', async () => {
+    await using world = await openWorld();
+    const id = await rememberedByEve(world);
+    await world.forget({ kind: 'memories', ids: [id] }, requester(world));
+    await world.say('good morning', { by: eve, key: general });
+    const echo = await world.answer(FACT, { key: general });
+    const { refused } = await world.admit([{ text: FACT, sources: [echo.seq] }], { key: general });
+    expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+  });
+});
+
 describe('what a moderator decides', () => {
   it('is forgotten for everybody', async () => {
     await using world = await openWorld();
@@ -91,15 +103,30 @@ describe('what a moderator decides', () => {
 });
 
 describe('a member who paused learning', () => {
-  it.each(['likes', 'Likes', 'is', 'Is', 'Bob'])('does not silence others by the name %s', async (name) => {
+  it.each(['likes', 'Likes', 'is', 'Is', 'that is', 'That Is', 'Bob'])(
+    'does not silence others by the name %s',
+    async (name) => {
+      await using world = await openWorld();
+      const conversation = general;
+      await createOptOut(world.state).pause({ conversation, authorId: eve.id, name }, 0);
+      const source = await world.say('I like tea, and it is green', { by: bob, key: general });
+      const proposal = { text: 'Bob likes tea that is green', about: 'Bob', sources: [source.seq] };
+      expect((await world.admit([proposal], { key: general })).writes).toHaveLength(1);
+      expect(await world.memories.add({ text: 'It is raining', by: requester(world, bob) })).toMatchObject({
+        kind: 'added',
+      });
+    },
+  );
+
+  it.each([
+    ['Will', 'Bob married Will in May'],
+    ['Will', 'Will lives in Riga'],
+    ['ada', 'Bob married Ada in May'],
+  ])('is still named by %s: %s', async (name, text) => {
     await using world = await openWorld();
-    const conversation = general;
-    await createOptOut(world.state).pause({ conversation, authorId: eve.id, name }, 0);
-    const source = await world.say('I like tea, and it is green', { by: bob, key: general });
-    const proposal = { text: 'Bob likes tea that is green', about: 'Bob', sources: [source.seq] };
-    expect((await world.admit([proposal], { key: general })).writes).toHaveLength(1);
-    expect(await world.memories.add({ text: 'It is raining', by: requester(world, bob) })).toMatchObject({
-      kind: 'added',
-    });
+    await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name }, 0);
+    const source = await world.say(text, { by: bob, key: general });
+    const about = text.startsWith('Will') ? 'Will' : null;
+    expect((await world.admit([{ text, about, sources: [source.seq] }], { key: general })).writes).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type MemoryId, type MemoryKind, makeKey, workspaceOf } from '../../src/adapter-kit.ts';
+import { defineTool, type MemoryId, makeKey, workspaceOf } from '../../src/adapter-kit.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
 import { type Script, scriptedModel } from './compaction.world.ts';
 import { memoryOf } from './memory.world.ts';
@@ -24,28 +24,26 @@ async function worldWith(script: Script, ran: string[] = []) {
 
 type World = Awaited<ReturnType<typeof worldWith>>;
 
-async function remember(world: World, text: string, kind: MemoryKind = 'fact'): Promise<MemoryId> {
+async function remember(world: World, text: string): Promise<MemoryId> {
   const place = { place: HERE, workspace: workspaceOf(HERE), audience: 'public' } as const;
-  const writes = [{ kind: 'insert', memory: memoryOf(text, { ...place, kind }), sources: [] }] as const;
+  const writes = [{ kind: 'insert', memory: memoryOf(text, { ...place, kind: 'fact' }), sources: [] }] as const;
   const save = { conversationId: null, writes, actor: 'test', now: world.clock.now() };
   const [id] = await world.bot.services.store.memories.save(save);
   if (!id) throw new Error('the memory was passed over');
   return id;
 }
 
-for (const kind of ['fact', 'instruction'] as const) {
-  it(`records that a reply elsewhere was given a shared ${kind}`, async () => {
-    await using world = await worldWith(() => ({ text: 'Certainly.' }));
-    const id = await remember(world, 'Ada wants every answer in verse', kind);
-    await world.say('Does Ada want every answer in verse?', { key: ELSEWHERE, audience: 'public' });
-    await world.settled();
-    const there = await world.bot.services.store.conversations.find(ELSEWHERE);
-    expect(JSON.stringify(world.model.requests[0])).toContain('every answer in verse');
-    expect(await world.bot.services.provenance.readings([id])).toEqual([
-      { memoryId: id, conversationId: there?.id, fromSeq: 1 },
-    ]);
-  });
-}
+it('records that a reply elsewhere was given a shared fact', async () => {
+  await using world = await worldWith(() => ({ text: 'Certainly.' }));
+  const id = await remember(world, 'Ada wants every answer in verse');
+  await world.say('Does Ada want every answer in verse?', { key: ELSEWHERE, audience: 'public' });
+  await world.settled();
+  const there = await world.bot.services.store.conversations.find(ELSEWHERE);
+  expect(JSON.stringify(world.model.requests[0])).toContain('every answer in verse');
+  expect(await world.bot.services.provenance.readings([id])).toEqual([
+    { memoryId: id, conversationId: there?.id, fromSeq: 1 },
+  ]);
+});
 
 it('answers again when a memory it was given is forgotten', async () => {
   const forget = { tombstones: [], redactions: [], sentences: [], actor: 'u1', now: 0 };

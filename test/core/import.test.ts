@@ -10,7 +10,7 @@ const line = (id: string) => ({ id, author: 'ada', role: 'user', text: `text of 
 describe('importing', () => {
   it('keeps a channel’s audience as the platform reported', async () => {
     await using world = await openWorld();
-    const app = { parts: world.services } as unknown as App;
+    const app = { services: world.services } as unknown as App;
     await storeMessage(app, channel, line('new'));
     expect((await world.store.conversations.find(channel))?.audience).toBe('private');
     const open = makeKey({ platform: 'discord', workspace: '1', channel: '3' });

@@ -19,10 +19,17 @@ const memoriesIn = async (conversation: typeof HERE) => (await run(conversation,
 
 test('a workspace that the bot left keeps nothing, others everything', async () => {
   const all = [HERE, THREAD, SILENT, ORPHAN, ELSEWHERE];
-  for (const key of [HERE, THREAD, ORPHAN, ELSEWHERE]) await world.say('hello', { key, asks: false });
+  for (const key of [HERE, THREAD, ELSEWHERE]) await world.say('hello', { key, asks: false });
   for (const key of [HERE, SILENT, ELSEWHERE]) await run(key, ['memory', 'remember'], { text: 'Ada drinks tea.' });
   for (const key of [HERE, ELSEWHERE]) await run(key, ['privacy', 'pause']);
   const { store, state } = world.bot.services;
+  await store.transcript.append({
+    ...{ conversation: ORPHAN, audience: 'private', wantsReply: false, claimLeaseMs: null, idleExtractMs: 1, now: 1 },
+    message: {
+      ...{ externalId: 'task', role: 'user', author: null, parts: [{ kind: 'text', text: 'hello' }] },
+      ...{ replyTo: null, mentions: [], tokens: 1, at: 1 },
+    },
+  });
   expect(await store.conversations.find(ORPHAN)).not.toBeNull();
   await world.bot.sink.left({ workspace: 'test:here' });
   const left = await Promise.all(all.map((key) => store.conversations.find(key)));

@@ -3,15 +3,17 @@
 //   [defaults]
 //   engine = "newest"
 // Then start the bot: npx strata start
-import { definePlugin } from 'stratabot';
+import { type ContextEngine, definePlugin } from 'stratabot';
 import { assembleView, defineEngine } from 'stratabot/adapter-kit';
 
 const MAX_MESSAGES = 20;
 
-export const newest = defineEngine({
-  id: 'newest',
-  name: 'Newest messages',
-  assemble: async (request) => assembleView(request, { tail: request.snapshot.tail.slice(-MAX_MESSAGES) }),
-});
+export function createNewest(): ContextEngine {
+  return defineEngine({
+    id: 'newest',
+    name: 'Newest messages',
+    assemble: async (request) => assembleView(request, { tail: request.snapshot.tail.slice(-MAX_MESSAGES) }),
+  });
+}
 
-export default definePlugin({ name: 'newest', engines: { newest } });
+export default definePlugin({ name: 'newest', engines: { newest: createNewest() } });

@@ -162,15 +162,50 @@ storeContract('${name}', { create });
 searchContract('${name}', { create });
 `;
 
-  it('run against a store of a foreign project', async () => {
+  const examples = `import { connect } from 'node:net';
+import { channelContract, engineContract } from 'stratabot/contracts';
+import { createNewest } from './own-engine.ts';
+import { createTcpChannel } from './tcp-channel.ts';
+
+engineContract('newest', createNewest);
+
+let port = 17_000 + (process.pid % 10_000);
+channelContract('tcp', {
+  platform: 'tcp',
+  async open() {
+    port += 1;
+    const channel = createTcpChannel(port);
+    let shown = '';
+    let socket = null;
+    const write = (text) => {
+      socket ??= connect(port, '127.0.0.1').on('data', (data) => (shown += data)).on('error', () => undefined);
+      socket.write(text + '\\n');
+    };
+    const dispose = async () => void socket?.destroy();
+    return { channel, say: write, command: () => write('/status'), shown: () => shown, dispose };
+  },
+});
+`;
+
+  it('run against the examples in a foreign project', async () => {
     using folder = packed.openProject(['vitest', 'fast-check']);
     folder.write('own-store.ts', example('own-store.ts'));
     folder.write('whole.test.js', suite('whole', ''));
     const forgetful = 'append: (given) => transcript.append({ ...given, wantsReply: false })';
     folder.write('forgetful.test.js', suite('forgetful', forgetful));
-    // A sample of the suite: `kysely.test.ts` runs all of it.
+    folder.write('own-engine.ts', example('own-engine.ts'));
+    const [channel] = example('tcp-channel.ts').split('const bot = ');
+    folder.write('tcp-channel.ts', `${channel}export { createTcpChannel };\n`);
+    folder.write('examples.test.js', examples);
+    // A sample of the store's suite: `kysely.test.ts` runs all of it.
     const alone = ['--maxWorkers=1', '--no-isolate'];
-    const options = [...alone, '--reporter=json', '--outputFile=result.json', '-t', 'append|claims|compaction'];
+    const options = [
+      ...alone,
+      '--reporter=json',
+      '--outputFile=result.json',
+      '-t',
+      'append|claims|compaction|(channel|engine) contract',
+    ];
     const { stderr } = await folder.node(['node_modules/vitest/vitest.mjs', 'run', ...options]);
     expect(stderr).toBe('');
     const { testResults } = resultSchema.parse(JSON.parse(readFileSync(join(folder.path, 'result.json'), 'utf8')));
@@ -179,6 +214,7 @@ searchContract('${name}', { create });
     expect(statuses('whole')?.filter((status) => status === 'passed').length).toBeGreaterThan(30);
     expect(statuses('whole')).not.toContain('failed');
     expect(statuses('forgetful')).toContain('failed');
+    expect(new Set(statuses('examples'))).toEqual(new Set(['passed']));
   }, 360_000);
 });
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
 import { createGroupCommit } from '../../adapters/stores/sqlite/group-commit.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createKit, NOW, post, READER, textParts } from '../contracts/store-kit.ts';
+import { createKit, NOW, post, READER, THERE, textParts } from '../contracts/store-kit.ts';
 import { SIZED, sized } from '../support/size.ts';
 
 const WORDS = ['walrus', 'teapot', 'lantern'] as const;
@@ -112,6 +112,26 @@ describe('the late index', () => {
     expect(hits.map((hit) => hit.seq)).toEqual([1]);
     await second.store.close();
     expect(noted()).toBe(0);
+  });
+
+  it('lets others write while it loses the words of many messages', async () => {
+    const storage = await createSqliteStorage({ directory });
+    const kit = createKit(storage);
+    const text = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
+    const externalIds = Array.from({ length: 24 }, (_, index) => `x${index}`);
+    await Promise.all(externalIds.map((externalId) => kit.say(text, {}, { externalId })));
+    const { id: conversationId } = await kit.get(1);
+    await storage.search.entries({ conversationId, text: 'word1', limit: 1 });
+    let isOver = false;
+    const redacted = storage.store.transcript.redact(conversationId, { externalIds, now: NOW }).finally(() => {
+      isOver = true;
+    });
+    let written = 0;
+    for (; !isOver; written += 1) await kit.say('at the same time', { conversation: THERE });
+    expect(await redacted).toHaveLength(24);
+    expect(written).toBeGreaterThan(12);
+    await storage.store.close();
+    checkIndex(directory);
   });
 
   it('agrees with the text through any mixture of changes', SIZED, async () => {

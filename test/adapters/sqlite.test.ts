@@ -105,6 +105,7 @@ describe('sqlite', () => {
   };
   const CLEAR_INDEX = [
     'drop table entry_unindexed',
+    'drop table entry_removal',
     ...['entry_index', 'summary_index', 'memory_index'].map(
       (name) => `insert into ${name} (${name}) values ('delete-all')`,
     ),

@@ -74,14 +74,16 @@ export function createTextIndex(query: Kysely<Tables>): EngineIndex {
       await transaction.run(tables.insertInto(table).values(rows).compile());
     }
   };
+  const entry: EngineIndex['entry'] = async (transaction, { conversationId, seq, before, after }) => {
+    if (before === after) return;
+    const own = tables.deleteFrom('entry_word').where('conversation_id', '=', conversationId).where('seq', '=', seq);
+    await transaction.run(own.compile());
+    await addEntry(transaction, { conversationId, seq, text: after });
+  };
   return {
     added: addEntry,
-    async entry(transaction, { conversationId, seq, before, after }) {
-      if (before === after) return;
-      const own = tables.deleteFrom('entry_word').where('conversation_id', '=', conversationId).where('seq', '=', seq);
-      await transaction.run(own.compile());
-      await addEntry(transaction, { conversationId, seq, text: after });
-    },
+    entry,
+    rewritten: entry,
     async summary(transaction, { conversationId, id, before, after }) {
       if (before !== after) await replace(transaction, 'summary_word', { id, after, shelf: conversationId });
     },

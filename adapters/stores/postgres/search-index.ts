@@ -127,15 +127,17 @@ export function createTextIndex(query: Kysely<Tables>): EngineIndex {
     const words = indexText(entryShelves(conversationId, seq), text);
     await transaction.run(entries.write({ conversationId, seq, ...words }));
   };
+  const entry: EngineIndex['entry'] = async (transaction, { conversationId, seq, before, after }) => {
+    if (before === after) return;
+    if (after === '') await transaction.run(entries.remove({ conversationId, seq }));
+    else await write(transaction, { conversationId, seq, text: after });
+  };
   return {
-    added: async (transaction, entry) => {
-      if (entry.text !== '') await write(transaction, entry);
+    added: async (transaction, added) => {
+      if (added.text !== '') await write(transaction, added);
     },
-    async entry(transaction, { conversationId, seq, before, after }) {
-      if (before === after) return;
-      if (after === '') await transaction.run(entries.remove({ conversationId, seq }));
-      else await write(transaction, { conversationId, seq, text: after });
-    },
+    entry,
+    rewritten: entry,
     async summary(transaction, { conversationId, id, before, after }) {
       if (before !== after) await replace(transaction, summaries, { id, after, shelf: conversationId });
     },

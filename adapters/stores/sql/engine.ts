@@ -69,6 +69,11 @@ export interface TextIndex {
 export interface EngineIndex extends TextIndex {
   /** For a new entry. An engine may index it later, but before any search that covers it. */
   added(transaction: Transaction, entry: IndexedEntry): Promise<void>;
+  /**
+   * The same as `entry`, but an engine may do it later: before any search that covers the entry, and before a scrub that
+   * follows the transaction.
+   */
+  rewritten: TextIndex['entry'];
 }
 
 export interface IndexedEntry {

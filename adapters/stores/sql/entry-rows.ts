@@ -76,7 +76,7 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
       await transaction.run(update.where('seq', '=', seq).compile());
       const before = indexed(row);
       const after = indexed({ role: row.role, parts: change.parts });
-      if (before !== after) await engine.index.entry(transaction, { conversationId, seq, before, after });
+      if (before !== after) await engine.index.rewritten(transaction, { conversationId, seq, before, after });
     },
   };
 }

@@ -106,7 +106,7 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
   const settle = async (upto: string) => void (await group.write((tx) => tx.run(deletion.settle(upto))));
   const textIndex = createTextIndex(query);
   const lateIndex = createLateIndex({ query, connection, group, index: textIndex });
-  const scrub = createScrub({ group, connection, shared, owed, settle });
+  const scrub = createScrub({ group, connection, shared, owed, cleared: lateIndex.cleared, settle });
   let closing: Promise<void> | null = null;
   const close = async () => {
     scrub.close();

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { EntryQuery } from '../../../src/adapter-kit.ts';
 import {
   type EngineIndex,
@@ -13,18 +13,26 @@ import {
 import { coalesce } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
-import type { SearchTables } from './search-index.ts';
+import { createRemovals, EVERYTHING, type NumberRange, numbersOf } from './late-removal.ts';
+import { SEQS_OF_A_CONVERSATION, type SearchTables } from './search-index.ts';
 
-/** Full-text indexing makes a transaction several times as long, so new entries are indexed after the reply. */
+/**
+ * Full-text indexing makes a transaction several times as long, so new entries are indexed after the reply. To remove
+ * words takes even longer, so it is done in small transactions, too.
+ */
 export interface LateIndex {
   /** Records the entry in the transaction that stores it. */
   add(transaction: Transaction, entry: IndexedEntry): Promise<void>;
   /** Removes the record. False if there was none, because the entry is indexed. */
   drop(transaction: Transaction, place: EntryPlace): Promise<boolean>;
-  /** Whether a search would miss entries that are not indexed yet. */
+  /** Records that the index contains a text that the entry no longer has. */
+  leave(transaction: Transaction, entry: IndexedEntry): Promise<void>;
+  /** Whether a search would miss entries that are not indexed yet, or find texts that are gone. */
   covers(query: EntryQuery): boolean;
-  /** Indexes all recorded entries. */
-  flush(): Promise<void>;
+  /** Brings the index up to date for a search. */
+  flush(query: EntryQuery): Promise<void>;
+  /** Resolves when no text that is gone is left in the index. */
+  cleared(): Promise<void>;
   /** A reply was posted, so a checkpoint that is due delays no answer. Never rejects. */
   rest(): Promise<void>;
   close(): void;
@@ -56,18 +64,79 @@ const WRITES_A_CHECKPOINT = 160;
 /** For a store that is never idle: before SQLite makes a checkpoint inside a commit. */
 const MAX_WRITES_A_CHECKPOINT = 300;
 
-export function createLateIndex({ query, connection, group, index }: LateIndexParts): LateIndex {
-  const statements = prepareStatements(query);
+export function createLateIndex(parts: LateIndexParts): LateIndex {
+  const statements = prepareStatements(parts.query);
+  const removals = createRemovals(parts.query, parts.group);
+  const rounds = createRounds(parts, {
+    index: (limit) => parts.group.writeLazily((tx) => indexNoted(tx, { statements, index: parts.index, limit })),
+    remove: removals.some,
+  });
+  return {
+    async add(transaction, { conversationId, seq, text }) {
+      if (text === '') return;
+      await transaction.run(statements.add({ conversationId, seq }));
+      rounds.noted('new');
+    },
+    async drop(transaction, place) {
+      rounds.noted('changed');
+      return (await transaction.run(statements.drop(place))) > 0;
+    },
+    async leave(transaction, entry) {
+      await removals.leave(transaction, entry);
+      rounds.noted('gone');
+    },
+    covers(query) {
+      const { conversationId, fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER } = query;
+      const { from, to } = numbersOf(query);
+      return parts.connection.column(COVERED, [conversationId, fromSeq, toSeq, from, to]).length > 0;
+    },
+    async flush(query) {
+      await rounds.removeAll(numbersOf(query));
+      await rounds.indexAll();
+    },
+    cleared: coalesce(() => rounds.removeAll(EVERYTHING)),
+    rest: rounds.rest,
+    close: rounds.close,
+  };
+}
+
+interface Rounds {
+  /** A unit has recorded something. */
+  noted(what: 'new' | 'changed' | 'gone'): void;
+  indexAll(): Promise<void>;
+  removeAll(range: NumberRange): Promise<void>;
+  rest(): Promise<void>;
+  close(): void;
+}
+
+interface Batches {
+  index(limit: number): Promise<Done>;
+  remove(range: NumberRange): Promise<Done>;
+}
+
+interface Done {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
+/** Works in the background, in small batches, and makes the checkpoints that are due. */
+function createRounds({ group, connection }: LateIndexParts, batches: Batches): Rounds {
   let timer: NodeJS.Timeout | null = null;
   // What the last process left is not known.
   let waiting = 1;
+  let leaving = 1;
   let writes = 0;
   const indexBatch = async (limit: number) => {
-    const { count, isMore } = await group.writeLazily((transaction) =>
-      indexNoted(transaction, { statements, index, limit }),
-    );
+    const { count, isMore } = await batches.index(limit);
     writes += count;
     waiting = isMore ? Math.max(waiting - count, 1) : 0;
+    return isMore;
+  };
+  const removeBatch = async (range: NumberRange) => {
+    const { count, isMore } = await batches.remove(range);
+    writes += count;
+    // What replaces these texts can be indexed now.
+    if (count > 0) waiting = Math.max(waiting, 1);
     return isMore;
   };
   const checkpoint = async () => {
@@ -81,6 +150,12 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
     const isDue = writes >= (isIdle ? WRITES_A_CHECKPOINT : MAX_WRITES_A_CHECKPOINT);
     const isMore = isDue ? await checkpoint() : await indexBatch(batchSize(waiting));
     if (isMore) return PAUSE_MS;
+    const seen = leaving;
+    if (seen > 0) {
+      const isMoreLeaving = await removeBatch(EVERYTHING);
+      if (!isMoreLeaving && seen === leaving) leaving = 0;
+      return PAUSE_MS;
+    }
     return waiting > 0 || writes >= WRITES_A_CHECKPOINT ? DELAY_MS : null;
   };
   const schedule = (delayMs: number) => {
@@ -93,23 +168,18 @@ export function createLateIndex({ query, connection, group, index }: LateIndexPa
   };
   schedule(DELAY_MS);
   return {
-    async add(transaction, { conversationId, seq, text }) {
-      if (text === '') return;
-      await transaction.run(statements.add({ conversationId, seq }));
-      waiting += 1;
+    noted(what) {
       writes += 1;
+      if (what === 'new') waiting += 1;
+      if (what === 'gone') leaving += 1;
       schedule(DELAY_MS);
     },
-    async drop(transaction, place) {
-      writes += 1;
-      schedule(DELAY_MS);
-      return (await transaction.run(statements.drop(place))) > 0;
-    },
-    covers: ({ conversationId, fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER }) =>
-      connection.column(COVERED, [conversationId, fromSeq, toSeq]).length > 0,
-    flush: coalesce(async () => {
+    indexAll: coalesce(async () => {
       while (await indexBatch(MAX_BATCH));
     }),
+    async removeAll(range) {
+      while (await removeBatch(range));
+    },
     async rest() {
       if (writes >= WRITES_A_CHECKPOINT) await checkpoint().catch(() => undefined);
     },
@@ -124,8 +194,8 @@ function batchSize(waiting: number): number {
   return Math.min(Math.max(Math.ceil(waiting * BATCH_SHARE), MIN_BATCH), MAX_BATCH);
 }
 
-/** For an entry that is only recorded, the index contains nothing to remove. */
-export function withLateEntries(index: TextIndex, late: Pick<LateIndex, 'add' | 'drop'>): EngineIndex {
+/** Of an entry that is only recorded, the index contains nothing. */
+export function withLateEntries(index: TextIndex, late: Pick<LateIndex, 'add' | 'drop' | 'leave'>): EngineIndex {
   return {
     ...index,
     added: late.add,
@@ -133,10 +203,17 @@ export function withLateEntries(index: TextIndex, late: Pick<LateIndex, 'add' | 
       const isNoted = change.before !== '' && (await late.drop(transaction, change));
       await index.entry(transaction, isNoted ? { ...change, before: '' } : change);
     },
+    async rewritten(transaction, change) {
+      const { before, after, conversationId, seq } = change;
+      const isNoted = before !== '' && (await late.drop(transaction, change));
+      if (before !== '' && !isNoted) await late.leave(transaction, { conversationId, seq, text: before });
+      await late.add(transaction, { conversationId, seq, text: after });
+    },
   };
 }
 
-const COVERED = 'select 1 from entry_unindexed where conversation_id = ? and seq between ? and ? limit 1';
+const COVERED = `select 1 from entry_unindexed where conversation_id = ? and seq between ? and ?
+  union all select 1 from entry_removal where number between ? and ? limit 1`;
 
 interface Batch {
   readonly statements: ReturnType<typeof prepareStatements>;
@@ -180,7 +257,12 @@ function prepareStatements(query: Kysely<Tables>) {
         .whereRef('entry.conversation_id', '=', 'entry_unindexed.conversation_id')
         .whereRef('entry.seq', '=', 'entry_unindexed.seq')
         .select(['entry.conversation_id as conversationId', 'entry.seq', 'role', 'parts'])
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom('entry_removal').select('number').where('number', '=', NUMBER))),
+        )
         .limit(p('limit')),
     ),
   };
 }
+
+const NUMBER = sql<number>`entry.conversation_id * ${sql.lit(SEQS_OF_A_CONVERSATION)} + entry.seq`;

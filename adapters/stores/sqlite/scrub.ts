@@ -10,6 +10,8 @@ export interface ScrubOptions {
   readonly shared: boolean;
   /** The record of `noteDeletion`, if there is one. */
   readonly owed: () => Promise<string | undefined>;
+  /** Resolves when the index has lost what was deleted before. */
+  readonly cleared: () => Promise<void>;
   /** Nothing is left, so the record is removed, unless more was deleted since. */
   readonly settle: (owed: string) => Promise<void>;
   /** How long a caller waits for a program that reads the file. Default: a second. */
@@ -60,8 +62,9 @@ export function createScrub(options: ScrubOptions): Scrub {
 }
 
 /** False if another program reads or writes the file. */
-async function scrubOnce({ group, connection, shared, owed, settle }: ScrubOptions): Promise<boolean> {
+async function scrubOnce({ group, connection, shared, owed, cleared, settle }: ScrubOptions): Promise<boolean> {
   const noted = await owed();
+  await cleared();
   // The file's pages may be changed only while no other process has them in memory.
   const step = (offset: number) => group.alone(() => (shared ? connection.writeBack() : connection.wipe(offset)));
   for (let offset: number | null = 0; offset !== null; ) {

@@ -20,6 +20,8 @@ export type SearchTables = {
   search_key: { number: number; id: string };
   /** Entries that are not indexed yet. */
   entry_unindexed: { conversation_id: number; seq: number };
+  /** Indexed words of entries that have lost or changed their text, until they are removed from the index. */
+  entry_removal: { number: number; words: string };
 };
 
 type IndexTable = {
@@ -30,7 +32,7 @@ type IndexTable = {
 export type IndexName = 'entry_index' | 'summary_index' | 'memory_index';
 
 /** Entries of one conversation have consecutive numbers, so a range of seqs is a range of the index. */
-const SEQS_OF_A_CONVERSATION = 2 ** 30;
+export const SEQS_OF_A_CONVERSATION = 2 ** 30;
 
 export function entryNumber(conversationId: number, seq: number): number {
   return conversationId * SEQS_OF_A_CONVERSATION + seq;
@@ -66,6 +68,11 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
     async up(database: Kysely<Tables>): Promise<void> {
       await rebuild(database, transaction);
       await sql`delete from entry_unindexed`.execute(database);
+    },
+  },
+  '0018_late_removal_sqlite': {
+    async up(database: Kysely<Tables>): Promise<void> {
+      await sql`create table entry_removal (number integer primary key, words text not null)`.execute(database);
     },
   },
 });
@@ -131,7 +138,7 @@ function createKeyedIndex(query: Kysely<Tables>, name: IndexName) {
 
 type IndexedWords = Pick<IndexTable, 'words'> & { readonly number: number };
 
-function prepareIndex(query: Kysely<Tables>, name: IndexName) {
+export function prepareIndex(query: Kysely<Tables>, name: IndexName) {
   const table = sql.table(name);
   return {
     insert: prepare((p: Parameter<IndexedWords>) => ({

@@ -46,7 +46,7 @@ export function createSearch({
       const rankIndexed = async () => (lateIndex.covers(wanted) ? null : rankEntries(connection, wanted));
       const hits = await engine.read(rankIndexed);
       if (hits !== null) return hits;
-      await lateIndex.flush();
+      await lateIndex.flush(wanted);
       return engine.read(async () => rankEntries(connection, wanted));
     },
     memories: (wanted) => searchMemories(engine, memories(wanted), wanted),

@@ -6,6 +6,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
 import type { Services } from '../services.ts';
+import { holdProcess } from '../util/hold-process.ts';
 import { endsWithin } from '../util/within.ts';
 import { logEvent } from './event-log.ts';
 import { watchLoop } from './loop-watchdog.ts';
@@ -17,8 +18,6 @@ const HEARTBEAT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 const DUE_AT_ONCE = 100;
 const POSTS_AT_ONCE = 500;
-/** Long, because each timer wakes the process. */
-const ALIVE_MS = 3_600_000;
 /** For releasing claims after the deadline for stopping. */
 const LATE_MS = 3_000;
 
@@ -77,14 +76,15 @@ export function createBot(options: BotOptions): Bot {
   let starting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
   let unwatch = () => {};
-  const process = holdProcess();
+  let release = () => {};
   const start = async (): Promise<void> => {
-    process.hold();
+    // A bot without a channel, or with an unreachable platform, has nothing else that keeps the process alive.
+    release = holdProcess();
     unwatch = watchLoop(events);
     try {
       await startAll(core);
     } catch (error) {
-      process.release();
+      release();
       unwatch();
       throw error;
     }
@@ -93,7 +93,7 @@ export function createBot(options: BotOptions): Bot {
     try {
       await stopAll(core, deadlineMs);
     } finally {
-      process.release();
+      release();
       unwatch();
       leave();
     }
@@ -118,20 +118,6 @@ export function createBot(options: BotOptions): Bot {
     },
     async [Symbol.asyncDispose]() {
       await this.stop();
-    },
-  };
-}
-
-/** Keeps the process alive: a bot without a channel, or with an unreachable platform, has nothing else that does. */
-function holdProcess(): { hold(): void; release(): void } {
-  let timer: NodeJS.Timeout | null = null;
-  return {
-    hold() {
-      timer ??= setInterval(() => undefined, ALIVE_MS);
-    },
-    release() {
-      if (timer !== null) clearInterval(timer);
-      timer = null;
     },
   };
 }

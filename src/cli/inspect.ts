@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { isAddress } from '../config/shapes.ts';
 import { StrataError } from '../domain/errors.ts';
+import { holdProcess } from '../util/hold-process.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
 import { stopped } from './serve.ts';
 
@@ -23,16 +24,13 @@ export function addInspect(program: Command, cli: Cli): void {
         const inspector = (await app.inspect(options.listen)) ?? (await app.inspect(LOOPBACK));
         cli.stdout.write(`Inspector: ${inspector?.url}\n`);
         cli.stderr.write(`Data: ${app.services.dataLocation}. Ctrl-C stops.\n`);
-        const alive = setInterval(() => undefined, ALIVE_MS);
+        const release = holdProcess();
         await stopped(cli.signal);
-        clearInterval(alive);
+        release();
         await inspector?.close();
       });
     });
 }
-
-/** Long, because each timer wakes the process. */
-const ALIVE_MS = 3_600_000;
 
 function assertAddress(address: string): void {
   if (isAddress(address)) return;

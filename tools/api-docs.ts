@@ -79,7 +79,33 @@ function declared(module: Module, statement: Exported): readonly ApiEntry[] {
     );
   }
   if (!('id' in declaration) || declaration.id === null || !('name' in declaration.id)) return [];
-  return [{ ...shared, name: declaration.id.name, declaration: withoutBodies(module, statement) }];
+  const { name } = declaration.id;
+  const list = listBehind(module, text);
+  if (list !== null)
+    return [{ group: null, doc: shared.doc || list.doc, name, declaration: unionOf(name, list.values) }];
+  return [{ ...shared, name, declaration: withoutBodies(module, statement) }];
+}
+
+/** The list from which a type such as `(typeof ROLES)[number]` is derived, if all its values are written there. */
+function listBehind(module: Module, text: string): { readonly doc: string; readonly values: readonly string[] } | null {
+  const [, list] = /= \(typeof (\w+)\)\[number\];$/u.exec(text) ?? [];
+  for (const statement of module.body) {
+    const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+    if (declaration?.type !== 'VariableDeclaration') continue;
+    const found = declaration.declarations.find(({ id }) => id.type === 'Identifier' && id.name === list);
+    if (found?.init?.type !== 'TSAsExpression' || found.init.expression.type !== 'ArrayExpression') continue;
+    const { elements } = found.init.expression;
+    const values = elements.flatMap((element) => (element?.type === 'Literal' ? [`'${element.value}'`] : []));
+    return values.length === elements.length ? { doc: docAbove(module, statement.start), values } : null;
+  }
+  return null;
+}
+
+const MAX_WIDTH = 120;
+
+function unionOf(name: string, values: readonly string[]): string {
+  const line = `type ${name} = ${values.join(' | ')};`;
+  return line.length <= MAX_WIDTH ? line : `type ${name} =\n${values.map((value) => `  | ${value}`).join('\n')};`;
 }
 
 /** Functions and methods end before their bodies; other declarations are whole. */

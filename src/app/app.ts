@@ -19,6 +19,7 @@ export interface GlobalOptions {
   readonly logLevel: string | null;
 }
 
+/** How an app is opened. */
 export interface OpenOptions extends GlobalOptions {
   /** Platforms to serve. `configured`: those the configuration enables, or the terminal if there are none. */
   readonly platforms: 'configured' | readonly string[];

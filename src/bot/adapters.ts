@@ -38,6 +38,7 @@ export interface Adapters {
   readonly inspector: () => Promise<(options: InspectorOptions) => Promise<Operations>>;
 }
 
+/** Adapters by name, each loaded on first use. */
 export type Registry<Adapter> = Readonly<Record<string, () => Promise<Adapter>>>;
 
 /** A platform: the schema of its section and a way to create the channel. SDKs are imported on first use. */
@@ -52,6 +53,7 @@ export interface ChannelAdapter {
   readonly tasks: readonly ChannelTask[];
 }
 
+/** What an adapter gets to create its channel. */
 export interface ChannelContext {
   readonly log: Log;
   readonly state: StateStore;
@@ -64,6 +66,7 @@ export interface ChannelContext {
   readonly onRefused: (error: StrataError) => void;
 }
 
+/** Something that the command line does for a channel. */
 export interface ChannelTask {
   readonly name: string;
   readonly description: string;
@@ -120,6 +123,7 @@ export interface QueueOptions {
 /** Rejects if the queue's server does not answer in time. `path` is the prefix of the pages' URLs. */
 export type BoardOpener = (options: { readonly url: string; readonly path: string }) => Promise<Board>;
 
+/** Pages that show the jobs of a queue. */
 export interface Board {
   /** Answers a GET whose URL is relative to the board's path. */
   answer(request: IncomingMessage, response: ServerResponse): void;

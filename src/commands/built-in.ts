@@ -25,4 +25,5 @@ export const builtInCommands: readonly Command[] = [
   privacy,
 ];
 
+/** What the built-in commands are called and take. */
 export const builtInSpecs: readonly CommandSpec[] = builtInCommands.map((command) => command.spec);

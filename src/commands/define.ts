@@ -40,6 +40,7 @@ export type CommandSuggest = (
   call: CommandCall,
 ) => readonly (string | Suggestion)[] | Promise<readonly (string | Suggestion)[]>;
 
+/** One call of a custom command. */
 export interface CommandCall {
   readonly conversation: ConversationKey;
   readonly audience: Audience;

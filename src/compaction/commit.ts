@@ -3,6 +3,7 @@ import type { SeqRange, SummaryId } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { CondensationCommit, Summary } from '../ports/summary-store.ts';
 
+/** Where a summary belongs in the stack. */
 export type CompactionPlan =
   /** Appends to the stack: the pointer moves to `compactedUpto`. */
   | { readonly kind: 'append'; readonly compactedUpto: number }

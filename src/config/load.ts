@@ -29,6 +29,7 @@ export interface LoadOptions {
   readonly extensions?: readonly Extension[];
 }
 
+/** A configuration, and where each of its values comes from. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly source: ConfigSource;

@@ -106,6 +106,7 @@ export const agentSchema = z.strictObject({
   tool_results: toolResults,
   routes: z.array(route),
 });
+/** An agent with every value filled in. */
 export type AgentSettings = z.infer<typeof agentSchema>;
 
 const general = {
@@ -210,6 +211,7 @@ const agentLayer = z
   .partial();
 
 const agentEntry = agentLayer.extend({ id: name, default: isDefault.optional(), routes: z.array(route).optional() });
+/** An agent as `[[agents]]` and programs give it: what is missing has its default. */
 export type AgentEntry = z.infer<typeof agentEntry>;
 
 /** The sections of config.toml. */

@@ -44,6 +44,7 @@ export interface Sent {
   readonly isNew: boolean;
 }
 
+/** Sends a message that answers no other one. */
 export type Send = (conversation: string, content: SendContent, options?: SendOptions) => Promise<Sent>;
 
 /** Maximum size of all files of one message: what Discord accepts without a boost. */

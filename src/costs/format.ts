@@ -58,6 +58,7 @@ const CAUSES: Readonly<Record<CacheLossCause, string>> = {
   unknown: 'unknown',
 };
 
+/** A cause for people to read. */
 export function causeText(cause: CacheLossCause): string {
   return CAUSES[cause];
 }

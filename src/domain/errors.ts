@@ -136,6 +136,7 @@ export const REMEDIES: Readonly<Record<ModelFailure, string>> = {
   aborted: '',
 };
 
+/** The codes of all errors that Strata throws. */
 export type ErrorCode = keyof typeof sentences;
 type DataOf<Code extends ErrorCode> = Parameters<(typeof sentences)[Code]>[0];
 

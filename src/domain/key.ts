@@ -1,6 +1,7 @@
 import { StrataError } from './errors.ts';
 import type { ConversationKey } from './message.ts';
 
+/** The parts of a key of a conversation. */
 export interface KeyParts {
   readonly platform: string;
   readonly workspace: string;

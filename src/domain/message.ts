@@ -9,6 +9,7 @@ export type SummaryId = Brand<'SummaryId'>;
 export type MemoryId = Brand<'MemoryId'>;
 export type BlobId = Brand<'BlobId'>;
 
+/** What JSON can say. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** Who can read the place of a message, from `dm` (fewest readers) to `public` (most). */
@@ -25,6 +26,7 @@ export interface HeardBy {
   readonly isAudienceAssumed?: boolean;
 }
 
+/** Who wrote a message. */
 export interface Author {
   /** The platform's own id, unique within the platform and workspace. */
   readonly id: string;
@@ -46,6 +48,7 @@ export interface AttachmentPart {
   readonly reference: string;
 }
 
+/** A call of a tool that the model asked for. */
 export interface ToolCallPart {
   readonly kind: 'tool-call';
   /** Unique within the conversation. Built from turn and call number, never taken from the provider. */
@@ -54,6 +57,7 @@ export interface ToolCallPart {
   readonly input: JsonValue;
 }
 
+/** The result of a call. */
 export interface ToolResultPart {
   readonly kind: 'tool-result';
   readonly callId: string;
@@ -65,6 +69,7 @@ export interface ToolResultPart {
   readonly blob: { readonly id: BlobId; readonly sizeBytes: number } | null;
 }
 
+/** A piece of a message. */
 export type Part = TextPart | AttachmentPart | ToolCallPart | ToolResultPart;
 
 /**
@@ -121,10 +126,12 @@ export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 }
 
+/** The audiences with fewer readers. */
 export function tighterThan(audience: Audience): readonly Audience[] {
   return AUDIENCES.slice(0, AUDIENCES.indexOf(audience));
 }
 
+/** The audiences with more readers. */
 export function looserThan(audience: Audience): readonly Audience[] {
   return AUDIENCES.slice(AUDIENCES.indexOf(audience) + 1);
 }

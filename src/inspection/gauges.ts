@@ -16,6 +16,7 @@ export interface Gauge {
 /** A gauge, or why there is none: the agent's model may be unknown or unavailable. */
 export type GaugeReading = { readonly gauge: Gauge } | { readonly gauge: null; readonly problem: string };
 
+/** How full the views of conversations are. */
 export interface Gauges {
   of(conversation: Conversation): Promise<GaugeReading>;
 }

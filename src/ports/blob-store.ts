@@ -5,6 +5,7 @@ export interface NewBlob {
   readonly text: string;
 }
 
+/** Texts that are too long for a transcript, such as results of tools. */
 export interface BlobStore {
   /** One that belongs to no turn. */
   put(blob: NewBlob & { readonly conversationId: number; readonly now: number }): Promise<void>;

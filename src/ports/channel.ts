@@ -31,11 +31,13 @@ export interface Channel {
   stop(): Promise<void>;
 }
 
+/** A message, by the id of its platform. */
 export interface MessageAt {
   readonly conversation: ConversationKey;
   readonly externalId: string;
 }
 
+/** What a platform can do. */
 export interface ChannelTraits {
   /** The platform recognises a repeated post by its nonce. */
   readonly idempotentPosts: boolean;
@@ -47,6 +49,7 @@ export interface ChannelTraits {
   readonly personIds: 'platform' | 'workspace';
 }
 
+/** One message for a platform: a reply, or a chunk of a long one. */
 export interface Post {
   readonly conversation: ConversationKey;
   /** At most 25 characters, and the same for every attempt. */
@@ -59,6 +62,7 @@ export interface Post {
   readonly unaskedAt?: number;
 }
 
+/** What a channel shows while a reply is written. */
 export type Activity =
   | { readonly kind: 'working' }
   /** The text of the running step so far. The final posts replace it. */
@@ -91,6 +95,7 @@ export interface ChannelSink extends PlaceSink {
   catchingUp(covers: (conversation: ConversationKey) => boolean): CatchingUp;
 }
 
+/** How far a channel is in reading what it missed. */
 export interface CatchingUp {
   /** The conversation's edits and deletions are applied, or cannot be read. */
   applied(conversation: ConversationKey): void;
@@ -135,6 +140,7 @@ export interface KeptConversations {
   textOf(message: QuotedMessage): Promise<string | null>;
 }
 
+/** A message that another one quotes or forwards. */
 export interface QuotedMessage {
   readonly conversations: readonly ConversationKey[];
   readonly externalId: string;
@@ -150,6 +156,7 @@ export interface KeptConversation {
   readonly audience: Audience;
 }
 
+/** An event of a platform that was not stored, and why. */
 export interface Drop {
   readonly platform: string;
   readonly reason: DropReason;
@@ -182,12 +189,14 @@ export type DropReason =
   | 'hook'
   | 'deleted';
 
+/** What became of a message. */
 export interface Receipt {
   readonly stored: boolean;
   /** The message asks for a reply, and one will follow. */
   readonly willReply: boolean;
 }
 
+/** The new text of a message. */
 export interface MessageEdit {
   readonly conversation: ConversationKey;
   readonly externalId: string;
@@ -220,6 +229,7 @@ export interface KeptMessage {
 export const RIGHTS = ['member', 'moderator', 'operator'] as const;
 export type Rights = (typeof RIGHTS)[number];
 
+/** A command that somebody ran. */
 export interface CommandInvocation extends HeardBy {
   readonly conversation: ConversationKey;
   readonly author: Author;

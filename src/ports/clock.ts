@@ -6,6 +6,7 @@ export interface Clock {
   sleep(ms: number, options: { signal: AbortSignal }): Promise<void>;
 }
 
+/** Ids and random numbers, so that tests can set them. */
 export interface Random {
   /** A new id of 26 characters that sorts by creation time. */
   id(): string;

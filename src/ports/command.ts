@@ -13,6 +13,7 @@ export interface CommandSpec {
   readonly otherwise: string;
 }
 
+/** One action of a command, such as `list` of `/memory`. */
 export interface ActionSpec {
   readonly name: string;
   /** At most 100 characters. */
@@ -32,6 +33,7 @@ export interface ActionSpec {
  */
 export type Access = 'member' | 'subject' | 'moderator' | 'operator';
 
+/** One option of an action. */
 export interface OptionSpec {
   readonly name: string;
   /** At most 100 characters. */

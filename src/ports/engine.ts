@@ -94,6 +94,7 @@ export interface Thresholds {
 
 export type Targets = Readonly<Record<Exclude<Tier, 'none'>, number | null>>;
 
+/** How full a view is: which threshold it has reached. */
 export type Tier = 'none' | 'background' | 'aggressive' | 'emergency';
 
 /**

@@ -166,6 +166,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
 );
 
 export type EventKind = StrataEvent['kind'];
+/** The events of one kind. */
 export type EventOf<Kind extends EventKind> = Extract<StrataEvent, { kind: Kind }>;
 /** Distributes over the union, so that each variant keeps its own fields. */
 export type NewEvent = StrataEvent extends infer Event
@@ -177,6 +178,7 @@ export type NewEvent = StrataEvent extends infer Event
 /** The return value is ignored, except that a rejected promise is logged. */
 type Listener = (event: StrataEvent) => unknown;
 
+/** The events of a bot, for those who report and those who listen. */
 export interface Events {
   emit(event: NewEvent): void;
   /**
@@ -191,6 +193,7 @@ export interface Events {
   on(listener: Listener): () => void;
 }
 
+/** Events within this process. */
 export function createEvents(options: {
   readonly now: () => number;
   readonly onListenerError: (error: unknown) => void;

@@ -184,6 +184,7 @@ export interface SpendingQuery {
   readonly limit: number;
 }
 
+/** What the calls of one day, agent, conversation, person, purpose or model cost. */
 export interface Spending extends Spent {
   /** A day such as `2026-11-20`, or a conversation's key. Null if the key does not apply or is no longer known. */
   readonly key: string | null;

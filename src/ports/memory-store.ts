@@ -23,6 +23,7 @@ export type MemoryState = (typeof MEMORY_STATES)[number];
 export const TRUSTS = ['operator', 'self', 'other', 'inferred'] as const;
 export type Trust = (typeof TRUSTS)[number];
 
+/** One statement that the bot remembers, and where it comes from. */
 export interface Memory {
   readonly id: MemoryId;
   readonly agentId: string;
@@ -58,6 +59,7 @@ export interface Memory {
   readonly sources: readonly MemorySource[];
 }
 
+/** A message from which a memory comes. */
 export interface MemorySource {
   readonly conversationId: number;
   readonly conversation: ConversationKey;
@@ -146,6 +148,7 @@ export const MEMORY_EVENT_KINDS = [
 ] as const;
 export type MemoryEventKind = (typeof MEMORY_EVENT_KINDS)[number];
 
+/** One thing that happened to a memory. */
 export interface MemoryEvent {
   readonly memoryId: MemoryId;
   readonly kind: MemoryEventKind;
@@ -173,6 +176,7 @@ export interface ForgetPlan {
   readonly now: number;
 }
 
+/** What to delete in one conversation. */
 export interface Redaction {
   readonly conversationId: number;
   /** Entries whose text is deleted. Summaries that cover them become gaps, which a later job fills without them. */
@@ -201,6 +205,7 @@ export interface SentenceRemoval {
   readonly about: { readonly id: string; readonly name: string };
 }
 
+/** Memories, and what happened to them. */
 export interface MemoryStore {
   /**
    * Applies the writes and returns the ids in the same order. Returns null for a fingerprint that was forgotten or

@@ -12,6 +12,7 @@ export interface ChatModel {
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>;
 }
 
+/** What a model can do. */
 export interface ModelTraits {
   /** The window in tokens if the provider reports it; null if only the configuration can tell. */
   readonly windowTokens: number | null;
@@ -29,6 +30,7 @@ export interface ModelProvider {
   choose(): Promise<{ readonly modelId: string; readonly reason: string }>;
 }
 
+/** One call of a model, whatever its provider. */
 export interface ModelRequest {
   /** Attributes costs, and informs the built-in model; providers never see it. */
   readonly purpose: ModelPurpose;
@@ -62,12 +64,14 @@ export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, Js
  */
 export type ModelPurpose = 'reply' | 'rerun' | 'child' | 'compact' | 'condense' | 'extract';
 
+/** A piece of a system prompt. */
 export interface SystemBlock {
   readonly text: string;
   /** A provider with explicit cache breakpoints sets one after this block. */
   readonly cacheBreak: boolean;
 }
 
+/** One message of a request. */
 export type ModelMessage =
   | { readonly role: 'user'; readonly content: readonly UserContent[] }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ToolCall[] }
@@ -77,12 +81,14 @@ export type UserContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly url: string };
 
+/** A call that a model asks for. */
 export interface ToolCall {
   readonly callId: string;
   readonly tool: string;
   readonly input: JsonValue;
 }
 
+/** What a model is told of a call. */
 export interface ToolResult {
   readonly callId: string;
   readonly tool: string;
@@ -90,6 +96,7 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
+/** A tool as a model is told of it. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -97,6 +104,7 @@ export interface ToolSpec {
   readonly inputSchema: { readonly [key: string]: JsonValue };
 }
 
+/** What a model streams. */
 export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   /** The text so far was reasoning, which nobody should read. The answer begins after this. */

@@ -1,3 +1,4 @@
+/** A post as it is committed with its turn. */
 export interface NewPost {
   readonly nonce: string;
   readonly chunk: number;
@@ -7,6 +8,7 @@ export interface NewPost {
   readonly unaskedAt?: number;
 }
 
+/** What a post shows. */
 export type PostBody =
   | { readonly kind: 'text'; readonly text: string }
   /** A text sent as a file. */
@@ -20,6 +22,7 @@ export type PostBody =
       readonly text: string;
     };
 
+/** A stored post. */
 export interface PostRow extends NewPost {
   readonly id: number;
   readonly conversationId: number;
@@ -38,6 +41,7 @@ export interface PostRow extends NewPost {
  */
 export const POST_HOLD_MS = 15_000;
 
+/** Posts that wait to be sent. */
 export interface OutboxStore {
   /** Unsent posts of one or all conversations, in the order in which they must be sent. */
   pending(conversationId: number | null): Promise<readonly PostRow[]>;

@@ -17,8 +17,10 @@ export interface Queue {
   close(options: { readonly deadlineMs: number }): Promise<void>;
 }
 
+/** Maintains one conversation. A rejection is retried after a pause. */
 export type QueueHandler = (conversationId: number, options: { readonly signal: AbortSignal }) => Promise<void>;
 
+/** The jobs of a queue, counted by state. */
 export interface QueueStats {
   readonly driver: string;
   readonly waiting: number;

@@ -56,6 +56,7 @@ export interface ReplyAction {
   readonly style: 'plain' | 'danger';
 }
 
+/** A command to run, as a button or a form names it. */
 export interface ReplyCommand {
   readonly path: readonly string[];
   readonly options: Readonly<Record<string, string>>;

@@ -72,12 +72,14 @@ export interface Calibration {
   readonly revision: number;
 }
 
+/** The right to work on a conversation until a time. A commit with an older epoch is stale. */
 export interface Claim {
   readonly conversationId: number;
   readonly epoch: number;
   readonly until: number;
 }
 
+/** Conversations, and who works on them. */
 export interface ConversationStore {
   find(key: ConversationKey): Promise<Conversation | null>;
   get(id: number): Promise<Conversation | null>;
@@ -158,6 +160,7 @@ export type ConversationChange =
   | { readonly kind: 'expire'; readonly before: number; readonly now: number }
   | { readonly kind: 'maintain'; readonly at: number };
 
+/** One message to store, and what is due with it. */
 export interface Append {
   readonly conversation: ConversationKey;
   readonly audience: Audience;
@@ -240,6 +243,7 @@ export type TurnCommitResult =
     }
   | { readonly kind: 'stale' };
 
+/** What was said: the entries of conversations. */
 export interface TranscriptStore {
   append(append: Append): Promise<AppendResult>;
   commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
@@ -273,6 +277,7 @@ export interface EntryEdit {
   readonly now: number;
 }
 
+/** What a view is built from, as of one moment. */
 export interface ContextSnapshot {
   readonly conversation: Conversation;
   readonly stack: readonly Summary[];

@@ -59,6 +59,7 @@ export interface CompactionCommit {
   readonly now: number;
 }
 
+/** One summary of several summaries. */
 export interface CondensationCommit {
   readonly conversationId: number;
   readonly epoch: number;
@@ -75,6 +76,7 @@ export interface CondensationCommit {
   readonly now: number;
 }
 
+/** The memories of a range of entries. */
 export interface ExtractionCommit {
   readonly conversationId: number;
   readonly epoch: number;
@@ -88,6 +90,7 @@ export interface ExtractionCommit {
 /** `stale`: the claim, the range or the watermark has changed. Nothing was stored. */
 export type CommitResult = 'committed' | 'stale';
 
+/** The stack of summaries of each conversation. */
 export interface SummaryStore {
   /** The stack of the current context: live summaries and gaps by `fromSeq`. */
   live(conversationId: number): Promise<readonly Summary[]>;
@@ -112,6 +115,7 @@ export interface SummaryStore {
   openGap(gap: GapOpening): Promise<CommitResult>;
 }
 
+/** Takes entries out of the view at once; a job summarises them later. */
 export interface GapOpening {
   readonly id: SummaryId;
   readonly conversationId: number;

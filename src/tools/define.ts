@@ -28,6 +28,7 @@ export interface Tool<Input = unknown> {
   run(input: Input, context: ToolContext): ToolOutput | Promise<ToolOutput>;
 }
 
+/** Where and for whom a tool runs. */
 export interface ToolContext {
   readonly conversation: ConversationKey;
   readonly conversationId: number;

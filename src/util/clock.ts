@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { Clock, Random } from '../ports/clock.ts';
 
+/** The clock of this machine. */
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -34,6 +35,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_LENGTH = 10;
 const CHANCE_LENGTH = 16;
 
+/** Ids and random numbers of this machine. */
 export function createSystemRandom(clock: Pick<Clock, 'now'>): Random {
   const bytes = new Uint8Array(CHANCE_LENGTH);
   return {

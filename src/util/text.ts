@@ -72,6 +72,7 @@ export function paginate(text: string, length: number): readonly string[] {
   return [...pages, rest];
 }
 
+/** `1,200`. */
 export function formatNumber(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
@@ -81,6 +82,7 @@ export function counted(count: number, one: string, many: string): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
+/** `35 %`. */
 export function formatPercent(ratio: number): string {
   return `${Math.round(ratio * 100)} %`;
 }

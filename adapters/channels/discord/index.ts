@@ -31,6 +31,7 @@ export interface DiscordOptions {
   readonly onRefused?: (error: StrataError) => void;
 }
 
+/** Opens the channel for an app, with the settings of `[channels.discord]`. */
 export const discordAdapter: ChannelAdapter = {
   settings: settingsSchema,
   create: async (table, { log, state, clock, random, onRefused }) =>

@@ -16,6 +16,7 @@ import { split } from './outbound/split.ts';
 import { PLATFORM } from './place.ts';
 import { readSettings, settingsSchema } from './settings.ts';
 
+/** Opens the channel for an app, with the settings of `[channels.slack]`. */
 export const slackAdapter: ChannelAdapter = {
   settings: settingsSchema,
   create: async (table, { log, state, clock, onRefused }) =>

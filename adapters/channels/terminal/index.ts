@@ -45,6 +45,7 @@ const settings = z.strictObject({
   user: z.string().min(1).optional().describe('Your name in the terminal; the default is your login name'),
 });
 
+/** Opens the channel for an app, with the settings of `[channels.terminal]`. */
 export const terminalAdapter: ChannelAdapter = {
   settings,
   async create(table, { terminal }) {

@@ -8,7 +8,7 @@ import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
 import { builtInSpecs, makeKey, silentLog } from '../../src/adapter-kit.ts';
 import { ADA, BOT, GENERAL, type SlackDouble, signed, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
-import { arrived, createState, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
+import { arrived, createState, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 let slack: SlackDouble;
@@ -92,6 +92,24 @@ describe('Socket Mode', () => {
     },
     120_000,
   );
+
+  test('waits at the start until Slack can be reached', async () => {
+    slack.fail('auth.test', { status: 500 }, { retryAfter: 1 }, { error: 'internal_error' });
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'hello');
+    await arrived(bot, 'hello');
+    expect(bot.log.lines.filter(({ message }) => message === 'Slack cannot be reached; trying again')).toHaveLength(3);
+  }, 30_000);
+
+  test('stops while it waits for Slack', async () => {
+    slack.fail('auth.test', ...Array.from({ length: 50 }, () => ({ status: 503 })));
+    const { channel, sink } = openChannel(slack);
+    const starting = channel.start(sink);
+    await until('an attempt', () => slack.callsOf('auth.test').length === 1);
+    await channel.stop();
+    await starting;
+    expect(slack.opened()).toBe(0);
+  });
 
   test('survives one refusal of the app token', async () => {
     const bot = await start({ table: { sockets: 1 } });

@@ -25,7 +25,7 @@ import { placeOfKey } from './place.ts';
 import { oauthOf, settingsOf } from './settings.ts';
 import { createWeb, isOfToken } from './web.ts';
 import { bodySchema } from './wire.ts';
-import { openWorkspace, type Workspace } from './workspace.ts';
+import { openWorkspace, type Workspace, whenReached } from './workspace.ts';
 
 /** The bots of all workspaces behind the app's one connection. */
 export interface SlackBots {
@@ -38,11 +38,13 @@ export interface SlackBots {
 
 export interface SlackBotsOptions extends SlackOptions {
   readonly sink: ChannelSink;
+  /** Aborted when the bots stop. */
+  readonly over: AbortController;
 }
 
-/** Throws `PLATFORM_REFUSED` if the token is invalid. */
+/** Waits until Slack can be reached. Throws `PLATFORM_REFUSED` if the token is invalid. */
 export async function openSlackBots(options: SlackBotsOptions): Promise<SlackBots> {
-  const over = new AbortController();
+  const { over } = options;
   const { roster, oauth } = await openRoster(options, over.signal);
   const watch = createRefusalWatch(options, { roster, signal: over.signal });
   const listener = createListener(options, { roster, signal: over.signal, watch });
@@ -140,7 +142,8 @@ async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promi
   const keys = oauthOf(settings);
   if (keys === null) {
     const token = settings.bot_token ?? '';
-    const workspace = await openWorkspace(createWeb(token, settings, log), token);
+    const web = createWeb(token, settings, log);
+    const workspace = await whenReached({ ...options, signal }, () => openWorkspace(web, token));
     return { roster: createSoleRoster(open(workspace), departures), oauth: null };
   }
   const vault = await openTokenEncryption(keys.installationKey);

@@ -75,6 +75,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
 
 function openChannel(options: SlackOptions): Channel {
   let bots: SlackBots | null = null;
+  let over = new AbortController();
   return {
     platform: PLATFORM,
     // Slack has no idempotency keys: a repeated post is recognised by the nonce in its metadata.
@@ -86,7 +87,13 @@ function openChannel(options: SlackOptions): Channel {
     },
     async start(sink) {
       const { openSlackBots } = await load(() => import('./bots.ts'));
-      const opened = await openSlackBots({ ...options, sink });
+      over = new AbortController();
+      const { signal } = over;
+      const opened = await openSlackBots({ ...options, sink, over }).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        throw error;
+      });
+      if (opened === null) return;
       bots = opened;
       try {
         await opened.start();
@@ -102,6 +109,9 @@ function openChannel(options: SlackOptions): Channel {
     },
     show: (conversation, activity) => bots?.show(conversation, activity),
     linkTo: async (message) => (await bots?.linkTo(message)) ?? null,
-    stop: async () => await bots?.stop(),
+    async stop() {
+      over.abort();
+      await bots?.stop();
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { StrataError } from '../../../src/adapter-kit.ts';
-import { codeOf, isOfToken, type Web } from './web.ts';
+import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { codeOf, isOfToken, isPassing, retryAfterOf, type Web } from './web.ts';
 
 /** The bot in one workspace. */
 export interface Workspace {
@@ -23,6 +23,35 @@ export async function openWorkspace(web: Web, token: string): Promise<Workspace>
     return { web, teamId, userId, botId, token, secret: secretOf(token) };
   } catch (error) {
     throw refusalBy(error) ?? error;
+  }
+}
+
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+
+interface Reaching {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the attempts. */
+  readonly signal: AbortSignal;
+}
+
+/** Retries what opens a workspace until Slack can be reached. */
+export async function whenReached(
+  { clock, log, signal }: Reaching,
+  open: () => Promise<Workspace>,
+): Promise<Workspace> {
+  for (let attempt = 0; ; attempt += 1) {
+    signal.throwIfAborted();
+    try {
+      return await open();
+    } catch (error) {
+      const askedMs = (retryAfterOf(error) ?? 0) * 1000;
+      if (askedMs === 0 && !isPassing(error)) throw error;
+      const pauseMs = Math.max(askedMs, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
+      log.warn('Slack cannot be reached; trying again', { cause: describe(error), inMs: pauseMs });
+      await clock.sleep(pauseMs, { signal });
+    }
   }
 }
 

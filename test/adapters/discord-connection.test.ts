@@ -277,6 +277,17 @@ describe('addresses of another server', () => {
   });
 });
 
+test('a configured gateway is used where REST names none', async () => {
+  await withDouble({}, async (double) => {
+    double.rest.fail('GET', /gateway/, { status: 404, times: 100 });
+    const gateway_url = `${double.base.replace('http', 'ws')}/gateway`;
+    const { channel, sink } = openChannel(double, { table: { gateway_url } });
+    await channel.start(sink);
+    expect(double.gateway.identifies).toHaveLength(1);
+    await channel.stop();
+  });
+});
+
 describe('the pauses between failing connections', () => {
   test('grow to five minutes, with jitter', () => {
     const pauses = (failures: readonly number[]) => failures.map((count) => pauseAfter(count, { chance: 0.5 }));

@@ -8,6 +8,7 @@ import {
 } from 'discord.js';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import type { Refusal } from '../refusal.ts';
+import { isRefusal } from '../retry.ts';
 import { type Frame, OPCODES, readInformation } from './frames.ts';
 import type { SessionListener } from './line.ts';
 import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
@@ -66,11 +67,19 @@ export function createStrategy(manager: ShardManager, options: StrategyOptions):
   };
 }
 
-/** Requested once; missing fields get default values. */
+/** Requested once; missing fields get default values. A server without this request needs `gateway_url`. */
 function createInformation(manager: ShardManager, gatewayUrl: string): ShardManager['fetchGatewayInformation'] {
   let known: ReturnType<typeof readInformation> | null = null;
+  const ask = async (): Promise<unknown> => {
+    try {
+      return await manager.options.rest.get(Routes.gatewayBot());
+    } catch (error) {
+      if (gatewayUrl === '' || !isRefusal(error)) throw error;
+      return {};
+    }
+  };
   return async () => {
-    known ??= readInformation(await manager.options.rest.get(Routes.gatewayBot()), gatewayUrl);
+    known ??= readInformation(await ask(), gatewayUrl);
     return known;
   };
 }

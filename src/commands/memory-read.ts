@@ -19,6 +19,7 @@ const MAX_HITS = 40;
 export async function list(call: Call): Promise<CommandReply> {
   const { services, reader } = call;
   const unread = await readTheRest(call);
+  const isAboutAsker = optionOf(call, 'about')?.toLowerCase() === 'me';
   const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
   const query = {
     reader,
@@ -26,11 +27,13 @@ export async function list(call: Call): Promise<CommandReply> {
     limit: MAX_LISTED,
     offset: 0,
     ...(kind === undefined ? {} : { kinds: [kind] }),
+    // However many memories there are, people see all that are about them.
+    ...(isAboutAsker ? { subjectId: call.invocation.author.id } : {}),
   };
   const all = (await services.memories.list(query)).filter(isAbout(call));
   const withheld = (await withheldFor(call)).filter((memory) => kind === undefined || memory.kind === kind);
   const found = all.length === 0 ? nothing(kind) : countLine(all.length);
-  const shown = optionOf(call, 'about')?.toLowerCase() === 'me' ? withheld : [];
+  const shown = isAboutAsker ? withheld : [];
   const text = sentences(found, withheldLine(call, withheld.length - shown.length), unread);
   return listing(call, [...all, ...shown], text);
 }
@@ -108,7 +111,7 @@ function nothing(kind: MemoryKind | undefined): string {
 function isAbout(call: Call): (memory: Memory) => boolean {
   const about = optionOf(call, 'about')?.toLowerCase();
   if (about === undefined) return () => true;
-  if (about === 'me') return (memory) => memory.subjectId === call.invocation.author.id;
+  if (about === 'me') return () => true;
   return (memory) => memory.subjectName?.toLowerCase() === about;
 }
 

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { placeOf, workspaceOf } from '../../src/domain/key.ts';
+import { ADA, cells, openWorld } from '../core/commands.world.ts';
+import { memoryOf } from '../core/memory.world.ts';
+
+// Shows: I14
+it('people find what is about them among many memories', async () => {
+  await using world = await openWorld({ audience: 'public' });
+  const { place, bot } = world;
+  const here = { place: placeOf(place), workspace: workspaceOf(place), audience: 'public' } as const;
+  const eves = Array.from({ length: 1001 }, (_, index) =>
+    memoryOf(`Eve owns boat ${index}`, { ...here, subjectId: 'u-eve', subjectName: 'Eve', pinned: true }),
+  );
+  const own = memoryOf('Ada keeps bees', { ...here, subjectId: ADA.id, subjectName: ADA.name });
+  const writes = [...eves, own].map((memory) => ({ kind: 'insert', memory, sources: [] }) as const);
+  await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: 1 });
+  const list = await world.type('/memory list about=me');
+  expect(cells(list).map((row) => row[2])).toEqual(['Ada keeps bees']);
+});

@@ -60,29 +60,29 @@ const MIN_TEXT_SUMMARY = 200;
 const NUDGE = 'The summary is still missing. Call summary_save now, with its whole text.';
 
 /** Asks in a form the model supports: tools, else one JSON object, else plain text. */
-export async function ask(parts: CallContext, question: Ask): Promise<Told> {
-  if (question.tools.length === 0) return await askPlainly(parts, question);
-  const { model, toolless } = parts;
-  if (!model.traits.tools || toolless.has(model.id)) return await askForJson(parts, question);
+export async function ask(context: CallContext, question: Ask): Promise<Told> {
+  if (question.tools.length === 0) return await askPlainly(context, question);
+  const { model, toolless } = context;
+  if (!model.traits.tools || toolless.has(model.id)) return await askForJson(context, question);
   try {
-    return await askWithTools(parts, question);
+    return await askWithTools(context, question);
   } catch (error) {
     if (!(error instanceof ModelError) || error.reason !== 'unsupported') throw error;
     toolless.add(model.id);
-    return await askForJson(parts, question);
+    return await askForJson(context, question);
   }
 }
 
-async function askPlainly(parts: CallContext, question: Ask): Promise<Told> {
+async function askPlainly(context: CallContext, question: Ask): Promise<Told> {
   const prompt = question.prompt(false);
-  const step = await callModel(parts, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
+  const step = await callModel(context, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
   return { answer: readText(step.text), finish: step.finish, prompt };
 }
 
-async function askForJson(parts: CallContext, question: Ask): Promise<Told> {
+async function askForJson(context: CallContext, question: Ask): Promise<Told> {
   const prompt = question.prompt(false);
   const messages = [userText(question.transcript)];
-  const step = await callModel(parts, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
+  const step = await callModel(context, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
   return { answer: readText(step.text), finish: step.finish, prompt };
 }
 
@@ -95,14 +95,14 @@ interface Talk {
 }
 
 /** Calls the model until it stops or adds nothing new. Keeps everything it called, in any order. */
-async function askWithTools(parts: CallContext, question: Ask): Promise<Told> {
+async function askWithTools(context: CallContext, question: Ask): Promise<Told> {
   const prompt = question.prompt(true);
   const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
   for (let count = 1; count <= MAX_STEPS; count += 1) {
     const request = requestOf(question, prompt, talk);
     // The transcript was cut to fit the window; the model's own calls and results come on top.
-    if (count > 1 && !fits(parts, request)) break;
-    const step = await nextStep(parts, request, talk);
+    if (count > 1 && !fits(context, request)) break;
+    const step = await nextStep(context, request, talk);
     if (step === null) break;
     talk.texts.push({ text: plainAnswer(step.text), finish: step.finish });
     const goesOn = step.calls.length > 0 ? takeCalls(talk, step, count) : mayNudge(talk, question, step);
@@ -116,11 +116,11 @@ function fits({ windowTokens }: CallContext, request: ModelRequest): boolean {
 }
 
 /** Null if the model failed after its summary was received: nothing else is needed. */
-async function nextStep(parts: CallContext, request: ModelRequest, talk: Talk): Promise<Step | null> {
+async function nextStep(context: CallContext, request: ModelRequest, talk: Talk): Promise<Step | null> {
   try {
-    return await callModel(parts, request);
+    return await callModel(context, request);
   } catch (error) {
-    if (talk.answer.summary === null || parts.signal.aborted) throw error;
+    if (talk.answer.summary === null || context.signal.aborted) throw error;
     return null;
   }
 }
@@ -200,8 +200,8 @@ function requestOf(
 }
 
 /** One call with its timeout, which also applies to a model that ignores its signal. */
-async function callModel(parts: CallContext, request: ModelRequest): Promise<Step> {
-  const { model, clock, timeoutMs, signal, windowTokens, where } = parts;
+async function callModel(context: CallContext, request: ModelRequest): Promise<Step> {
+  const { model, clock, timeoutMs, signal, windowTokens, where } = context;
   signal.throwIfAborted();
   const late = new AbortController();
   const done = new AbortController();
@@ -214,13 +214,13 @@ async function callModel(parts: CallContext, request: ModelRequest): Promise<Ste
   try {
     const options = { signal: AbortSignal.any([signal, late.signal]), onText: () => undefined };
     const called = callHooked(
-      parts.hooks,
-      { where, request: { ...withReasoning(parts, request), ...parts.settings, windowTokens }, ...options },
+      context.hooks,
+      { where, request: { ...withReasoning(context, request), ...context.settings, windowTokens }, ...options },
       async (sent) => {
         const startedAt = clock.now();
         const step = await collectStep(model, sent, options);
-        learnReasoning(parts, step);
-        if (!options.signal.aborted) parts.onStep(step, clock.now() - startedAt);
+        learnReasoning(context, step);
+        if (!options.signal.aborted) context.onStep(step, clock.now() - startedAt);
         return step;
       },
     );
@@ -233,9 +233,9 @@ async function callModel(parts: CallContext, request: ModelRequest): Promise<Ste
 }
 
 /** As much room for reasoning as the window has left. */
-function withReasoning(parts: CallContext, request: ModelRequest): ModelRequest {
-  const left = parts.windowTokens - estimateRequest(request) - request.maxOutputTokens;
-  const room = Math.max(0, Math.min(reasoningRoom(parts), left));
+function withReasoning(context: CallContext, request: ModelRequest): ModelRequest {
+  const left = context.windowTokens - estimateRequest(request) - request.maxOutputTokens;
+  const room = Math.max(0, Math.min(reasoningRoom(context), left));
   return { ...request, maxOutputTokens: request.maxOutputTokens + room };
 }
 

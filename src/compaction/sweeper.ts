@@ -65,18 +65,25 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, events } = options.services;
   let expireAt = clock.now();
+  /** Deleting much takes long, and the sweeps go on; null when it has ended. */
+  let expiring: Promise<void> | null = null;
   const report = (error: unknown) =>
     events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
   while (!signal.aborted) {
     await sweep(options).catch(report);
-    if (clock.now() >= expireAt) {
+    if (clock.now() >= expireAt && expiring === null) {
       expireAt = clock.now() + EXPIRY_INTERVAL_MS;
-      await expire(options).catch(report);
+      expiring = expire(options, signal)
+        .catch(report)
+        .finally(() => {
+          expiring = null;
+        });
     }
     // Jitter separates the sweeps of several processes.
     const waitMs = (options.intervalMs ?? INTERVAL_MS) * (0.75 + random.next() / 2);
     await clock.sleep(waitMs, { signal }).catch(() => undefined);
   }
+  await expiring;
 }
 
 async function sweep({ services }: SweeperOptions): Promise<void> {
@@ -85,7 +92,7 @@ async function sweep({ services }: SweeperOptions): Promise<void> {
   for (const { id } of due) queue.kick(id);
 }
 
-async function expire({ services, retentionDays }: SweeperOptions): Promise<void> {
+async function expire({ services, retentionDays }: SweeperOptions, signal?: AbortSignal): Promise<void> {
   const { store, clock } = services;
   const now = clock.now();
   const days = retentionDays();
@@ -94,6 +101,7 @@ async function expire({ services, retentionDays }: SweeperOptions): Promise<void
   const before = now - days * DAY_MS;
   const all = pagesOf(store.conversations, { order: 'key', scope: { within: null }, withChildren: true });
   for await (const { id, createdAt } of all) {
+    if (signal?.aborted === true) return;
     if (createdAt < before) await store.conversations.change(id, { kind: 'expire', before, now });
   }
 }

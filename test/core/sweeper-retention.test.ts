@@ -30,3 +30,28 @@ it.each([
   for (const age of gone) expect(await blobs.read(idOf(age), range)).toBeNull();
   await sweeper.stop({ deadlineMs: 100 });
 });
+
+it('sweeps on while old messages are being deleted', async () => {
+  const now = Date.now();
+  const clock = { now: () => now, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+  await using place = await createPlace({ clock });
+  const { conversation } = await place.tell(talk(1));
+  const { conversations } = place.services.store;
+  await conversations.change(conversation.id, { kind: 'maintain', at: now });
+  const deleting = Promise.withResolvers<void>();
+  const slow = { ...place.services.store.blobs, expire: () => deleting.promise.then(() => 0) };
+  let kicks = 0;
+  const queue = {
+    ...place.services.queue,
+    kick: () => {
+      kicks += 1;
+    },
+  };
+  const store = { ...place.services.store, blobs: slow };
+  const services = { ...place.services, store, queue };
+  const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 0 });
+  sweeper.start();
+  await expect.poll(() => kicks).toBeGreaterThan(3);
+  deleting.resolve();
+  await sweeper.stop({ deadlineMs: 100 });
+});

@@ -320,7 +320,11 @@ describe('sqlite', () => {
       ['a path through a file', 'file/below', /no directory .*Set --data to a directory\.$/],
       ['a circle of links', 'circle', /no directory .*Set --data to a directory\.$/],
       ['a long name', 'a'.repeat(300), /too long .*Set --data to a shorter path\.$/],
-      ['a directory for the file', 'other', /not writable .*or set --data to another directory\.$/],
+      [
+        'a directory for the file',
+        'other',
+        /opened for writing .*limit of open files, or set --data to another directory\.$/,
+      ],
       ['a damaged lock', 'locked', /lock is damaged.* Delete .*strata\.lock if no Strata process/],
     ])('is %s: the message says what to do', async (_, name, message) => {
       await writeFile(join(directory, 'file'), 'x');

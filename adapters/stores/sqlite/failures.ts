@@ -38,7 +38,12 @@ const CAUSES: readonly Cause[] = [
     remedy: `Give that user access to the directory and to all directories above it, or ${ANOTHER_FOLDER}`,
   },
   {
-    code: /^(SQLITE_(READONLY|PERM|CANTOPEN|AUTH)|EACCES|EPERM|EROFS)/,
+    code: /^(SQLITE_CANTOPEN|EMFILE|ENFILE)/,
+    reason: 'its files cannot be opened for writing',
+    remedy: `Check their permissions, the file system and the limit of open files, or ${ANOTHER_FOLDER}`,
+  },
+  {
+    code: /^(SQLITE_(READONLY|PERM|AUTH)|EACCES|EPERM|EROFS)/,
     reason: 'it is not writable',
     remedy: `Let the user of this process write there, or ${ANOTHER_FOLDER}`,
   },

@@ -19,6 +19,9 @@ export function tombstonesOf(memories: readonly Memory[], by: Requester): Forget
   });
 }
 
+/** A statement has some names for each of its people, and a query of a database takes only so many values. */
+const LOOKED_UP_AT_ONCE = 1000;
+
 /** A statement, and the ids of the people whom it concerns. */
 export interface ConcerningStatement {
   readonly text: string;
@@ -31,7 +34,12 @@ export async function forgottenAmong<Statement extends ConcerningStatement>(
   place: string,
   statements: readonly Statement[],
 ): Promise<ReadonlySet<Statement>> {
-  const found = await store.memories.forgotten(place, statements.flatMap(namesOfTombstones));
+  const names = [...new Set(statements.flatMap(namesOfTombstones))];
+  const found = new Set<string>();
+  for (let from = 0; from < names.length; from += LOOKED_UP_AT_ONCE) {
+    const page = names.slice(from, from + LOOKED_UP_AT_ONCE);
+    for (const name of await store.memories.forgotten(place, page)) found.add(name);
+  }
   return new Set(statements.filter((statement) => namesOfTombstones(statement).some((name) => found.has(name))));
 }
 

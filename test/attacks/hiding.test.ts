@@ -74,6 +74,27 @@ describe('a statement about a person', () => {
 });
 
 describe('a statement of a person', () => {
+  it('does not come back where very many people talk', async () => {
+    await using world = await openWorld();
+    const people = Array.from({ length: 400 }, (_, index): Author => {
+      return { id: `u${index}`, name: `Person${index}`, kind: 'person' };
+    });
+    for (let from = 0; from < people.length; from += 50) {
+      await world.say('hello everybody', { key: general, mentions: people.slice(from, from + 50) });
+    }
+    const echo = await world.answer(
+      `${FACT}. ${Array.from({ length: 60 }, (_, index) => `Boat ${index} sinks`).join('. ')}`,
+      {
+        key: general,
+      },
+    );
+    const proposals = Array.from({ length: 60 }, (_, index) => ({ text: `Boat ${index} sinks`, sources: [echo.seq] }));
+    const id = await rememberedByEve(world);
+    await world.forget({ kind: 'memories', ids: [id] }, requester(world));
+    const { refused } = await world.admit([{ text: FACT, sources: [echo.seq] }, ...proposals], { key: general });
+    expect(refused).toContainEqual({ reason: 'it was forgotten here' });
+  });
+
   it('does not come back from the words of the bot', async () => {
     await using world = await openWorld();
     const id = await rememberedByEve(world);

@@ -37,8 +37,8 @@ export function coverageOf(question: Question, { topic, mostTopic, total }: Cove
   if (found === 0) return 0;
   if (!question.isForeign) return (1 - missing / terms) * (mostTopic / found);
   const share = mostTopic / (found + missing * rarityAmong(0, comparedWith(question, total)));
-  const isByChance = LETTERS.test(question.terms[0] ?? '');
-  return share * (question.asksWhy ? EXPLAINED : 1) * (isByChance ? BY_CHANCE : 1);
+  const byChance = LETTERS.test(question.terms[0] ?? '') ? BY_CHANCE : 1;
+  return share * Math.min(question.asksWhy ? EXPLAINED : 1, byChance);
 }
 
 /** Zero for terms that occur nowhere, because they do not distinguish any line. */

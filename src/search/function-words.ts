@@ -63,10 +63,10 @@ const KOREAN = new Set(
   ),
 );
 /** Japanese writes most words with other characters, and what connects them with these. */
-const HIRAGANA = /^[\u3041-\u309f]{2}$/;
+const HIRAGANA = /^[\u3041-\u309f]/;
 /** A pair with one of these crosses the end of a word: particles of Japanese, pronouns and particles of Chinese. */
 const CONNECTING =
-  /[はがをにでとのもへ什么麼谁誰哪怎吗嗎呢的了是我你您他她它们們这那這没沒和也都就很吧啊把被给給跟从從候]/u;
+  /[はがをにでとのもへ什么麼为為谁誰哪怎吗嗎呢的了是我你您他她它们們这那這没沒和也都就很吧啊把被给給跟从從候]/u;
 
 /** Whether a folded word, or a pair of characters, only connects others in any language. */
 export function isFunctionWord(word: string): boolean {

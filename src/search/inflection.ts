@@ -22,9 +22,10 @@ const DENSE = /[\u0590-\u077f\u0900-\u0dff]/;
 /** The Arabic article, with the words that are written together with it. */
 const ARTICLE = /^[وف]?(?:[بك]?ال|لل)(?=..)/u;
 const DIGIT = /\p{Nd}/u;
-/** Syllables that follow a Korean noun of one syllable. */
-const PARTICLES = '은는이가을를에의도만와과로';
-const HANGUL = /^[\uac00-\ud7a3]+$/;
+/** A Korean noun of one syllable or a Japanese one of one character, and the particle that follows it. */
+const PARTED = /^(?:[\uac00-\ud7a3][은는이가을를에의도만와과로]|\p{sc=Han}[はがをにでとのもへ])$/u;
+/** Japanese characters that are a word of their own, with a particle. */
+const LONE = /(?<!\p{sc=Han})(?![何誰私僕俺君彼今])\p{sc=Han}[はがをにでとのもへ]/gu;
 
 /** Without decorating marks. */
 export function withoutMarks(word: string): string {
@@ -61,9 +62,14 @@ export function isInflection(one: string, other: string, hasShortEndings: boolea
   return !hasShortEndings || 2 * shared >= MIN_SHARE_OF_BOTH * (one.length + other.length);
 }
 
-/** A Korean noun of one syllable without its particle; null for other words. */
+/** A Korean or Japanese noun of one character without its particle; null for other words. */
 export function partedNoun(word: string): string | null {
-  return word.length === 2 && isParted(word) ? word.slice(0, 1) : null;
+  return word.length === 2 && PARTED.test(word) ? word.slice(0, 1) : null;
+}
+
+/** Nouns of one character with their particles in a text without spaces. */
+export function loneNouns(text: string): readonly string[] {
+  return text.match(LONE) ?? [];
 }
 
 function sharedBy(word: string): number {
@@ -71,9 +77,5 @@ function sharedBy(word: string): number {
 }
 
 function isParticleChange(one: string, other: string): boolean {
-  return one.length === 2 && other.length === 2 && one[0] === other[0] && isParted(one) && isParted(other);
-}
-
-function isParted(word: string): boolean {
-  return PARTICLES.includes(word[1] ?? ' ') && HANGUL.test(word);
+  return one.length === 2 && other.length === 2 && one[0] === other[0] && PARTED.test(one) && PARTED.test(other);
 }

@@ -1,6 +1,6 @@
 import { isOwnPast } from './asked-kinds.ts';
 import { isFunctionWord } from './function-words.ts';
-import { partedNoun } from './inflection.ts';
+import { loneNouns, partedNoun } from './inflection.ts';
 import { asksWhy, isAskingWord } from './question-words.ts';
 import { stem } from './stem.ts';
 import { hasShortEndings, isEnglish, tellingWords } from './stop-words.ts';
@@ -92,7 +92,7 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
     terms,
     isTopic: topicsAmong(terms, {
       words: isForeign ? new Map(kept.map((word) => [stem(word), word])) : NO_WORDS,
-      whole: new Set(wordsOf(text)),
+      whole: new Set([...wordsOf(text), ...loneNouns(folded)]),
       isGeneral,
     }),
     words: [...new Set(kept)],
@@ -153,15 +153,15 @@ const BRIEF = /^[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}]{1,2}$/u;
 
 const NO_WORDS: ReadonlyMap<string, string> = new Map();
 
-/** A Korean particle with the last syllable of a longer noun is no noun. */
+/** A particle with the last character of a longer noun is no noun. */
 function connects(word: string, whole: ReadonlySet<string>): boolean {
-  return BRIEF.test(word) || isFunctionWord(word) || (partedNoun(word) !== null && !whole.has(word));
+  return partedNoun(word) === null ? BRIEF.test(word) || isFunctionWord(word) : !whole.has(word);
 }
 
 interface Asked {
   /** The terms as written in a language for which the stems mean nothing. */
   readonly words: ReadonlyMap<string, string>;
-  /** The words between spaces. */
+  /** The words between spaces, and nouns of one character. */
   readonly whole: ReadonlySet<string>;
   /** About neither the people who talk nor what was. */
   readonly isGeneral: boolean;

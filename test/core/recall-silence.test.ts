@@ -75,3 +75,27 @@ it('is silent for general questions in most languages', async () => {
   }
   expect(loud.length / EVERYDAY.flatMap(({ general }) => general).length).toBeLessThanOrEqual(0.05);
 });
+
+/** Facts whose question has one short word about them, or asks for a reason. */
+const BRIEFLY_ASKED = `
+  猫の名前はもちです | 猫の名前は何？
+  犬はポチという名前にした | 犬の名前は何？
+  弟は大阪に住んでいる | 弟はどこに住んでいる？
+  お茶は静岡で買った | お茶はどこで買った？
+  会議は台風で中止になった | 会議はなぜ中止になった？
+  会议因为台风取消了 | 会议为什么取消了？
+  旅行推迟是因为下雨 | 旅行为什么推迟了？
+  เราเลื่อนประชุมเพราะพายุ | ทำไมเราเลื่อนประชุม?
+  회의는 태풍 때문에 취소됐어요 | 회의는 왜 취소됐어요?
+  Wir haben das Treffen verschoben, weil Olga krank ist | Warum haben wir das Treffen verschoben?
+  Кота зовут Бублик | Как зовут кота?
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.trim().split(' | '));
+
+it.each(BRIEFLY_ASKED)('finds %s', async (fact = '', question = '') => {
+  const { fillers } = LANGUAGES[0] ?? { fillers: [] };
+  await using world = await remembering([fact, ...fillers]);
+  expect(await quotedFor(world, question)).toContainEqual(expect.stringContaining(fact));
+});

@@ -2,10 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { PostgresDialect, SqliteDialect } from 'kysely';
+import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createKyselyStorage } from '../../adapters/stores/kysely/index.ts';
+import { createUnits } from '../../adapters/stores/kysely/units.ts';
+import type { Tables } from '../../adapters/stores/sql/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, Storage } from '../../src/adapter-kit.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
@@ -40,6 +42,37 @@ async function create() {
 storeContract('Kysely on node:sqlite', { create });
 searchContract('Kysely on node:sqlite', { create });
 provenanceContract('Kysely on node:sqlite', { create });
+
+describe('a transaction', () => {
+  const openUnits = () => {
+    const query = new Kysely<Tables>({ dialect: dialectOf(new DatabaseSync(':memory:')) });
+    return { query, units: createUnits(query, 'here') };
+  };
+  const insert = (query: Kysely<Tables>, key: string) =>
+    query.insertInto('state').values({ namespace: 'n', key, value: 'v' }).compile();
+
+  it('changes nothing if it fails before its statements return', async () => {
+    const { query, units } = openUnits();
+    await sql`create table state (namespace, key, value)`.execute(query);
+    const failed = units.run(async (transaction) => {
+      for (const key of ['a', 'b', 'c']) void transaction.run(insert(query, key));
+      throw new Error('damaged');
+    });
+    await expect(failed).rejects.toThrow('damaged');
+    expect(await query.selectFrom('state').select('key').execute()).toEqual([]);
+  });
+
+  it('goes no further after a failed statement', async () => {
+    const { query, units } = openUnits();
+    await sql`create table state (namespace, key unique, value)`.execute(query);
+    const caught = units.run(async (transaction) => {
+      const keys = ['a', 'a', 'b'];
+      return await Promise.allSettled(keys.map((key) => transaction.run(insert(query, key))));
+    });
+    await expect(caught).rejects.toThrow('UNIQUE');
+    expect(await query.selectFrom('state').select('key').execute()).toEqual([]);
+  });
+});
 
 async function archived({ upkeep }: Storage): Promise<Archive> {
   const records: { readonly table: string; readonly row: ArchiveRow }[] = [];
@@ -78,7 +111,7 @@ describe('a database of its own', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('keeps no trace of deleted text in its files', async () => {
+  it('overwrites deleted text in its files', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-kysely-'));
     const file = join(directory, 'bot.db');
     const database = new DatabaseSync(file);

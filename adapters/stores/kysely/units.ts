@@ -29,17 +29,25 @@ export function createUnits(query: Kysely<Tables>, place: string): Units {
   };
 }
 
-/** The next statement is sent when the one before has returned. */
+/**
+ * The next statement is sent when the one before has returned. After one that fails, the others fail too. The transaction
+ * ends when none is left.
+ */
 async function inOrder<Result>(open: Kysely<Tables>, unit: Unit<Result>): Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   const send: Send = (statement) => {
     const sent = last.then(() => open.executeQuery(statement));
-    last = sent.catch(() => undefined);
+    last = sent;
+    sent.catch(() => undefined);
     return sent;
   };
-  const result = await unit(transactionOf(send));
-  await last;
-  return result;
+  try {
+    const result = await unit(transactionOf(send));
+    await last;
+    return result;
+  } finally {
+    await last.catch(() => undefined);
+  }
 }
 
 type Send = Kysely<Tables>['executeQuery'];

@@ -184,16 +184,19 @@ async function removeSomeMemories({ engine, statements, tx, isOver }: Step, id: 
 }
 
 async function removeSomeEntries({ engine, statements, tx, isOver }: Step, id: number): Promise<boolean> {
-  const work: Promise<unknown>[] = [];
-  let upto = 0;
-  for (const { seq, role, parts } of await tx.rows(statements.entries({ id }))) {
-    const before = indexed({ role, parts });
-    work.push(engine.index.entry(tx, { conversationId: id, seq, before, after: '' }));
-    upto = seq;
+  const chosen: { readonly seq: number; readonly before: string }[] = [];
+  for (const { seq, ...row } of await tx.rows(statements.entries({ id }))) {
+    const before = indexed(row);
+    chosen.push({ seq, before });
     if (isOver(before)) break;
   }
-  if (upto > 0) await together([...work, tx.run(statements.dropEntries({ id, seq: upto }))]);
-  return upto > 0;
+  const last = chosen.at(-1);
+  if (last === undefined) return false;
+  await together([
+    ...chosen.map((entry) => engine.index.entry(tx, { conversationId: id, after: '', ...entry })),
+    tx.run(statements.dropEntries({ id, seq: last.seq })),
+  ]);
+  return true;
 }
 
 async function removeSomeSummaries({ engine, statements, tx, isOver }: Step, id: number): Promise<boolean> {

@@ -42,7 +42,7 @@ export async function createKyselyStorage({ dialect, place, create = true }: Kys
   return { ...createSqlStore(engine), search: createSearch(engine), upkeep };
 }
 
-/** Rows that refer to a deleted one are deleted with it, and deleted text is overwritten. */
+/** Rows that refer to a deleted one are deleted with it, and deleted text is overwritten where it was stored. */
 async function prepareConnection(query: Kysely<Tables>, path: string): Promise<void> {
   try {
     await sql`pragma foreign_keys = on`.execute(query);

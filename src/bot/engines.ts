@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import { createSlidingEngine } from '../context/sliding.ts';
 import { createStackedEngine } from '../context/stacked.ts';
-import { describe, isStrataError } from '../domain/errors.ts';
+import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import type {
   AfterTurn,
   ContextEngine,
@@ -73,7 +74,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
   const assess = (turn: FinishedTurn): AfterTurn => {
     if (!trusted) return fallback.afterTurn(turn);
     try {
-      return engine.afterTurn(turn);
+      return checked(verdictShape, engine, engine.afterTurn(turn));
     } catch (error) {
       setAside(error);
       return fallback.afterTurn(turn);
@@ -84,7 +85,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     bootstrap: (snapshot) => guard((one) => one.bootstrap(snapshot)),
     ingest: (ingest) => guard((one) => one.ingest(ingest)),
     ingestBatch: (batch) => guard((one) => one.ingestBatch(batch)),
-    assemble: (request) => guard((one) => one.assemble(request)),
+    assemble: (request) => guard(async (one) => checked(assemblyShape, one, await one.assemble(request))),
     afterTurn: assess,
     compact: (request) => guard((one) => one.compact(request)),
     maintain: (work) => guard((one) => one.maintain(work)),
@@ -92,4 +93,21 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     endChild: (end) => guard((one) => one.endChild(end)),
     dispose: () => engine.dispose(),
   };
+}
+
+const list = z.array(z.unknown());
+const assemblyShape = z.object({
+  ...{ system: list, messages: list, tools: list, recalled: list },
+  measurement: z.object({ used: z.number(), window: z.number(), fixed: z.number(), reserve: z.number() }),
+  estimatedTokens: z.number(),
+  snapshot: z.object({ conversation: z.object({}), tail: list }),
+});
+const verdictShape = z.object({ tier: z.string(), due: z.boolean() });
+
+/** What the compiler tells engines in TypeScript. Throws `ENGINE_CONTRACT`. */
+function checked<Result>(shape: z.ZodType, { info }: ContextEngine, result: Result): Result {
+  const [issue] = shape.safeParse(result).error?.issues ?? [];
+  if (issue === undefined) return result;
+  const problem = [issue.path.join('.'), issue.message].filter(Boolean).join(': ');
+  throw new StrataError('ENGINE_CONTRACT', { engine: info.id, problem });
 }

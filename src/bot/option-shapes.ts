@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import { SEVERITIES } from '../ports/log.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
@@ -50,6 +51,8 @@ const channel = withFields('function', ['start', 'split', 'post', 'show', 'linkT
   }),
 );
 
+const engine = withFields('function', ENGINE_METHODS).pipe(z.object({ info: z.object({ id: z.string() }) }));
+
 const ROLES = ['gateway', 'worker', 'all'] as const satisfies readonly ProcessRole[];
 
 const wholeNumber = (least: number) => {
@@ -68,7 +71,7 @@ const shapes = {
     .optional(),
   tools: z.array(withFields('function', ['run'])).optional(),
   commands: z.array(withFields('function', ['run'])).optional(),
-  engines: z.record(z.string(), withFields('function', ['assemble', 'maintain'])).optional(),
+  engines: z.record(z.string(), engine).optional(),
   agents: agents.optional(),
   hooks: z.array(z.unknown(), 'expected a list').optional(),
   reranker: withFields('function', ['rerank', 'embed']).optional(),

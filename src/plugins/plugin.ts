@@ -6,6 +6,7 @@ import { name } from '../config/shapes.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Hooks, hooksSchema } from '../hooks/hooks.ts';
 import type { ContextEngine } from '../ports/engine.ts';
+import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { Storage } from '../services.ts';
@@ -138,7 +139,7 @@ const partsSchema = z.strictObject({
   commands: z.array(command).default([]),
   channels: z.record(z.string(), part<ChannelAdapter>(['create', 'check'])).default({}),
   models: z.record(z.string(), open<OpenModel>()).default({}),
-  engines: z.record(z.string(), part<ContextEngine>(['assemble', 'maintain'])).default({}),
+  engines: z.record(z.string(), part<ContextEngine>(ENGINE_METHODS)).default({}),
   stores: z.record(z.string(), open<OpenStore>()).default({}),
   hooks: hooksSchema.default({}),
   start: open<PluginStep>().default(() => () => undefined),

@@ -8,9 +8,11 @@ import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { BotOptions } from '../../src/adapter-kit.ts';
 import {
+  assembleView,
   type Channel,
   createBot,
   defineCommand,
+  defineEngine,
   defineTool,
   isStrataError,
   makeKey,
@@ -135,10 +137,14 @@ it.each([
   ],
   [{ tools: [weather, { name: 'x' }] }, 'createBot: tools.1: expected an object with run; run is missing'],
   [{ role: 'boss' }, 'createBot: role: expected gateway, worker, all'],
+  [
+    { engines: { own: { assemble: () => undefined, maintain: () => undefined } } },
+    expect.stringMatching(/^createBot: engines\.own: expected an object .*; bootstrap and ingest and .* are missing$/),
+  ],
   [{ workers: '4' }, 'createBot: workers: expected a whole number of at least 1, got string'],
   [{ inspectorLink: 'http://x' }, 'createBot: inspectorLink: expected a function that returns an address or null'],
   [
-    { engines: { stacked: { assemble: () => undefined, maintain: () => undefined } } },
+    { engines: { stacked: defineEngine({ id: 'stacked', assemble: async (request) => assembleView(request) }) } },
     'createBot: engines.stacked: is the name of a built-in engine; choose another one',
   ],
   [{ agents: 'main' }, 'createBot: agents: expected a list of agents, or an object with agentFor, agent, list'],
@@ -166,7 +172,7 @@ it.each([
   [{ chanels: [] }, 'createBot: chanels: unknown option; did you mean channels?'],
 ])('a program in JavaScript reads what is wrong with %j', (parts, problem) => {
   const given: object = parts;
-  expect(problemsOf(given)[0]).toBe(problem);
+  expect(problemsOf(given)[0]).toEqual(problem);
 });
 
 it('has the tools that an agent may name', () => {

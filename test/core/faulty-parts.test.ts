@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import {
+  type AssembleRequest,
+  assembleView,
   type Bot,
   type BotOptions,
   type Channel,
@@ -25,6 +27,8 @@ const choose: BotOptions['models']['choose'] = async () => ({ modelId: model.id,
 const boom = () => {
   throw new Error('boom');
 };
+
+const assembled = async (request: AssembleRequest) => assembleView(request);
 
 let directory: string;
 let storage: Storage;
@@ -63,12 +67,11 @@ function channel(over: object): Channel {
   };
 }
 
-const keeping: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: (message, fields) => void warnings.push(`${message} ${fields?.['error'] ?? fields?.['cause']}`),
-  error: (message, fields) => void warnings.push(`${message} ${fields?.['error'] ?? fields?.['cause']}`),
+/** A busy machine holds up the event loop, and that is reported too. */
+const keep: Log['warn'] = (message, fields) => {
+  if (message !== 'loop.stalled') warnings.push(`${message} ${fields?.['error'] ?? fields?.['cause']}`);
 };
+const keeping: Log = { debug: () => undefined, info: () => undefined, warn: keep, error: keep };
 
 /** JavaScript, so a part may have any shape. */
 async function open(parts: object, faults: object = {}): Promise<void> {
@@ -143,6 +146,21 @@ describe('a model', () => {
     await open({ models: { open: async () => ({ ...model, stream }), choose } });
     await hear();
     expect(warnings.join('\n')).toContain(cause);
+  });
+});
+
+describe('an engine', () => {
+  it.each<[object, string]>([
+    [{ assemble: async () => undefined }, 'expected object, received undefined'],
+    [{ assemble: async () => ({}) }, 'system: Invalid input'],
+    [{ assemble: assembled, afterTurn: () => undefined }, 'expected object, received undefined'],
+  ])('with a wrong result is disabled, and the reply is given: %j', async (faults, problem) => {
+    const engine: object = { id: 'own', assemble: assembled, ...faults };
+    await open({ engines: { own: defineEngine(engine as never) }, agents: [{ id: 'main', engine: 'own' }] });
+    await hear();
+    expect(posts).toEqual(['yes']);
+    expect(warnings).toEqual([expect.stringMatching(/engine own failed and is disabled: .* broke its contract: /)]);
+    expect(warnings[0]).toContain(problem);
   });
 });
 

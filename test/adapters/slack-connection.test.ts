@@ -31,6 +31,22 @@ describe('Socket Mode', () => {
     await until('it is renewed', () => slack.opened() === 3, 60_000);
   }, 120_000);
 
+  test('says why Slack closed a socket', async () => {
+    const bot = await start();
+    await until('two sockets are open', () => slack.sockets() === 2);
+    const closed = () => bot.log.lines.filter(({ message }) => message === 'A Slack socket was closed');
+    slack.refresh();
+    await until('one is closed', () => closed().length === 1);
+    await until('it is open again', () => slack.opened() === 3 && slack.sockets() === 2);
+    slack.kill();
+    await until('both are closed', () => closed().length === 3);
+    expect(closed().map(({ level, fields }) => [level, fields])).toEqual([
+      ['info', { reason: 'refresh_requested', open: 1 }],
+      ['info', { reason: null, open: 1 }],
+      ['info', { reason: null, open: 0 }],
+    ]);
+  }, 60_000);
+
   // Shows: J
   test('reads from history what came while every socket was lost', async () => {
     const bot = await start({ table: { sockets: 1 } });

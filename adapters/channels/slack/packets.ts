@@ -67,6 +67,13 @@ export function namesOf(body: unknown): Names {
 }
 
 const envelopeSchema = z.looseObject({ type: z.string() });
+const disconnectSchema = z.object({ type: z.literal('disconnect'), reason: z.string() });
+
+export interface SocketWatch {
+  onMalformed(problem: string): void;
+  /** Slack says why it is about to close the socket. */
+  onLeaving(reason: string): void;
+}
 
 /** The library itself answers these. */
 const OWN_TYPES = new Set(['hello', 'disconnect']);
@@ -78,7 +85,7 @@ const NEUTRAL_TYPE = 'slack_packet';
  * Reads each packet of a socket before the library does. The library throws from its event handler for incomplete
  * packets, which ends the process, and emits types such as `close` as if its own socket had closed.
  */
-export function guardSocket(client: SocketModeReceiver['client'], onMalformed: (problem: string) => void): void {
+export function guardSocket(client: SocketModeReceiver['client'], { onMalformed, onLeaving }: SocketWatch): void {
   const inner = client.listeners('ws_message');
   const pass = (data: unknown): void => {
     for (const handle of inner) handle.call(client, data, false);
@@ -87,6 +94,8 @@ export function guardSocket(client: SocketModeReceiver['client'], onMalformed: (
   client.on('ws_message', (data: unknown) => {
     const envelope = envelopeSchema.safeParse(parseJson(data)).data;
     if (envelope === undefined) return onMalformed('a frame is not a packet');
+    const leaving = disconnectSchema.safeParse(envelope).data;
+    if (leaving !== undefined) onLeaving(leaving.reason);
     if (OWN_TYPES.has(envelope.type)) return pass(data);
     // Without a payload it is acknowledged and dropped like every other malformed packet.
     const payload = PAYLOAD_TYPES.has(envelope.type) ? envelope['payload'] : null;

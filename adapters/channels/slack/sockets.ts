@@ -76,7 +76,10 @@ interface All {
  */
 function createSocket(options: SocketOptions, { open: opened, signal, giveUp }: All): Socket {
   const { listener, log, clock } = options;
-  const receiver = createReceiver(options);
+  let reason: string | null = null;
+  const receiver = createReceiver(options, (given) => {
+    reason = given;
+  });
   let isOpening = false;
   const open = () => openOne(options, { receiver, opened, signal });
   const reopen = (): void => {
@@ -100,14 +103,19 @@ function createSocket(options: SocketOptions, { open: opened, signal, giveUp }: 
     if (wasAlone) listener.connected();
   });
   receiver.client.on('disconnected', () => {
-    const wasOpen = opened.delete(receiver);
-    if (wasOpen && opened.size === 0) listener.lost();
-    if (wasOpen) reopen();
+    if (!opened.delete(receiver)) return;
+    if (!signal.aborted) log.info('A Slack socket was closed', { reason, open: opened.size });
+    reason = null;
+    if (opened.size === 0) listener.lost();
+    reopen();
   });
   return { receiver, open, reopen };
 }
 
-function createReceiver({ settings, sink, log }: SocketOptions): SocketModeReceiver {
+function createReceiver(
+  { settings, sink, log }: SocketOptions,
+  onLeaving: (reason: string) => void,
+): SocketModeReceiver {
   const receiver = new SocketModeReceiver({
     appToken: settings.app_token ?? '',
     clientPingTimeout: PING_TIMEOUT_MS,
@@ -116,7 +124,7 @@ function createReceiver({ settings, sink, log }: SocketOptions): SocketModeRecei
     installerOptions: { clientOptions: clientOptions(settings, log) },
     customPropertiesExtractor: ({ envelope_id: id }) => ({ [DELIVERY]: id }),
   });
-  guardSocket(receiver.client, reportMalformed(sink));
+  guardSocket(receiver.client, { onMalformed: reportMalformed(sink), onLeaving });
   return receiver;
 }
 

@@ -42,12 +42,12 @@ else {
 
   it('does not drop connections of a slow statement', async () => {
     await using server = await startPostgres(programs);
-    const limits = { suspectMs: 50, patienceMs: 50, pauseMs: 10 };
+    const limits = { suspectMs: 50, patienceMs: 500, pauseMs: 10 };
     const { store } = await openPostgres({ url: server.url, create: true, limits });
     const { conversation } = await createKit({ store } as Parameters<typeof createKit>[0]).say('Hello?');
     await using blocker = await openLock(server.url);
     const changed = store.conversations.change(conversation.id, { kind: 'maintain', at: 5 });
-    await blocker.query('select pg_sleep(0.5)');
+    await blocker.query('select pg_sleep(1.5)');
     await blocker.query('commit');
     await changed;
     expect((await store.conversations.get(conversation.id))?.maintainAt).toBe(5);

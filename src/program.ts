@@ -24,6 +24,8 @@ function checkOptions(given: object, names: readonly string[]): void {
   throw new StrataError('USAGE', { problem: `There is no option ${unknown}. ${hint}` });
 }
 
+const ROLES: readonly string[] = ['gateway', 'worker', 'all'] satisfies readonly OpenOptions['role'][];
+
 const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLevel: null };
 
 /**
@@ -57,6 +59,8 @@ export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> 
   const host = { adapters, streams: terminalStreams(), environment: process.env };
   const whole = { platforms: 'configured', listenOnly: false, create: true, role: 'all', terminal: null } as const;
   checkOptions(options, Object.keys({ ...NO_CHOICES, ...whole }));
+  const { role = 'all' } = options;
+  if (!ROLES.includes(role)) throw new StrataError('USAGE', { problem: `Expected the role ${ROLES.join(', ')}.` });
   return await openWith(host, { ...NO_CHOICES, ...whole, ...options });
 }
 

@@ -236,6 +236,7 @@ it.each([
   ['Kysely', () => createKyselyStorage(anything({ place: 'x' })), 'createKyselyStorage needs a dialect'],
   ['Slack', () => createSlackChannel(anything({ settings: {} })), 'It needs at least bot_token and app_token'],
   ['openApp', () => openApp(anything({ confg: 'x' })), 'There is no option confg. Did you mean config?'],
+  ['a role', () => openApp(anything({ role: 'boss' })), 'Expected the role gateway, worker, all.'],
   ['openStore', () => openStore(anything({ role: 'all' })), 'There is no option role. Known: config, data'],
 ])('%s says what is wrong with its options', async (_name, work, words) => {
   await expect((async () => await work())()).rejects.toThrow(words);

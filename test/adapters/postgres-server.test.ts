@@ -65,7 +65,7 @@ describe('on a Postgres server', () => {
       start: () => start('hold'),
     }));
 
-    erasureContract(() => ({ open }));
+    erasureContract(() => ({ open, startErasing: () => start('erase') }));
 
     // Shows: W24
     it('makes the tables once when several start at once', { ...SIZED, timeout: 120_000 }, async () => {

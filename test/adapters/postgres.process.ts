@@ -1,18 +1,27 @@
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
-import { makeKey } from '../../src/adapter-kit.ts';
+import { makeKey, type Storage } from '../../src/adapter-kit.ts';
+import { beginErasure } from '../contracts/begin-erasure.ts';
 
 /**
- * A process that uses a database: `open` only opens and closes it, `hold` keeps it open until it is killed, and `write`
- * reports each durable message.
+ * A process that uses a database: `open` only opens and closes it, `hold` keeps it open until it is killed, `write` reports
+ * each durable message, and `erase` dies while it deletes a conversation.
  */
 const [url = '', work = 'open', name = '0'] = process.argv.slice(2);
 
 async function main(): Promise<void> {
-  const { store } = await createPostgresStorage({ url });
+  const storage = await createPostgresStorage({ url });
+  const { store } = storage;
+  if (work === 'erase') return await dieErasing(storage);
   process.stdout.write('ready\n');
   if (work === 'open') return await store.close();
   if (work === 'hold') return void setInterval(() => undefined, 1_000);
   await Promise.all(Array.from({ length: 8 }, (_, writer) => write(store, writer)));
+}
+
+async function dieErasing(storage: Storage): Promise<void> {
+  const { erased } = await beginErasure(storage);
+  process.kill(process.pid, 'SIGKILL');
+  await erased;
 }
 
 async function write(store: Awaited<ReturnType<typeof createPostgresStorage>>['store'], writer: number): Promise<void> {

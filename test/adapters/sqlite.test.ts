@@ -113,7 +113,7 @@ describe('sqlite', () => {
   upgradeContract(CLEAR_INDEX, () => ({ open, run }));
   upgradeKillContract(CLEAR_INDEX, () => ({ open, run, start: () => start('hold') }));
 
-  erasureContract(() => ({ open }));
+  erasureContract(() => ({ open, startErasing: () => start('erase') }));
 
   const start = (work: string) => {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'sqlite.process.ts'), directory, work]);

@@ -1,27 +1,42 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 import type { Storage } from '../../src/adapter-kit.ts';
-import { fillLong } from './store/purge.ts';
+import { beginErasure } from './begin-erasure.ts';
 import { createKit, HERE, THERE } from './store-kit.ts';
 
-/** A store that stops while it deletes a conversation. */
-export function erasureContract(use: () => { open(): Promise<Storage> }): void {
+interface Erasing {
+  open(): Promise<Storage>;
+  /** A process that begins to erase a conversation and is killed in the middle. */
+  startErasing(): ChildProcess;
+}
+
+/** A store that ends while it deletes a conversation. */
+export function erasureContract(use: () => Erasing): void {
   it('goes on with an erasure after a stop', async () => {
     const { open } = use();
-    const first = await open();
-    const kit = createKit(first);
-    const { id } = await fillLong(kit);
-    const erased = first.store.conversations.change(id, { kind: 'purge' });
+    const storage = await open();
+    const { id, erased } = await beginErasure(storage);
     const isCutOff = expect(erased).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
-    await kit.say('hello', { conversation: THERE });
-    expect(await kit.tablesNaming([id])).toContain('entry');
-    await first.store.close();
+    expect(await createKit(storage).tablesNaming([id])).toContain('entry');
+    await storage.store.close();
     await isCutOff;
-
-    const second = await open();
-    const { tablesNaming } = createKit(second);
-    expect(await second.store.conversations.find(HERE)).toBeNull();
-    await vi.waitFor(async () => expect(await tablesNaming([id])).toEqual([]), { timeout: 60_000 });
-    expect(await second.store.conversations.find(THERE)).not.toBeNull();
-    await second.store.close();
+    await expectErased(open, id);
   });
+
+  it('goes on with an erasure after a kill', async () => {
+    const { open, startErasing } = use();
+    const [code, signal] = await once(startErasing(), 'exit');
+    expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' });
+    await expectErased(open, 1);
+  });
+}
+
+async function expectErased(open: Erasing['open'], id: number): Promise<void> {
+  const { store, ...rest } = await open();
+  const { tablesNaming } = createKit({ store, ...rest });
+  expect(await store.conversations.find(HERE)).toBeNull();
+  await vi.waitFor(async () => expect(await tablesNaming([id])).toEqual([]), { timeout: 60_000 });
+  expect(await store.conversations.find(THERE)).not.toBeNull();
+  await store.close();
 }

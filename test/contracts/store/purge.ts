@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type BlobId, makeChildKey, platformOf, type Storage, type Store } from '../../../src/adapter-kit.ts';
+import { fillLong, LONG_MESSAGES } from '../begin-erasure.ts';
 import { CALL, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
 
 export function purgeContract(lab: Lab): void {
@@ -154,13 +155,4 @@ export function purgeContract(lab: Lab): void {
       expect(anew.conversation.id).not.toBe(id);
     });
   });
-}
-
-const LONG_MESSAGES = 48;
-
-/** Messages of which one transaction deletes few. */
-export async function fillLong(kit: Kit, conversation = HERE) {
-  const text = `violets ${Array.from({ length: 300 }, (_, index) => `word${index}`).join(' ')}`;
-  const said = await Promise.all(Array.from({ length: LONG_MESSAGES }, () => kit.say(text, { conversation })));
-  return await kit.get(said[0]?.conversation.id ?? 0);
 }

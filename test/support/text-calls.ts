@@ -329,7 +329,6 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/channels/slack/http-guard.ts#guarded',
   'adapters/channels/slack/inbound/inbox.ts#createInbox',
   'adapters/channels/slack/packets.ts#dropMalformed',
-  'adapters/channels/slack/packets.ts#guardSocket',
   'adapters/channels/slack/request.ts#createFetch',
   'src/app/open-adapters.ts#boardOf',
   'src/commands/command.ts#typed',

@@ -4,7 +4,6 @@ import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { queueContract } from '../contracts/queue.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { IS_FULL, SIZED } from '../support/size.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let made = 0;
@@ -23,22 +22,19 @@ function contractOn(name: string, url: () => string): void {
   });
 }
 
+// Shows: W13
+describe('on js-redis-server', () => {
+  let mock: RedisMock;
+  beforeAll(async () => {
+    mock = await createRedisMock();
+  });
+  afterAll(() => mock.close());
+  contractOn('bullmq', () => mock.url);
+});
+
 const REDIS_URL = process.env['REDIS_URL'];
 const redis = REDIS_URL === undefined ? await findRedis() : null;
 
-// `npm test` leaves it to a Redis, if there is one.
-if (IS_FULL || redis?.kind === 'missing') {
-  describe('on js-redis-server', SIZED, () => {
-    let mock: RedisMock;
-    beforeAll(async () => {
-      mock = await createRedisMock();
-    });
-    afterAll(() => mock.close());
-    contractOn('bullmq', () => mock.url);
-  });
-}
-
-// Shows: W13
 describe('on Redis', () => {
   if (redis?.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
   let server: RedisServer | null = null;

@@ -13,6 +13,7 @@ export const LONGEST: readonly string[] = [
   'test/adapters/slack-connection.test.ts',
   'test/adapters/postgres-server.test.ts',
   'test/adapters/postgres.test.ts',
+  'test/adapters/postgres-pglite.test.ts',
   'test/e2e/inspector-browser.test.ts',
   'test/faults/harness.test.ts',
   'test/e2e/package.test.ts',

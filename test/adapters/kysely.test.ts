@@ -115,10 +115,14 @@ describe('a database of its own', () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-kysely-'));
     const file = join(directory, 'bot.db');
     const database = new DatabaseSync(file);
-    database.exec('pragma journal_mode = wal');
+    database.exec('pragma journal_mode = wal; pragma secure_delete = off');
     const storage = await open(database);
     const { store } = storage;
-    const { conversation } = await createKit(storage).say('the walrus is a secret', {}, { externalId: 'x' });
+    const { conversation } = await createKit(storage).say(
+      'the walrus is a secret '.repeat(1_000),
+      {},
+      { externalId: 'x' },
+    );
     await store.transcript.redact(conversation.id, { externalIds: ['x'], now: 1 });
     for (const name of [file, `${file}-wal`]) expect((await readFile(name)).includes('walrus')).toBe(false);
     await store.close();

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type BlobId, makeChildKey, platformOf, type Storage, type Store } from '../../../src/adapter-kit.ts';
+import {
+  type BlobId,
+  makeChildKey,
+  POST_HOLD_MS,
+  platformOf,
+  type Storage,
+  type Store,
+} from '../../../src/adapter-kit.ts';
 import { fillLong, LONG_MESSAGES } from '../begin-erasure.ts';
-import { CALL, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
+import { CALL, HERE, type Kit, type Lab, NOW, post, THERE, THREAD } from '../store-kit.ts';
 
 export function purgeContract(lab: Lab): void {
   describe('purge', () => {
@@ -119,6 +126,26 @@ export function purgeContract(lab: Lab): void {
       expect(await kit.compact(claim, kit.summary(3, 4))).toBe('stale');
       await erased;
       expect(await kit.tablesNaming([id])).toEqual([]);
+    });
+
+    it('does nothing more for a hidden conversation', async () => {
+      const { id } = await fillLong(kit);
+      const { seq } = await kit.say('and now?', { wantsReply: true });
+      await kit.commitTurn(await kit.claim('reply', id), { readUpto: seq - 1, posts: [post('a')], usage: [CALL] });
+      await store.conversations.change(id, { kind: 'maintain', at: NOW });
+      const erased = store.conversations.change(id, { kind: 'purge' });
+      while ((await store.conversations.get(id)) !== null);
+      const [left, claimed, ...found] = await Promise.all([
+        kit.tablesNaming([id]),
+        kit.tryClaim('maintenance', id, NOW + POST_HOLD_MS),
+        store.conversations.due('reply', { now: NOW + POST_HOLD_MS, limit: 9 }),
+        store.conversations.due('maintenance', { now: NOW + POST_HOLD_MS, limit: 9 }),
+        store.outbox.pending(null),
+        store.journal.spending({ by: 'conversation', since: null, conversationId: null, limit: 9 }),
+      ]);
+      expect(left).toContain('entry');
+      expect({ found, claimed }).toEqual({ found: [[], [], [], []], claimed: null });
+      await erased;
     });
 
     it('lets others write while it deletes', async () => {

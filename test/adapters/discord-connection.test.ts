@@ -277,6 +277,16 @@ describe('addresses of another server', () => {
   });
 });
 
+test('nothing is opened once the channel was stopped', async () => {
+  await withDouble({}, async (double) => {
+    const { channel, sink } = openChannel(double);
+    const starting = channel.start(sink);
+    await channel.stop();
+    await starting;
+    expect(double.gateway.identifies).toEqual([]);
+  });
+});
+
 test('a configured gateway is used where REST names none', async () => {
   await withDouble({}, async (double) => {
     double.rest.fail('GET', /gateway/, { status: 404, times: 100 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { checkSlack } from '../../adapters/channels/slack/check.ts';
 import { slackAdapter } from '../../adapters/channels/slack/index.ts';
 import { manifestOf, SCOPES } from '../../adapters/channels/slack/manifest.ts';
-import { builtInSpecs, makeKey, silentLog } from '../../src/adapter-kit.ts';
+import { builtInSpecs, type Clock, createSystemClock, makeKey, silentLog } from '../../src/adapter-kit.ts';
 import { ADA, BOT, GENERAL, type SlackDouble, signed, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { arrived, createState, openChannel, recordSink, settingsFor, until } from '../fixtures/slack/kit.ts';
@@ -70,16 +70,21 @@ describe('Socket Mode', () => {
   }, 120_000);
 
   test('opens no socket while Slack asks to wait', async () => {
-    const bot = await start({ table: { sockets: 1 } });
+    const system = createSystemClock();
+    const pauses: number[] = [];
+    const sleep: Clock['sleep'] = (ms, options) => {
+      pauses.push(ms);
+      return system.sleep(ms, options);
+    };
+    const bot = await start({ table: { sockets: 1 }, clock: { ...system, sleep } });
     slack.say(GENERAL, ADA, 'before');
     await arrived(bot, 'before');
     const before = slack.callsOf('apps.connections.open').length;
     slack.fail('apps.connections.open', { retryAfter: 2 });
-    const began = Date.now();
     slack.kill();
     slack.say(GENERAL, ADA, 'after');
     await arrived(bot, 'after');
-    expect(Date.now() - began).toBeGreaterThanOrEqual(1_900);
+    expect(pauses).toContain(2_000);
     expect(slack.callsOf('apps.connections.open')).toHaveLength(before + 2);
   }, 120_000);
 
@@ -125,6 +130,26 @@ describe('Socket Mode', () => {
     await channel.stop();
     await starting;
     expect(slack.opened()).toBe(0);
+  });
+
+  test('opens no socket once it was stopped', async () => {
+    const answer = Promise.withResolvers<void>();
+    slack.delays.set('auth.test', answer.promise);
+    const { channel, sink } = openChannel(slack);
+    const starting = channel.start(sink);
+    await until('it asks', () => slack.callsOf('auth.test').length === 1);
+    await channel.stop();
+    answer.resolve();
+    await starting;
+    expect(slack.callsOf('apps.connections.open')).toEqual([]);
+  });
+
+  test('asks Slack nothing once it was stopped', async () => {
+    const { channel, sink } = openChannel(slack);
+    const starting = channel.start(sink);
+    await channel.stop();
+    await starting;
+    expect(slack.calls).toEqual([]);
   });
 
   test('survives one refusal of the app token', async () => {
@@ -236,6 +261,26 @@ describe('HTTP', () => {
     sink.before = async () => undefined;
     expect((await send(port, lost)).status).toBe(200);
     await arrived(bot, 'lost');
+  });
+
+  test('listens no more if it is stopped at the start', async () => {
+    const port = await freePort();
+    const state = createState();
+    const reading = Promise.withResolvers<void>();
+    let reads = 0;
+    const list = async (namespace: string) => {
+      reads += 1;
+      await reading.promise;
+      return await state.list(namespace);
+    };
+    const table = { transport: 'http', http: { host: '127.0.0.1', port } };
+    const { channel, sink } = openChannel(slack, { state: { ...state, list }, table });
+    const starting = channel.start(sink);
+    await until('it reads what an earlier run left', () => reads > 0);
+    const stopping = channel.stop();
+    reading.resolve();
+    await Promise.all([starting, stopping]);
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   });
 
   test('answers commands over HTTP, a replayed request not again', async () => {

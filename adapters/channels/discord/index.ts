@@ -9,6 +9,7 @@ import {
   type Random,
   type StateStore,
   type StrataError,
+  silentLog,
 } from '../../../src/adapter-kit.ts';
 import type { BotContext, DiscordBot } from './bot.ts';
 import type { Fetch } from './inbound/files.ts';
@@ -46,7 +47,7 @@ export const discordAdapter: ChannelAdapter = {
       description: 'Print the link that adds the bot to a server with the permissions it needs.',
       async run(table) {
         const { inviteTo } = await load(() => import('./check.ts'));
-        return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, SILENT)))).join('\n');
+        return (await Promise.all(botsOf(table).map((bot) => inviteTo(bot, silentLog)))).join('\n');
       },
     },
   ],
@@ -61,17 +62,17 @@ export const discordAdapter: ChannelAdapter = {
  * const discord = createDiscordChannel({ settings, state: storage.state });
  */
 export function createDiscordChannel(options: DiscordOptions): Channel {
-  const { settings, state, log = SILENT, clock = createSystemClock(), fetch = globalThis.fetch } = options;
+  const { settings, state, log = silentLog, clock = createSystemClock(), fetch = globalThis.fetch } = options;
   const random = options.random ?? createSystemRandom(clock);
   const { onRefused = () => undefined } = options;
   return openChannel(botsOf(settings), { log, state, clock, random, fetch, onRefused });
 }
 
 const load = <Module>(module: () => Promise<Module>) => loadOptional(['discord.js'], module);
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
   const running = new Map<string, DiscordBot>();
+  let over = new AbortController();
   const refused = new Set<string>();
   const onRefused = (name: string) => (error: StrataError) => {
     refused.add(name);
@@ -89,8 +90,11 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
     platform: PLATFORM,
     traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/', personIds: 'platform' },
     async start(sink) {
+      over = new AbortController();
+      const { signal } = over;
       try {
         const { createDiscordBot } = await load(() => import('./bot.ts'));
+        if (signal.aborted) return;
         for (const bot of bots)
           running.set(bot.name, createDiscordBot({ ...context, bot, sink, onRefused: onRefused(bot.name) }));
         await Promise.all([...running.values()].map((bot) => bot.start()));
@@ -105,7 +109,10 @@ function openChannel(bots: readonly NamedBot[], context: BotContext): Channel {
       running.get(placeOfKey(conversation).bot)?.show(conversation, activity);
     },
     linkTo: async (message) => linkTo(message, siteOf(settingsOf(placeOfKey(message.conversation).bot))),
-    stop: () => stopAll(running),
+    async stop() {
+      over.abort();
+      await stopAll(running);
+    },
   };
 }
 

@@ -91,6 +91,7 @@ function createSlackBots({ clock, log }: SlackBotsOptions, { roster, connection,
   return {
     async start() {
       for (const bot of await roster.all()) await bot.prepare();
+      if (over.signal.aborted) return;
       await connection.start();
       tidied = lookHourly({ clock, log, signal: over.signal }, () => roster.tidy());
     },

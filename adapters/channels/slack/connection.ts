@@ -161,10 +161,12 @@ function createHttp(
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
   receiver.requestListener = guarded(receiver.requestListener, reportMalformed(options.sink));
+  let isStarted = false;
   return {
     init: (app) => receiver.init(app),
     start: async () => {
       const { host, port } = settings.http;
+      isStarted = true;
       const server = await receiver.start({ host, port });
       const address = server.address();
       const heard =
@@ -172,6 +174,9 @@ function createHttp(
       log.info('Listening for Slack', { address: heard, path: endpoint ?? INSTALL_PATH });
       onListening();
     },
-    stop: () => receiver.stop(),
+    // The library throws if it was not started.
+    stop: async () => {
+      if (isStarted) await receiver.stop();
+    },
   };
 }

@@ -86,9 +86,9 @@ function openChannel(options: SlackOptions): Channel {
       personIds: 'workspace',
     },
     async start(sink) {
-      const { openSlackBots } = await load(() => import('./bots.ts'));
       over = new AbortController();
       const { signal } = over;
+      const { openSlackBots } = await load(() => import('./bots.ts'));
       const opened = await openSlackBots({ ...options, sink, over }).catch((error: unknown) => {
         if (signal.aborted) return null;
         throw error;

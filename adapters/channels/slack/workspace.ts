@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { unlessAborted } from '../shared/within.ts';
 import { codeOf, isOfToken, isPassing, retryAfterOf, type Web } from './web.ts';
 
 /** The bot in one workspace. */
@@ -44,7 +45,7 @@ export async function whenReached(
   for (let attempt = 0; ; attempt += 1) {
     signal.throwIfAborted();
     try {
-      return await open();
+      return await unlessAborted(signal, open());
     } catch (error) {
       const askedMs = (retryAfterOf(error) ?? 0) * 1000;
       if (askedMs === 0 && !isPassing(error)) throw error;

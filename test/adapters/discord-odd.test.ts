@@ -104,6 +104,17 @@ test('messages in a channel of an unknown kind are private', async () => {
   expect(opened.sink.removals).toEqual([{ conversation, externalIds: [made[0]?.id] }]);
 });
 
+test('a thread that becomes known is placed in its channel', async () => {
+  const odd = '300000000000000097';
+  double.addChannel({ id: odd, type: 97, guild_id: GUILD, name: 'odd' } as never);
+  const made = double.say(odd, ADA, 'hello');
+  await until('the message', () => opened.sink.messages.length === 1);
+  double.gateway.dispatch(GUILD, 'THREAD_CREATE', thread({ id: odd, guild_id: GUILD, parent_id: GENERAL }));
+  double.remove(made);
+  await until('the removal', () => opened.sink.removals.length === 1);
+  expect(opened.sink.removals).toMatchObject([{ conversation: `discord:${GUILD}:${GENERAL}:${odd}` }]);
+});
+
 test('a channel message without its server is no direct message', async () => {
   double.gateway.dispatch(GUILD, 'MESSAGE_CREATE', message({ channel_id: GENERAL, author: ADA, content: 'hello' }));
   await until('the message', () => opened.sink.messages.length === 1);

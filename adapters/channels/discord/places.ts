@@ -99,11 +99,13 @@ function createFinder(clientNow: () => Client | null): Places['find'] {
   /** Channels of kinds that the library does not know. */
   const odd = new Set<string>();
   return async (channelId, guildId) => {
+    const channels = clientNow()?.channels;
+    if (channels === undefined) return null;
+    const known = channels.cache.get(channelId);
     const oddPlace = guildId === null ? null : { guildId, channelId, threadId: null, ...UNKNOWN };
-    if (odd.has(channelId)) return oddPlace;
+    if (known === undefined && odd.has(channelId)) return oddPlace;
     try {
-      const channels = clientNow()?.channels;
-      const channel = channels?.cache.get(channelId) ?? (await channels?.fetch(channelId)) ?? null;
+      const channel = known ?? (await channels.fetch(channelId));
       if (channel !== null) return placeFrom(channel);
     } catch (error) {
       // Deleted or invisible: either way not a place of this bot.

@@ -23,6 +23,8 @@ const WAYS: readonly (readonly [string, (here: BotWorld) => Promise<unknown>])[]
     ({ bot, clock }) => bot.sink.edited({ conversation: HERE, externalId: 'm1', parts: EDITED, at: clock.now() }),
   ],
 ];
+/** In another order, so that the small sizes of both tables together have every way. */
+const WAYS_ROTATED = [...WAYS.slice(1), ...WAYS.slice(0, 1)];
 const EDITED = [{ kind: 'text', text: 'The code of my gate is none of your business.' }] as const;
 
 async function forgetFirst(here: BotWorld): Promise<void> {
@@ -138,7 +140,7 @@ describe.each(spread(WAYS, 3))('text that is %s', SIZED, (_, remove) => {
   });
 });
 
-describe.each(spread(WAYS, 3))('text that is %s', SIZED, (_, remove) => {
+describe.each(spread(WAYS_ROTATED, 3))('text that is %s', SIZED, (_, remove) => {
   it('after a provider has quoted it in an error', async () => {
     const script: Script = (request) => {
       if (!said(request).includes(SECRET)) return { text: 'Well.' };

@@ -34,7 +34,7 @@ export function sizedLimitMs(fullMs: number): number {
   return fullMs * (factor ?? 1);
 }
 
-/** All items at full size; at small size `count` of them, evenly spread, with the first and the last. */
+/** All items at full size; at small size `count` of them, evenly spread: the first, and of several the last. */
 export function spread<Item>(items: readonly Item[], count: number): readonly Item[] {
   if (IS_FULL || items.length <= count) return items;
   const step = (items.length - 1) / Math.max(count - 1, 1);

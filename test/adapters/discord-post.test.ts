@@ -181,8 +181,8 @@ describe('a post', () => {
 
   test.each([
     ['slow mode', 400, 20_016],
-    ['the write limit of a channel', 403, 20_028],
-    ['the write limit of a server', 403, 20_029],
+    ['a write limit of channels', 403, 20_028],
+    ['a write limit of servers', 403, 20_029],
     ['an overload', 400, 130_000],
   ])('waits for the end of %s', async (_, status, code) => {
     await withChannel({}, async ({ double, channel }) => {

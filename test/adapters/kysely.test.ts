@@ -129,7 +129,7 @@ describe('a database of its own', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('is refused if it ignores foreign keys or speaks another SQL', async () => {
+  it('is refused without foreign keys or with another SQL', async () => {
     const loose = new DatabaseSync(':memory:', { enableForeignKeyConstraints: false });
     // Foreign keys cannot be turned on inside a transaction.
     loose.exec('begin');

@@ -65,7 +65,7 @@ describe('a stream', () => {
     expect(await passed.text()).toBe('\ndata: {}\n\n');
   });
 
-  it.each([0, 1, 2])('ends for the server when its reader leaves after %i parts', async (parts) => {
+  it.each([0, 1, 2])('ends for the server after %i parts were read', async (parts) => {
     const { seen, response } = respond(['data: 1\n', 'data: 2\n', 'data: 3\n']);
     const reader = (await response).body?.getReader();
     for (let part = 0; part < parts; part += 1) await reader?.read();

@@ -114,7 +114,7 @@ describe('the late index', () => {
     expect(noted()).toBe(0);
   });
 
-  it('lets others write while it loses the words of many messages', async () => {
+  it('lets others write while it drops words of many messages', async () => {
     const storage = await createSqliteStorage({ directory });
     const kit = createKit(storage);
     const text = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');

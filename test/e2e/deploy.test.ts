@@ -61,7 +61,9 @@ describe('deploy/', () => {
     const flags = scripts.start.split(' ').filter((word) => word.startsWith('--'));
     expect(flags).not.toEqual([]);
     expect(unit).toContain(`/usr/bin/node ${flags.join(' ')} /`);
-    expect(dockerfile).toContain(`ENTRYPOINT ["node", ${flags.map((flag) => `"${flag}"`).join(', ')}, "bin`);
+    const listed = flags.map((flag) => `"${flag}"`).join(', ');
+    expect(dockerfile).toContain(`ENTRYPOINT ["node", ${listed}, "bin`);
+    expect(read('create-stratabot/template/shared/Dockerfile')).toContain(`CMD ["node", ${listed}, "node_modules`);
   });
 
   it('names the tokens that the configuration takes', () => {

@@ -115,6 +115,22 @@ describe('sqlite', () => {
 
   erasureContract(() => ({ open, startErasing: () => start('erase') }));
 
+  it('finishes the erasure of another process that has died', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const storage = await open();
+    const kit = createKit(storage);
+    const { conversation } = await kit.say('about violets');
+    const other = new Database(join(directory, 'strata.db'));
+    other.exec("update conversation set key = ' ' || id");
+    other.close();
+    await vi.waitFor(async () => {
+      vi.advanceTimersByTime(10 * 60_000);
+      expect(await kit.tablesNaming([conversation.id])).toEqual([]);
+    }, 10_000);
+    vi.useRealTimers();
+    await storage.store.close();
+  });
+
   const start = (work: string) => {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'sqlite.process.ts'), directory, work]);
     children.push(child);

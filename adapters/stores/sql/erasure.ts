@@ -10,7 +10,7 @@ import type { ConversationRow } from './tables.ts';
 
 /**
  * A conversation disappears in one short transaction, which takes its key away; its rows are deleted in the following
- * ones, between which other conversations go on. After a crash, the next start deletes what is left.
+ * ones, between which other conversations go on. After a failure or a crash, the store deletes what is left later.
  */
 
 /** Limits of one transaction; others wait for it. The index is changed at its end, in about 4 µs per character. */
@@ -84,7 +84,7 @@ export interface Erasure {
   beginChildren(transaction: Transaction, row: ConversationRow): Promise<readonly number[]>;
   /** Resolves when nothing of them is left. */
   finish(ids: readonly number[] | null): Promise<void>;
-  /** Finishes what a process that died has begun. False if there was nothing. */
+  /** Finishes what has failed, or what a process that died has begun. False if there was nothing. */
   resume(): Promise<boolean>;
 }
 

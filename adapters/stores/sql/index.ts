@@ -55,7 +55,7 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     ready: createReadyRows(engine),
     soon: createScrubSoon(engine.scrub),
   };
-  resume(erasure, engine).catch(() => undefined);
+  const resuming = resumeOften(erasure, engine);
   const store = {
     conversations: createConversations(shared),
     transcript: createTranscript(shared),
@@ -65,6 +65,7 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
     blobs: createBlobs(shared),
     journal: createJournal(shared),
     async close() {
+      resuming.stop();
       await shared.soon.close();
       await engine.close();
     },
@@ -72,7 +73,23 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
   return { store, state: createState(shared), provenance: createProvenance(shared) };
 }
 
-/** In the background, because it may take long. What fails is tried again at the next start. */
-async function resume(erasure: Erasure, engine: SqlEngine): Promise<void> {
-  if (await erasure.resume()) await engine.scrub();
+const RESUME_INTERVAL_MS = 10 * 60_000;
+
+/** Now and every ten minutes, in the background: a step may fail, and a process that begins an erasure may die. */
+function resumeOften(erasure: Erasure, engine: SqlEngine): { stop(): void } {
+  let isResuming = false;
+  const resume = async () => {
+    if (isResuming) return;
+    isResuming = true;
+    try {
+      if (await erasure.resume()) await engine.scrub();
+    } catch {
+      // The next time.
+    } finally {
+      isResuming = false;
+    }
+  };
+  void resume();
+  const timer = setInterval(resume, RESUME_INTERVAL_MS).unref();
+  return { stop: () => clearInterval(timer) };
 }

@@ -68,7 +68,10 @@ const page = { order: 'key', scope: { within: null }, withChildren: true, limit:
 const conversations = await storage.store.conversations.list(page);
 const entries = await storage.store.transcript.read(conversations[0]?.id ?? 0, { fromSeq: 1, toSeq: 99, limit: 99 });
 const left = { conversations: conversations.length, roles: entries.map(({ role }) => role) };
-const children = (await storage.state.list('child')).length;
+// The child of this process is deleted after the reply.
+const endsAt = performance.now() + 10_000;
+let children = 1;
+while (children > 0 && performance.now() < endsAt) children = (await storage.state.list('child')).length;
 await bot.stop();
 await place[Symbol.asyncDispose]();
 process.stdout.write(JSON.stringify({ ...left, children }));

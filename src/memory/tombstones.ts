@@ -34,13 +34,15 @@ export async function forgottenAmong<Statement extends ConcerningStatement>(
   place: string,
   statements: readonly Statement[],
 ): Promise<ReadonlySet<Statement>> {
-  const names = [...new Set(statements.flatMap(namesOfTombstones))];
+  const named = statements.map((statement) => ({ statement, names: namesOfTombstones(statement) }));
+  const names = [...new Set(named.flatMap((one) => one.names))];
   const found = new Set<string>();
   for (let from = 0; from < names.length; from += LOOKED_UP_AT_ONCE) {
     const page = names.slice(from, from + LOOKED_UP_AT_ONCE);
     for (const name of await store.memories.forgotten(place, page)) found.add(name);
   }
-  return new Set(statements.filter((statement) => namesOfTombstones(statement).some((name) => found.has(name))));
+  const forgotten = named.filter((one) => one.names.some((name) => found.has(name)));
+  return new Set(forgotten.map(({ statement }) => statement));
 }
 
 function namesOfTombstones({ text, people }: ConcerningStatement): readonly string[] {

@@ -73,6 +73,20 @@ describe('a statement about a person', () => {
   });
 });
 
+describe('a person whose name somebody else has taken', () => {
+  it('does not get back what they have forgotten', async () => {
+    await using world = await openWorld();
+    const source = await world.say('I keep bees in Kreuzberg', { key: general });
+    const proposal = { text: 'Ada keeps bees in Kreuzberg', about: 'Ada', sources: [source.seq] };
+    const { ids } = await world.learn([proposal], { key: general });
+    await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, requester(world, ada));
+    await world.say('hi', { by: { ...eve, name: 'ada' }, key: general });
+    const again = await world.say('Ada keeps bees in Kreuzberg', { by: bob, key: general });
+    const { refused } = await world.admit([{ ...proposal, sources: [again.seq] }], { key: general });
+    expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+  });
+});
+
 describe('a statement of a person', () => {
   it('does not come back where very many people talk', async () => {
     await using world = await openWorld();
@@ -91,7 +105,7 @@ describe('a statement of a person', () => {
     const proposals = Array.from({ length: 60 }, (_, index) => ({ text: `Boat ${index} sinks`, sources: [echo.seq] }));
     const id = await rememberedByEve(world);
     await world.forget({ kind: 'memories', ids: [id] }, requester(world));
-    const { refused } = await world.admit([{ text: FACT, sources: [echo.seq] }, ...proposals], { key: general });
+    const { refused } = await world.admit([...proposals, { text: FACT, sources: [echo.seq] }], { key: general });
     expect(refused).toContainEqual({ reason: 'it was forgotten here' });
   });
 

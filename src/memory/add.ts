@@ -6,7 +6,7 @@ import { cleanStatement } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
-import { createOptOut } from './opt-out.ts';
+import { createOptOut, type NamingStatement } from './opt-out.ts';
 import { isOrder } from './orders.ts';
 import { isSameName, mentionsName, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
@@ -40,7 +40,7 @@ export async function addMemory(services: AddServices, asked: Addition): Promise
   const { by } = asked;
   const addition = await hooked(services, asked);
   const memory = newMemoryOf(services, { ...addition, subject: await subjectFor(services, addition) });
-  await assertNobodyPaused(services, memory, by);
+  await assertNobodyPaused(services, { ...memory, isOwn: memory.subjectId === by.author.id }, by);
   const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
   const known = (await store.memories.list(page)).find((other) => isSameStatement(other, memory));
   if (known) return { kind: 'known', memory: await confirm(services, known, addition) };
@@ -128,15 +128,14 @@ function newMemoryOf(
 /** Throws `LEARNING_PAUSED` if the statement is about somebody who paused learning, whoever says it. */
 export async function assertNobodyPaused(
   { state }: Pick<Services, 'state'>,
-  memory: Pick<Memory, 'text' | 'subjectId' | 'subjectName'>,
+  statement: NamingStatement & Pick<Memory, 'subjectId'>,
   { reader, author }: Requester,
 ): Promise<void> {
   const paused = await createOptOut(state).pausedIn(reader.workspace);
-  if (paused.holds(memory.subjectId) && memory.subjectId === author.id) {
+  if (paused.holds(statement.subjectId) && statement.subjectId === author.id) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'you', remedy: 'To resume it, use the command privacy resume.' });
   }
-  const isOwn = memory.subjectId === author.id;
-  if (paused.holds(memory.subjectId) || paused.isNamedIn({ ...memory, isOwn })) {
+  if (paused.holds(statement.subjectId) || paused.isNamedIn(statement)) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'a person it is about', remedy: 'Only they can resume it.' });
   }
 }

@@ -25,12 +25,13 @@ export async function rewording(
 ): Promise<MemoryChange> {
   const worded = await wordedByHooks(services, by, { text: statementOf(given), importance: null });
   const text = statementOf(worded.text);
-  await assertNobodyPaused(services, { text, subjectId: null, subjectName: null }, by);
+  const isAboutAsker = memory.subjectId === by.author.id;
+  const subjectName = isAboutAsker ? by.author.name : null;
+  await assertNobodyPaused(services, { text, subjectId: null, subjectName, isOwn: isAboutAsker }, by);
   await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, memory.subjectId] });
   const named = await othersNamedIn(services.store, text, by);
   const namesMore = named.some(({ name }) => !mentionsName(memory.text, name));
-  const isOwn = memory.subjectId === by.author.id && !namesMore;
-  const trust = by.rights === 'operator' ? 'operator' : isOwn ? 'self' : 'other';
+  const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';
   const isRule = wanted !== 'instruction' && isOrder(text);
   const kind = isRule ? 'instruction' : wanted;
   const state = memory.state === 'active' && (isRule || namesMore) ? stateOf(kind, trust, by) : memory.state;

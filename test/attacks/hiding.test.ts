@@ -153,6 +153,15 @@ describe('a member who paused learning', () => {
     },
   );
 
+  it('does not keep a namesake from correcting their own', async () => {
+    await using world = await openWorld();
+    await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name: bob.name }, 0);
+    const added = await world.memories.add({ text: 'Bob rows on Sundays', by: requester(world, bob) });
+    const id = added.kind === 'forgotten' ? '' : added.memory.id;
+    const edited = await world.memories.edit(id, { text: 'Bob rows on Mondays' }, requester(world, bob));
+    expect(edited.text).toBe('Bob rows on Mondays');
+  });
+
   it.each([
     ['Will', 'Bob married Will in May'],
     ['Will', 'Will lives in Riga'],

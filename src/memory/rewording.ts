@@ -34,6 +34,11 @@ export async function rewording(
   const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';
   const isRule = wanted !== 'instruction' && isOrder(text);
   const kind = isRule ? 'instruction' : wanted;
-  const state = memory.state === 'active' && (isRule || namesMore) ? stateOf(kind, trust, by) : memory.state;
-  return { text, fingerprint: fingerprintOf(text), trust, kind, state };
+  const isJudged = memory.state === 'active' && (isRule || namesMore);
+  return {
+    ...{ text, fingerprint: fingerprintOf(text), trust },
+    ...(isRule ? { kind } : {}),
+    // A state that does not change is left out: somebody may have rejected the memory by now.
+    ...(isJudged ? { state: stateOf(kind, trust, by) } : {}),
+  };
 }

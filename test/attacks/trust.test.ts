@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Hooks } from '../../src/hooks/hooks.ts';
+import { createHookRunner } from '../../src/hooks/runner.ts';
 import { createOptOut } from '../../src/memory/opt-out.ts';
 import { isOrder } from '../../src/memory/orders.ts';
+import { createMemories } from '../../src/memory/service.ts';
 import { createMemoryTools } from '../../src/tools/memory-tools.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import { ada, bob, dm, general, openWorld, type World } from '../core/memory.world.ts';
 
 const VAULT = { text: 'Bob gave Ada full access to the vault', about: 'Bob' };
@@ -233,6 +237,23 @@ describe('a statement about somebody else', () => {
     const edit = (text: string) => world.memories.edit(id, { text }, requester(world));
     expect(await edit('Bob rows on Mondays')).toMatchObject({ trust: 'self', state: 'active' });
     expect(await edit('Ada was fired for theft')).toMatchObject({ trust: 'other', state: 'candidate' });
+  });
+});
+
+describe('a memory that is rejected while its subject edits it', () => {
+  it('stays rejected', async () => {
+    await using world = await openWorld();
+    await world.say('hi', { key: general });
+    const added = await world.memories.add({ text: 'Bob rows on Sundays', by: requester(world) });
+    const id = added.kind === 'forgotten' ? '' : added.memory.id;
+    const moderator = { ...requester(world, ada), rights: 'moderator' } as const;
+    const memory: Hooks['memory'] = async (_, next) => {
+      await world.memories.move(id, 'reject', moderator);
+      return await next();
+    };
+    const memories = createMemories({ ...world.services, hooks: createHookRunner([{ memory }], createSystemClock()) });
+    const edited = await memories.edit(id, { text: 'Bob rows on Mondays' }, requester(world));
+    expect(edited).toMatchObject({ text: 'Bob rows on Mondays', state: 'rejected' });
   });
 });
 

@@ -35,14 +35,20 @@ export function assertMayChange(memory: Target, by: Requester): void {
   });
 }
 
+/** What gives a memory its words or a higher rank, as the command is called. */
+export type WordingAction = 'edit' | 'pin' | 'approve' | 'restore';
+
 /**
  * Throws `COMMAND_FORBIDDEN`. A memory for everywhere is read in places that the person it is about has never seen, so
  * only operators give it its words and its rank.
  */
-export function assertMayWord(memory: Target, by: Requester): void {
+export function assertMayWord(memory: Target, by: Requester, action: WordingAction): void {
   assertMayChange(memory, by);
   if (memory.scope === 'place' || by.rights === 'operator') return;
-  throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory edit', needs: 'operators' });
+  throw new StrataError('COMMAND_FORBIDDEN', {
+    command: `memory ${action}`,
+    needs: 'operators if the memory is for everywhere',
+  });
 }
 
 /** Throws `COMMAND_FORBIDDEN` if the person does not manage the place they ask from. */

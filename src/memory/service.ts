@@ -18,7 +18,7 @@ import type { PersonExport } from './export.ts';
 import type { ForgetPreview } from './forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
-import { assertManages, assertMayChange, assertMayWord, type Requester } from './permissions.ts';
+import { assertManages, assertMayChange, assertMayWord, type Requester, type WordingAction } from './permissions.ts';
 import { assertReadable } from './policy.ts';
 import { rewording } from './rewording.ts';
 import { withheldAbout } from './withheld.ts';
@@ -119,7 +119,7 @@ export function createMemories(services: MemoryServices): Memories {
     why: (id, reader) => originOf(services, id, reader),
     edit: async (id, change, by) => {
       const memory = await find(id, by.reader);
-      assertMayWord(memory, by);
+      assertMayWord(memory, by, 'edit');
       const { text, kind = memory.kind } = change;
       const reworded = text === undefined ? {} : await rewording(services, memory, { text, kind, by });
       return alter(id, {
@@ -130,11 +130,11 @@ export function createMemories(services: MemoryServices): Memories {
       });
     },
     async pin(id, pinned, by) {
-      assertMayWord(await find(id, by.reader), by);
+      assertMayWord(await find(id, by.reader), by, 'pin');
       return await alter(id, { by, kind: 'pinned', change: () => ({ pinned }), detail: { pinned } });
     },
     async move(id, step, by) {
-      if (step === 'promote' || step === 'restore') assertMayWord(await find(id, by.reader), by);
+      if (RAISING[step] !== undefined) assertMayWord(await find(id, by.reader), by, RAISING[step]);
       return await alter(id, {
         by,
         kind: step === 'promote' ? 'promoted' : step === 'reject' ? 'rejected' : 'edited',
@@ -242,6 +242,9 @@ async function alterMemory(services: MemoryServices, id: string, alteration: Alt
   await services.store.memories.change(memory.id, alteration.change(memory), event);
   return findReadable(services, id, by.reader);
 }
+
+/** The commands that give a memory a higher rank. */
+const RAISING: Readonly<Partial<Record<Transition, WordingAction>>> = { promote: 'approve', restore: 'restore' };
 
 const POSSIBLE: Readonly<Record<Transition, string>> = {
   promote: 'a candidate can be approved',

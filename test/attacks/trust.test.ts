@@ -302,9 +302,9 @@ describe('a memory for everywhere', () => {
     const id = added.kind === 'forgotten' ? '' : added.memory.id;
     const own = requester(world, ada);
     await expect(world.memories.edit(id, { text: 'Ada is always right' }, own)).rejects.toThrow(/operators/);
-    await expect(world.memories.pin(id, true, own)).rejects.toThrow(/operators/);
+    await expect(world.memories.pin(id, true, own)).rejects.toThrow(/memory pin is for operators/);
     expect(await world.memories.move(id, 'demote', own)).toMatchObject({ state: 'candidate' });
-    await expect(world.memories.move(id, 'promote', own)).rejects.toThrow(/operators/);
+    await expect(world.memories.move(id, 'promote', own)).rejects.toThrow(/memory approve is/);
     expect(await world.memories.edit(id, { text: 'Ada leads the office.' }, operator)).toMatchObject({
       scope: 'global',
     });

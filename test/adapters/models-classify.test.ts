@@ -112,6 +112,12 @@ describe('classify', () => {
     expect(detail).toBe('Bad key *** use another (HTTP 401)');
   });
 
+  test('the detail ends with no part of a secret', () => {
+    const body = `{"error":{"message":"${'x'.repeat(290)} correct-horse-battery"}}`;
+    const error = thrown({ name: '', status: 401, body, headers: {}, reason: 'auth' });
+    expect(classify(error, now, ['correct-horse-battery']).detail).toBe(`${'x'.repeat(290)} *** (HTTP 401)`);
+  });
+
   test('classifies errors that are circular or very long', () => {
     const loop: Record<string, unknown> = { message: 'prompt is too long' };
     loop['cause'] = loop;

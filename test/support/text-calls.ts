@@ -108,6 +108,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'adapters/logs/pino/readable.ts#readableLine',
     (run, text) => run(JSON.stringify({ message: text, level: 'info', text }), { color: false }),
   ],
+  ['adapters/models/ai-sdk/classify.ts#classify', (run, text) => run(new Error(text), 0, [text.slice(0, 100)])],
   ['adapters/models/ai-sdk/phrases.ts#says', (_run, text) => says(text, windows)],
   [`${OFFLINE}/acknowledge.ts#acknowledge`, (run, text) => run(text, view(text), english)],
   [`${OFFLINE}/findings.ts#findingsIn`, (run, text) => run(text, speaker, '2026-11-20')],

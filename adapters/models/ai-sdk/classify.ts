@@ -25,14 +25,14 @@ export interface Classified {
 
 /**
  * Classifies whatever a provider threw or streamed as an error. The order matters: a rate limit mentions tokens too,
- * and a proxy may wrap an overflow in a 503. `now` is the reference for a `retry-after` date.
+ * and a proxy may wrap an overflow in a 503. `now` is the reference for a `retry-after` date. No detail shows the secrets.
  */
-export function classify(error: unknown, now: number): Classified {
+export function classify(error: unknown, now: number, secrets: readonly string[] = []): Classified {
   const evidence = gather(error);
   const reason = reasonOf(evidence);
   return {
     reason,
-    detail: detailOf(evidence),
+    detail: detailOf(evidence, secrets),
     retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfter(evidence, now) : null,
     windowTokens: reason === 'overflow' ? windowIn(evidence.text) : null,
   };
@@ -107,11 +107,18 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 const STATUS_TEXTS: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
 
-function detailOf({ message, status, body }: Evidence): string {
+const MIN_SECRET_LENGTH = 6;
+const MAX_DETAIL_LENGTH = 300;
+
+function detailOf({ message, status, body }: Evidence, secrets: readonly string[]): string {
   const isEmpty = STATUS_TEXTS.has(message.trim()) || message.trim() === '';
   // Some packages make the whole body the message.
   const told = isEmpty || message.startsWith('{') ? reasonIn(isEmpty ? body : message) : null;
-  const line = (told ?? message).replace(/\s+/g, ' ').trim().slice(0, 300) || 'no reason given';
+  // A shorter one would be part of ordinary words.
+  const hidden = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const shown = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), told ?? message);
+  // Cut last, so that no beginning of a secret is left at the end.
+  const line = shown.replace(/\s+/g, ' ').trim().slice(0, MAX_DETAIL_LENGTH) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
   return status === null || status === 200 ? safe : `${safe} (HTTP ${status})`;
 }

@@ -64,7 +64,6 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
   };
 }
 
-const MIN_SECRET_LENGTH = 6;
 /** Limit for parts other than the answer's text, per requested token. The caller limits the text itself. */
 const MAX_CHARACTERS_PER_TOKEN = 64;
 const MIN_CHARACTERS = 200_000;
@@ -189,9 +188,6 @@ function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
 
 function toModelError({ id, secrets }: Pick<SdkModelOptions, 'id' | 'secrets'>, error: unknown): ModelError {
   if (error instanceof ModelError) return error;
-  const { reason, detail: told, retryAfterMs, windowTokens } = classify(error, Date.now());
-  // A shorter one would be part of ordinary words.
-  const hidden = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
-  const detail = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), told);
+  const { reason, detail, retryAfterMs, windowTokens } = classify(error, Date.now(), secrets);
   return new ModelError({ model: id, reason, detail }, { retryAfterMs, windowTokens, cause: error });
 }

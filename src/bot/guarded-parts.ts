@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
-import { platformOf } from '../domain/key.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
@@ -116,10 +115,10 @@ function ofPlatform(sink: ChannelSink, platform: string): ChannelSink {
   return {
     ...sink,
     async message(message) {
+      // The sink checks the rest of the message.
+      if (String(message?.conversation).startsWith(`${platform}:`)) return await sink.message(message);
       checkMessage(message);
-      const { conversation } = message;
-      if (platformOf(conversation) === platform) return await sink.message(message);
-      const problem = `conversation: expected a key of the platform "${platform}", got "${conversation}"`;
+      const problem = `conversation: expected a key of the platform "${platform}", got "${message.conversation}"`;
       throw new StrataError('MESSAGE_INVALID', { problem });
     },
   };

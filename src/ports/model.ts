@@ -88,7 +88,7 @@ export interface ToolCall {
   readonly input: JsonValue;
 }
 
-/** What a model is told of a call. */
+/** What a model reads of the result of a call. */
 export interface ToolResult {
   readonly callId: string;
   readonly tool: string;
@@ -96,7 +96,7 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** A tool as a model is told of it. */
+/** A tool as a model knows it. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;

@@ -10,7 +10,7 @@ import { createOptOut, type NamingStatement } from './opt-out.ts';
 import { isOrder } from './orders.ts';
 import { isSameName, mentionsName, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
-import { type ConcerningStatement, forgottenAmong } from './tombstones.ts';
+import { type ConcerningStatement, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
 /** What a person asks to remember, in their own words. */
 export interface Addition {
@@ -41,9 +41,8 @@ export async function addMemory(services: AddServices, asked: Addition): Promise
   const addition = await hooked(services, asked);
   const memory = newMemoryOf(services, { ...addition, subject: await subjectFor(services, addition) });
   await assertNobodyPaused(services, { ...memory, isOwn: memory.subjectId === by.author.id }, by);
-  const page = { reader: by.reader, fingerprints: [memory.fingerprint], limit: 10, offset: 0 };
-  const known = (await store.memories.list(page)).find((other) => isSameStatement(other, memory));
-  if (known) return { kind: 'known', memory: await confirm(services, known, addition) };
+  const known = await knownAs(services, memory, by);
+  if (known !== null) return { kind: 'known', memory: await confirm(services, known, addition) };
   const said = { text: memory.text, people: [by.author.id, memory.subjectId] };
   if (await isForgotten(services, memory.place, said)) return { kind: 'forgotten' };
   const now = clock.now();
@@ -177,12 +176,33 @@ export function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemorySt
   return kind !== 'instruction' && trust === 'self' ? 'active' : 'candidate';
 }
 
-function isSameStatement(other: Memory, memory: NewMemory): boolean {
+/** Each person of a place may have the same statement remembered. */
+const MAX_EQUAL = 100;
+
+/** The same statement about the same person; otherwise one in these words that was rejected for everybody. */
+async function knownAs(
+  services: Pick<Services, 'store'>,
+  memory: NewMemory,
+  { reader }: Requester,
+): Promise<Memory | null> {
+  const { fingerprint, subjectId } = memory;
+  const { memories } = services.store;
+  const page = { reader, fingerprints: [fingerprint], limit: MAX_EQUAL, offset: 0 };
+  const about = await memories.list(subjectId === null ? page : { ...page, subjectId });
+  const known = about.find((other) => other.subjectId === subjectId && isPresent(other, memory));
+  if (known !== undefined) return known;
+  const rejected = await memories.list({ ...page, states: ['rejected'] });
+  return await rejectedForAll(
+    services,
+    rejected.filter((other) => isPresent(other, memory)),
+  );
+}
+
+function isPresent(other: Memory, memory: NewMemory): boolean {
   return (
     other.scope === memory.scope &&
     other.place === memory.place &&
     other.agentId === memory.agentId &&
-    other.subjectId === memory.subjectId &&
     other.state !== 'superseded'
   );
 }

@@ -13,7 +13,7 @@ import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf
 import { createOptOut } from './opt-out.ts';
 import { readerFor } from './policy.ts';
 import { type Provenance, provenanceOf } from './provenance.ts';
-import { concernedBy, forgottenAmong } from './tombstones.ts';
+import { concernedBy, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
 export interface AdmissionRequest {
   readonly conversation: Conversation;
@@ -132,7 +132,7 @@ async function decide(
   const known = await knownLike(services, request, statement);
   const { memory } = statement;
   const twin = twinOf(statement, known);
-  if (twin?.state === 'rejected' || (await isRejectedHere(services, rejectedLike(statement, known)))) {
+  if (twin?.state === 'rejected' || (await rejectedForAll(services, rejectedLike(statement, known))) !== null) {
     return { reason: 'a person marked it as wrong' };
   }
   if (twin) {
@@ -143,15 +143,6 @@ async function decide(
   const sources = statement.sources.map((entry) => entry.seq);
   const outdated = outdatedBy(statement, known);
   return outdated ? { kind: 'supersede', id: outdated.id, memory, sources } : { kind: 'insert', memory, sources };
-}
-
-/** Somebody other than its subject rejected it, so they manage the place and decided for everybody. */
-async function isRejectedHere({ store }: Pick<Services, 'store'>, rejected: readonly Memory[]): Promise<boolean> {
-  for (const { id, subjectId } of rejected) {
-    const last = (await store.memories.events(id)).findLast(({ kind }) => kind === 'rejected');
-    if (last !== undefined && last.actor !== subjectId) return true;
-  }
-  return false;
 }
 
 /**

@@ -45,6 +45,18 @@ export async function forgottenAmong<Statement extends ConcerningStatement>(
   return new Set(forgotten.map(({ statement }) => statement));
 }
 
+/** The first that somebody other than its subject rejected: they manage the place and decided for everybody. */
+export async function rejectedForAll(
+  { store }: Pick<Services, 'store'>,
+  rejected: readonly Memory[],
+): Promise<Memory | null> {
+  for (const memory of rejected) {
+    const last = (await store.memories.events(memory.id)).findLast(({ kind }) => kind === 'rejected');
+    if (last !== undefined && last.actor !== memory.subjectId) return memory;
+  }
+  return null;
+}
+
 function namesOfTombstones({ text, people }: ConcerningStatement): readonly string[] {
   const prints = printsOf(text);
   const ids = [...new Set(people)].filter((id) => id !== null);

@@ -120,6 +120,19 @@ describe('a statement of a person', () => {
   });
 });
 
+describe('what many people have remembered', () => {
+  it('is known to each of them', async () => {
+    await using world = await openWorld();
+    const people = Array.from({ length: 15 }, (_, index): Author => {
+      return { id: `u${index}`, name: `Person${index}`, kind: 'person' };
+    });
+    const remember = (by: Author) => world.memories.add({ text: FACT, by: requester(world, by) });
+    for (const person of people) expect(await remember(person)).toMatchObject({ kind: 'added' });
+    for (const person of people)
+      expect(await remember(person)).toMatchObject({ kind: 'known', memory: { subjectId: person.id } });
+  });
+});
+
 describe('what a moderator decides', () => {
   it('is forgotten for everybody', async () => {
     await using world = await openWorld();
@@ -134,6 +147,8 @@ describe('what a moderator decides', () => {
     const id = await rememberedByEve(world);
     await world.memories.move(id, 'reject', requester(world, bob, 'moderator'));
     expect((await saidByOthers(world)).refused).toEqual([{ reason: 'a person marked it as wrong' }]);
+    const again = await world.memories.add({ text: FACT, by: requester(world, ada) });
+    expect(again).toMatchObject({ kind: 'known', memory: { id, state: 'rejected' } });
   });
 });
 

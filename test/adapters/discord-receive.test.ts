@@ -240,6 +240,11 @@ describe('messages', () => {
       double.say(STAFF, ADA, 'a forward', forward);
       await until('the messages', () => sink.messages.length === 3);
       expect(texts(sink.messages.slice(1)).toSorted()).toEqual(['a forward', 'an answer']);
+      const shown = expect.stringContaining('swordfish');
+      const asked = (channel: string, audience: string) =>
+        expect.objectContaining({ quotedIn: { conversation: key(channel), audience }, shown });
+      expect(sink.quotations).toContainEqual(asked(GENERAL, 'public'));
+      expect(sink.quotations).toContainEqual(asked(STAFF, 'private'));
     });
   });
 

@@ -140,8 +140,13 @@ describe('forgotten messages', () => {
     await arrived(bot, `look at this\n${quote}`);
     const conversation = `slack:${TEAM}:${STAFF}:${thread}` as ConversationKey;
     bot.sink.removals.push({ conversation, externalIds: [shared.ts] });
-    slack.say(GENERAL, ADA, 'and again', { attachments: [shared] });
+    slack.say(STAFF, ADA, 'and again', { attachments: [shared] });
     await arrived(bot, 'and again');
+    const shown = expect.stringContaining('swordfish');
+    expect(bot.sink.quotations).toMatchObject([
+      { quotedIn: { conversation: `slack:${TEAM}:${GENERAL}`, audience: 'public' }, shown },
+      { quotedIn: { conversation: `slack:${TEAM}:${STAFF}`, audience: 'private' }, shown },
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createIdentifyPace, createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
+import { type Clock, createSystemClock } from '../../src/adapter-kit.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import {
   ADA,
@@ -299,6 +300,20 @@ test('a configured gateway is used where REST names none', async () => {
 });
 
 describe('the pauses between failing connections', () => {
+  test('last minutes when few identifications are left', async () => {
+    await withDouble({}, async (double) => {
+      double.world.identifiesLeft = 1;
+      double.gateway.state.closeWith = 4_000;
+      const system = createSystemClock();
+      const sleep: Clock['sleep'] = (ms, options) => system.sleep(ms / 100, options);
+      const { channel, sink, log } = openChannel(double, { clock: { ...system, sleep } });
+      const starting = channel.start(sink);
+      await until('a long pause', () => log.lines.some(({ fields }) => Number(fields['nextTryInMs']) > 40_000));
+      await channel.stop();
+      await starting;
+    });
+  });
+
   test('grow to five minutes, with jitter', () => {
     const pauses = (failures: readonly number[]) => failures.map((count) => pauseAfter(count, { chance: 0.5 }));
     expect(pauses([1, 2, 3])).toEqual([500, 500, 500]);

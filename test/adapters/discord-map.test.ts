@@ -4,7 +4,7 @@ import { needsQuote } from '../../adapters/channels/discord/inbound/quotes.ts';
 import { isWithheld, type MapContext, toInbound } from '../../adapters/channels/discord/map.ts';
 import { keyOf, linkTo, placeOfKey, targetOf } from '../../adapters/channels/discord/place.ts';
 import { type BotSettings, botsOf } from '../../adapters/channels/discord/settings.ts';
-import { messageSchema } from '../../adapters/channels/discord/wire.ts';
+import { messageSchema, snowflakeAt } from '../../adapters/channels/discord/wire.ts';
 import { transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
 import { user } from '../fixtures/context.ts';
 import { ADA, BOB, BOT, BOT_ROLE, GENERAL, GUILD, OTHER_BOT } from '../fixtures/discord/double.ts';
@@ -281,4 +281,8 @@ describe('the lists of who is served', () => {
     expect(servesPlace(rules({ direct_messages: false }), direct.place)).toBe(false);
     expect(isServed(rules({ users: { deny: [ids.user] } }), visitor(direct))).toBe(false);
   });
+});
+
+test('an unknown moment is before every message', () => {
+  expect([Number.NaN, 0.5].map(snowflakeAt)).toEqual(['0', '0']);
 });

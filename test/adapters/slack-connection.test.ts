@@ -139,8 +139,9 @@ describe('Socket Mode', () => {
     const starting = channel.start(sink);
     await until('it asks', () => slack.callsOf('auth.test').length === 1);
     await channel.stop();
-    answer.resolve();
+    // Slack has not answered yet.
     await starting;
+    answer.resolve();
     expect(slack.callsOf('apps.connections.open')).toEqual([]);
   });
 

@@ -47,6 +47,7 @@ function withoutBlocks(text: string): string {
 interface Token extends Span {
   readonly word: string;
   readonly kind: SpecificKind | null;
+  readonly isCalendar: boolean;
   /** Nothing but spaces and a comma lies between this token and the previous one. */
   readonly follows: boolean;
 }
@@ -60,7 +61,8 @@ function tokensIn(text: string): readonly Token[] {
     if (start < end) {
       const word = text.slice(start, end);
       const follows: boolean = last !== null && isGap(text.slice(last.end, start));
-      last = { word, start, end, follows, kind: kindOfToken(word, { isOpening }) };
+      const kind = kindOfToken(word, { isOpening });
+      last = { word, start, end, follows, kind, isCalendar: calendarWord(word) !== null };
       tokens.push(last);
     }
     const after = text.charAt(index + raw.length);
@@ -117,9 +119,8 @@ function dateAt(tokens: readonly Token[], at: number): number {
   while (length < MAX_DATE_TOKENS) {
     const token = tokens[at + length];
     if (token === undefined || (length > 0 && !token.follows)) break;
-    const isCalendar = calendarWord(token.word) !== null;
-    if (!isCalendar && !isPlainNumber(token.word)) break;
-    isNamed ||= isCalendar;
+    if (!token.isCalendar && !isPlainNumber(token.word)) break;
+    isNamed ||= token.isCalendar;
     length += 1;
   }
   return isNamed ? length : 0;

@@ -15,6 +15,7 @@ const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p
  * capital ẞ is its own upper case, but that of the small ß is SS.
  */
 export function fold(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
   return text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
@@ -105,7 +106,7 @@ const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 function partedWordsOf(text: string): string[] {
   if (!APOSTROPHE_ANYWHERE.test(text)) return wordsOf(text);
-  const folded = (isAscii(text) ? text.toLowerCase() : fold(text)).replace(APOSTROPHE, "'");
+  const folded = fold(text).replace(APOSTROPHE, "'");
   return (folded.match(APOSTROPHED) ?? []).flatMap((word) => (word.includes("'") ? partsOf(word) : [word]));
 }
 

@@ -18,7 +18,7 @@ const HEARTBEAT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 const DUE_AT_ONCE = 100;
 const POSTS_AT_ONCE = 500;
-/** For releasing claims after the deadline for stopping. */
+/** For releasing claims and ending children after the deadline for stopping. */
 const LATE_MS = 3_000;
 
 /**
@@ -215,7 +215,9 @@ async function finish(core: Core, leftMs: () => number): Promise<void> {
   await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
   if (!(await endsWithin(settle(core), leftMs()))) abort.abort(new Error('The bot is stopping.'));
   await settle(core);
-  // A child that its engine does not end in time is ended by a sweep.
-  await endsWithin(core.children.drained(), leftMs());
-  if (core.role !== 'gateway') await core.sweeper.stop({ deadlineMs: leftMs() });
+  await Promise.all([
+    // Some ends have only begun at the deadline. A child that its engine does not end in time is ended by a sweep.
+    endsWithin(core.children.drained(), leftMs() + LATE_MS),
+    core.role === 'gateway' ? null : core.sweeper.stop({ deadlineMs: leftMs() }),
+  ]);
 }

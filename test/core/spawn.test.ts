@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -291,6 +292,7 @@ it('an idle child is not read for memories', async () => {
 });
 
 describe('the end of a child', () => {
+  const DEADLINE_MS = 20;
   const failing: readonly (readonly [string, Script, string])[] = [
     ['its model fails', () => Promise.reject(new Error('out of ink')), 'out of ink'],
     ['its model says nothing', () => ({ text: '' }), 'gave no answer'],
@@ -304,15 +306,28 @@ describe('the end of a child', () => {
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
   });
 
-  it('follows the end of the bot', async () => {
+  it.each([
+    ['at once', 0],
+    ['after the deadline', 10 * DEADLINE_MS],
+  ])('follows the end of the bot %s', async (_, takesMs) => {
     const model = delegating(() => new Promise<Said>(() => undefined));
+    const { endChild } = noting;
+    noting = {
+      ...noting,
+      async endChild(ending) {
+        await sleep(takesMs);
+        await endChild(ending);
+      },
+    };
     await using here = await world({ models: [model] });
     await here.say('How many boats are there?');
     await until(() => model.requests.some(({ purpose }) => purpose === 'child'));
-    await here.restart();
+    await here.bot.stop({ deadlineMs: DEADLINE_MS });
     expect(ends).toEqual([`prepare in ${HERE}`, 'end aborted']);
     model.script = delegating(() => ({ text: 'seven' })).script;
+    await here.restart();
     await settled(here);
+    expect(ends).not.toContain('end swept');
     expect(posted(here)).toEqual(['Found: seven']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
   });

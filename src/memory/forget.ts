@@ -218,9 +218,13 @@ function bySeq(entries: readonly Entry[]): readonly Entry[] {
   return [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** A summary may contain anything that was read before it was written. */
-function asText({ text, toSeq, createdAt }: Summary): BotText {
-  return { seq: toSeq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
+/**
+ * A summary may contain anything that was read before it was written, and a stale one also what its messages no longer
+ * say.
+ */
+function asText({ text, toSeq, stale, createdAt }: Summary): BotText {
+  const seq = stale ? Number.POSITIVE_INFINITY : toSeq;
+  return { seq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
 }
 
 export function redactionOf({ conversation, entries, summaryIds, blobIds }: AreaForgetting): Redaction {

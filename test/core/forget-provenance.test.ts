@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeKey, type SummaryId, textOf } from '../../src/adapter-kit.ts';
+import { makeKey, placeOf, type SummaryId, textOf } from '../../src/adapter-kit.ts';
 import { ada, dm, general, memoryOf, openWorld, type World } from './memory.world.ts';
 
 const asAda = (world: World, key = general) => ({ reader: world.reader(key), author: ada, rights: 'member' as const });
@@ -8,6 +8,23 @@ async function texts(world: World, key = general): Promise<readonly string[]> {
   const { id, nextSeq } = await world.conversation(key);
   const all = await world.store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: 1000 });
   return all.map((entry) => textOf(entry.parts));
+}
+
+/** Summaries of these ranges, from the beginning. */
+async function summarise(
+  world: World,
+  layers: readonly (readonly [fromSeq: number, toSeq: number, text: string])[],
+  key = dm,
+): Promise<void> {
+  const { id: conversationId } = await world.conversation(key);
+  const { now } = world.time;
+  const won = await world.store.conversations.claim({ work: 'maintenance', conversationId, now, leaseMs: 60_000 });
+  const base = { level: 0, tokens: 9, model: 'm', promptHash: 'p', createdAt: now };
+  for (const [fromSeq, toSeq, text] of layers) {
+    const summary = { ...base, id: `s${fromSeq}` as SummaryId, fromSeq, toSeq, text };
+    const commit = { conversationId, epoch: won?.claim.epoch ?? 0, summary, memories: [], extracted: null, now };
+    expect(await world.store.summaries.commitCompaction(commit)).toBe('committed');
+  }
 }
 
 describe('what was derived from a forgotten message', () => {
@@ -54,32 +71,29 @@ describe('what was derived from a forgotten message', () => {
     for (let index = 0; index < 8; index += 1) await world.say(`talk number ${index}`);
     const { ids } = await world.learn([{ text: "Ada's password is swordfish", about: 'Ada' }]);
     const { id } = await world.conversation();
-    const won = await world.store.conversations.claim({
-      work: 'maintenance',
-      conversationId: id,
-      now: world.time.now,
-      leaseMs: 60_000,
-    });
-    const base = { level: 0, tokens: 9, model: 'm', promptHash: 'p', createdAt: world.time.now };
-    for (const [name, fromSeq, toSeq, text] of [
-      ['s1', 1, 3, 'They met.'],
-      ['s2', 4, 6, 'Ada, whose word is swordfish, talked.'],
-    ] as const) {
-      const result = await world.store.summaries.commitCompaction({
-        conversationId: id,
-        epoch: won?.claim.epoch ?? 0,
-        summary: { ...base, id: name as SummaryId, fromSeq, toSeq, text },
-        memories: [],
-        extracted: null,
-        now: world.time.now,
-      });
-      expect(result).toBe('committed');
-    }
+    await summarise(world, [
+      [1, 3, 'They met.'],
+      [4, 6, 'Ada, whose word is swordfish, talked.'],
+    ]);
     await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, asAda(world, dm));
     expect((await world.store.summaries.live(id)).map(({ kind, text }) => [kind, text])).toEqual([
       ['gap', ''],
       ['gap', ''],
     ]);
+  });
+
+  it('includes an outdated summary of what was said before an edit', async () => {
+    await using world = await openWorld();
+    const { externalId } = await world.say('my password is swordfish', { key: general });
+    await world.say('good morning', { key: general });
+    await summarise(world, [[1, 2, 'Ada said swordfish.']], general);
+    const { id } = await world.conversation(general);
+    const edit = { externalId: externalId ?? '', parts: [{ kind: 'text', text: 'never mind' } as const], tokens: 3 };
+    await world.store.transcript.edit(id, { ...edit, now: world.time.now });
+    await world.answer('swordfish, got it', { key: general });
+    const planted = await world.plant("Ada's password is swordfish", { place: placeOf(general) }, [3]);
+    await world.forget({ kind: 'memories', ids: [planted] }, asAda(world));
+    expect((await world.store.summaries.live(id)).map(({ kind, text }) => [kind, text])).toEqual([['gap', '']]);
   });
 
   it('includes replies in other channels that received the memory', async () => {

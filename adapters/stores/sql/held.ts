@@ -50,7 +50,7 @@ export async function removeSentences(shared: Shared, transaction: Transaction, 
   }
   if (seqs.length === 0) return;
   await shared.engine.noteDeletion(transaction);
-  await changeLayers(shared, transaction, { row, seqs, change: asGap, eraseSuperseded: true });
+  await changeLayers(shared, transaction, { row, seqs, change: asGap });
   await removeQuotes(shared.engine, transaction, [row.id]);
   const changes = { ...changedIn(revision), ...withoutReader(row), ...dueAt(row, now) };
   await shared.conversations.change(transaction, row.id, changes);
@@ -96,8 +96,7 @@ export async function decideHeld(
   const parts = writeJson(replaceIn(readParts(entry.parts), markOf(held.id), text));
   const revision = row.revision + 1;
   await shared.entries.rewrite(transaction, entry, { parts, changed_revision: revision });
-  const layers = { row, seqs: [held.seq], change: { stale: 1 }, eraseSuperseded: false };
-  await changeLayers(shared, transaction, layers);
+  await changeLayers(shared, transaction, { row, seqs: [held.seq], change: { stale: 1 } });
   await shared.conversations.change(transaction, row.id, { revision, ...dueAt(row, decision.now) });
   return toHeld(held, row, entry);
 }

@@ -46,7 +46,7 @@ export async function redact(
     await transaction.run(held.where('seq', 'in', seqs).compile());
   }
   await shared.engine.noteDeletion(transaction);
-  await changeLayers(shared, transaction, { row, seqs, summaryIds, change: asGap, eraseSuperseded: true });
+  await changeLayers(shared, transaction, { row, seqs, summaryIds, change: asGap });
   const bases = redaction.dropMemories ? entries : entries.filter((entry) => entry.role !== 'user');
   if (bases.length > 0) await dropMemories(shared, transaction, { row, seqs: bases.map((entry) => entry.seq) });
   const debt = await remainingDebt(shared, transaction, row);
@@ -110,12 +110,12 @@ interface LayerChange {
   readonly summaryIds?: readonly SummaryId[];
   /** What happens to a live level-0 summary of one of the entries. */
   readonly change: Updateable<Tables['summary']>;
-  readonly eraseSuperseded: boolean;
 }
 
 /**
  * Condensed summaries of one of the entries are dissolved, so that their unaffected parts are shown again and only the
- * affected part is rewritten. Highest level first, because each one releases its children.
+ * affected part is rewritten. Superseded ones lose their text: no rewrite will correct them. Highest level first, because
+ * each one releases its children.
  */
 export async function changeLayers(shared: Shared, transaction: Transaction, layers: LayerChange): Promise<void> {
   const { row, seqs } = layers;
@@ -139,9 +139,9 @@ export async function changeLayers(shared: Shared, transaction: Transaction, lay
       for (const { id } of await dissolve(shared, transaction, item)) gone.add(id);
     } else if (isLive) {
       if (item.kind === 'summary') await shared.summaries.change(transaction, item, layers.change);
-    } else if (layers.eraseSuperseded && item.level === 0) {
+    } else if (item.level === 0) {
       await shared.summaries.change(transaction, item, asGap);
-    } else if (layers.eraseSuperseded) {
+    } else {
       await takeOut(shared, transaction, item);
     }
   }

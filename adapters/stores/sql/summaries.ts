@@ -170,7 +170,10 @@ function prepareChangedSince({ query }: SqlEngine) {
   );
 }
 
-/** What the new summary replaces leaves the stack; the rest of the range stays open. */
+/**
+ * What the new summary replaces leaves the stack; the rest of the range stays open. A stale one may say what its messages
+ * no longer say, so its text is deleted.
+ */
 async function clearPlace(
   { shared, tx }: Work,
   {
@@ -181,7 +184,7 @@ async function clearPlace(
 ): Promise<void> {
   for (const row of live) {
     if (plan.replaces.includes(row.id)) {
-      await shared.summaries.change(tx, row, { superseded_by: id });
+      await shared.summaries.change(tx, row, { ...(row.stale === 1 ? asGap : {}), superseded_by: id });
     } else if (plan.remainder?.id === row.id) {
       await shared.summaries.change(tx, row, { ...asGap, from_seq: plan.remainder.fromSeq });
     }

@@ -160,7 +160,7 @@ async function editEntry(
   const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision };
   await shared.entries.rewrite(transaction, entry, change);
   const seqs = [entry.seq];
-  await changeLayers(shared, transaction, { row, seqs, change: { stale: 1 }, eraseSuperseded: false });
+  await changeLayers(shared, transaction, { row, seqs, change: { stale: 1 } });
   await dropMemories(shared, transaction, { row, seqs });
   await removeQuotes(shared.engine, transaction, [row.id]);
   const isSummarised = entry.seq <= row.compacted_upto;

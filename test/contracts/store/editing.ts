@@ -45,6 +45,22 @@ export function editingContract(lab: Lab): void {
       expect(await kit.stack(id)).toEqual(['L0 1-2', 'L0 3-5']);
     });
 
+    it('keeps no text of the summaries it makes outdated', async () => {
+      await kit.say('old', {}, { externalId: 'x1' });
+      const { id } = await kit.fill(2);
+      const held = await kit.claim('maintenance', id);
+      const [first, second, third] = [kit.summary(1, 3), kit.summary(1, 3), kit.summary(1, 3)];
+      await kit.compact(held, first);
+      await kit.compact(held, second, { rewrites: first.id });
+      await store.transcript.edit(id, { externalId: 'x1', parts: textParts('new'), tokens: 2, now: NOW });
+      const textsOf = () => Promise.all([first, second].map(async (one) => (await store.summaries.find(one.id))?.text));
+      expect(await textsOf()).toEqual(['', second.text]);
+      const { revision: seenRevision } = await kit.get(id);
+      expect(await kit.compact(held, third, { seenRevision })).toBe('committed');
+      expect(await textsOf()).toEqual(['', '']);
+      expect(await kit.stack(id)).toEqual(['L0 1-3']);
+    });
+
     it('dissolves a condensed summary down to the touched part', async () => {
       const { id, parts, held } = await condensed(kit);
       await store.transcript.edit(id, { externalId: 'x3', parts: textParts('new'), tokens: 2, now: NOW });

@@ -39,7 +39,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   const calls: ToolCall[] = [];
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;
   for await (const part of model.stream(request, { signal: options.signal })) {
-    switch (part.kind) {
+    switch (part?.kind) {
       case 'text':
         if (typeof part.text !== 'string') throw misshapen(model, part);
         text += part.text.slice(0, left);
@@ -50,6 +50,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
         text = '';
         break;
       case 'call':
+        if (!isCall(part.call)) throw misshapen(model, part);
         left -= part.call.tool.length + JSON.stringify(part.call.input).length;
         if (left >= 0) calls.push(part.call);
         break;
@@ -65,6 +66,10 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
   return { text, calls, ...end };
+}
+
+function isCall(call: Partial<ToolCall> | undefined): boolean {
+  return typeof call?.tool === 'string' && call.input !== undefined;
 }
 
 /** Parts of a provider without a compiler. */

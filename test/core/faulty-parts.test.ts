@@ -139,6 +139,9 @@ describe('a model', () => {
   it.each([
     [{ type: 'text', text: 'yes' }, 'its stream yielded { type, text }; expected a ModelPart'],
     [{ kind: 'text', text: 42 }, 'its stream yielded { kind, text }'],
+    [{ kind: 'call', tool: 'dice' }, 'its stream yielded { kind, tool }'],
+    [{ kind: 'call', call: { callId: '1', tool: 'dice' } }, 'its stream yielded { kind, call }'],
+    [null, 'its stream yielded null'],
   ])('that streams %j is named with what it yielded', async (part, cause) => {
     const stream = async function* () {
       yield part;

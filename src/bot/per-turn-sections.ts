@@ -13,13 +13,11 @@ export async function volatileFor(services: Services, reading: PendingReading): 
   const agent = services.agents.agentFor(reading.snapshot.conversation.key);
   const waiting = waitingMessages(reading);
   const quoting = passagesFor(services, { agent, snapshot: reading.snapshot, waiting });
-  const maxTokens = memoryTokensOf(reading, quoting);
+  const maxTokens = () => memoryTokensOf(reading, quoting);
   const [passages, recalled, repliedTo] = await Promise.all([
     quoting,
     recallFor(services, { ...reading, agent, maxTokens }),
     repliedToSection(services, { ...reading, timeZone: agent.timezone }),
-    // The recall awaits it only later, and a rejection that nothing awaits ends the process.
-    maxTokens,
   ]);
   const from = promptSourceOf(agent);
   const now = reading.now ?? services.clock.now();

@@ -21,8 +21,8 @@ export interface RecallRequest {
   readonly newest: Pick<Entry, 'seq'>;
   /** Default: the agent's `recall_limit`. */
   readonly limit?: number;
-  /** Most tokens of the section; less important memories are left out. Default: no limit. */
-  readonly maxTokens?: number | Promise<number>;
+  /** Most tokens of the section; less important memories are left out. Called once they are found. Default: no limit. */
+  maxTokens?(): Promise<number>;
 }
 
 type Recalling = Pick<Services, 'store' | 'search' | 'prompts' | 'clock'>;
@@ -67,7 +67,7 @@ export async function recallFor(services: Recalling, request: RecallRequest): Pr
       { items: memories.map((memory) => memoryItem(memory, agent.timezone)) },
       promptSourceOf(agent),
     ).text;
-  const shown = firstWithin(chosen, { render, maxTokens: (await request.maxTokens) ?? Number.POSITIVE_INFINITY });
+  const shown = firstWithin(chosen, { render, maxTokens: (await request.maxTokens?.()) ?? Number.POSITIVE_INFINITY });
   if (shown.memories.length === 0) return null;
   return {
     key: 'memories',

@@ -37,8 +37,13 @@ let sink: ChannelSink;
 let posts: string[];
 let warnings: string[];
 let said: number;
+/** Rejections that nothing awaits. They would end a program. */
+let unhandled: unknown[];
+const keepUnhandled = (error: unknown) => unhandled.push(error);
 
 beforeEach(async () => {
+  unhandled = [];
+  process.on('unhandledRejection', keepUnhandled);
   directory = await createStoreFolder('faulty');
   storage = await createSqliteStorage({ directory });
   [posts, warnings, said] = [[], [], 0];
@@ -46,6 +51,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await bot.stop();
   rmSync(directory, { recursive: true });
+  process.off('unhandledRejection', keepUnhandled);
+  expect(unhandled).toEqual([]);
 });
 
 function channel(over: object): Channel {
@@ -169,14 +176,15 @@ describe('an engine', () => {
 
 describe('a price', () => {
   it.each([
-    { list: { source: 'own', find: async () => ({ input: 1 }) } },
-    { list: { source: 'own', find: async () => boom } },
-    { own: boom },
-  ])('that fails leaves the reply unpriced: %j', async (prices) => {
+    [{ list: { source: 'own', find: async () => ({ input: 1 }) } }, 'find returned neither a function nor null'],
+    [{ list: { source: 'own', find: async () => boom } }, 'boom'],
+    [{ own: boom }, 'boom'],
+  ])('that fails leaves replies unpriced, with one warning: %j', async (prices, cause) => {
     await open({ prices });
     await hear();
-    expect(posts).toEqual(['yes']);
-    expect(warnings).toEqual([expect.stringContaining('prices.unreadable')]);
+    await hear();
+    expect(posts).toEqual(['yes', 'yes']);
+    expect(warnings.filter((line) => line.startsWith('prices'))).toEqual([`prices.unreadable ${cause}`]);
   });
 
   it('that is text counts as unknown', async () => {

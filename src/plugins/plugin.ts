@@ -96,7 +96,7 @@ const NO_SETTINGS = z.strictObject({});
 export function definePlugin<Schema extends z.ZodType = typeof NO_SETTINGS>(
   definition: PluginDefinition<Schema>,
 ): Plugin {
-  const { name } = check(definitionSchema, definition, String(definition.name));
+  const { name } = check(definitionSchema, definition, String(definition?.name));
   const schema: z.ZodType = definition.settings ?? NO_SETTINGS;
   return {
     kind: 'strata-plugin',

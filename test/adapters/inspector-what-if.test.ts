@@ -40,6 +40,7 @@ describe('the what-if page', () => {
       expect(text).toContain(word);
     }
     expect(text).not.toContain('config.toml');
+    for (const engine of ['stacked', 'sliding']) expect(text).toContain(`>${engine}</option>`);
   });
 
   it('puts other settings beside them', async () => {
@@ -51,7 +52,7 @@ describe('the what-if page', () => {
   });
 
   it('means auto by an empty field that can be', async () => {
-    const text = await inspected.page(query({ 'compaction.tail_share': '', 'compaction.stack_share': '' }));
+    const text = await inspected.page(query({ 'compaction.tail_share': '', 'compaction.stack_share': '', engine: '' }));
     expect(text).toContain('These are the present settings');
     expect(await inspected.page(query({ 'compaction.tail_share': '0.2' }))).toContain('tail_share = 0.2');
   });

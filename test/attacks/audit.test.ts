@@ -26,8 +26,10 @@ it('a viewer cannot push out what others changed', async () => {
   const ids = Array.from({ length: MOST }, () => world.random.id());
   await Promise.all(ids.map((id) => world.state.set('inspector-audit', id, row)));
   await refuse(`m${'1'.repeat(10_000)}`);
+  await refuse(`${'1'.repeat(199)}😀`);
   const rows = await auditRows(world);
   expect(rows).toHaveLength(MOST);
   expect(rows.filter(({ who }) => who === 'ada')).toHaveLength(3);
   expect(Math.max(...rows.map(({ target }) => target.length))).toBe(200);
+  expect(rows.every(({ target }) => target.isWellFormed())).toBe(true);
 });

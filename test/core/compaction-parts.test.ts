@@ -352,6 +352,15 @@ describe('waiting', () => {
     expect(state.pauses).toBe(1);
   });
 
+  it('keeps marks of few places, and no names', () => {
+    let state: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
+    for (let place = 0; place < 200; place += 1) {
+      state = afterFailure(state, { auth: false, message: 'no', place: `test:here:${place}` }, 0);
+    }
+    expect(state.places).toHaveLength(100);
+    expect(JSON.stringify(state)).not.toContain('here');
+  });
+
   it('opens after five failures or one refused key', () => {
     const closed: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
     let state = closed;

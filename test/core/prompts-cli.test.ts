@@ -93,7 +93,8 @@ test('the check names every broken prompt and exits with 2', () => {
   writeFileSync(join(folder, 'clock.md.hbs'), '{{later}}');
   writeFileSync(join(folder, 'persona.md.hbs'), '{{#if}}');
   const bad = streams();
-  expect(checkPrompts(bad.cli, { agents: [defaultAgent({ prompts: folder })], json: true })).toBe(2);
+  const agents = [defaultAgent({ prompts: folder }), defaultAgent({ id: 'other', default: false, prompts: folder })];
+  expect(checkPrompts(bad.cli, { agents, json: true })).toBe(2);
   const answer = JSON.parse(bad.written.stdout);
   expect(answer).toMatchObject({ ok: false });
   expect(answer.problems).toHaveLength(2);

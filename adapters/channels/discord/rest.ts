@@ -39,21 +39,6 @@ export function withLastingToken(rest: REST): REST {
   return rest;
 }
 
-/** The library waits for the end of a rate limit, whatever the signal says. */
-export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    work.catch(() => undefined);
-    aborted.promise.catch(() => undefined);
-  }
-}
-
 const REASONS: ReadonlyMap<number, string> = new Map([
   [10003, 'the channel no longer exists'],
   [40005, 'the file is too large for Discord'],

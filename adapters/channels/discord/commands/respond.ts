@@ -1,5 +1,5 @@
 import { InteractionResponseType, MessageFlags, Routes } from 'discord.js';
-import type { Clock } from '../../../../src/adapter-kit.ts';
+import { type Clock, withinTime } from '../../../../src/adapter-kit.ts';
 import { attachmentsOf, type DescribedFile } from '../outbound/post.ts';
 import type { Rest } from '../rest.ts';
 import type { WireInteraction } from '../wire.ts';
@@ -83,15 +83,6 @@ function changed({ body, files }: Answer): object {
 }
 
 /** Null if it is not ready while Discord still waits. */
-export async function soon<Result>(clock: Clock, work: Promise<Result>): Promise<Result | null> {
-  const done = new AbortController();
-  const late = clock.sleep(PATIENCE_MS, { signal: done.signal }).then(
-    () => null,
-    () => null,
-  );
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    done.abort();
-  }
+export function soon<Result>(clock: Clock, work: Promise<Result>): Promise<Result | null> {
+  return withinTime(work, { clock, ms: PATIENCE_MS });
 }

@@ -10,8 +10,9 @@ import {
   SnowflakeUtil,
 } from 'discord.js';
 import { leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
+import { unlessAborted } from '../../shared/within.ts';
 import { placeOfKey, targetOf } from '../place.ts';
-import { abortable, type Rest, refusedBy } from '../rest.ts';
+import { type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '../wire.ts';
@@ -39,7 +40,8 @@ export function createPoster(options: PosterOptions): Poster {
         if (posted !== null) return posted;
         const { files, ...body } = messageOf(post, options.settings);
         const sending = postMessage(options.rest, { channelId, body, files, signal });
-        const answer = await abortable(sending, signal);
+        // The library waits for the end of a rate limit, whatever the signal says.
+        const answer = await unlessAborted(signal, sending);
         return sentSchema.parse(answer).id;
       } catch (error) {
         throw signal.aborted ? error : refusedBy(error);
@@ -51,7 +53,7 @@ export function createPoster(options: PosterOptions): Poster {
       const body = { content, flags, allowed_mentions, components, attachments: attachmentsOf(files) };
       try {
         const sending = options.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
-        await abortable(sending, signal);
+        await unlessAborted(signal, sending);
         return messageId;
       } catch (error) {
         if (signal.aborted) throw error;

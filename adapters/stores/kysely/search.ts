@@ -1,11 +1,14 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { MemoryQuery, Search, SummaryQuery } from '../../../src/adapter-kit.ts';
 import {
+  COUNTED_ROWS,
+  DEFAULT_STATES,
   type Hit,
   inverseFrequency,
   type Match,
   onShelf,
   queryWords,
+  RANKED_ROWS,
   readableBy,
   type SqlEngine,
   type Statement,
@@ -25,11 +28,6 @@ export function createSearch(engine: SqlEngine): Search {
     summaries: (wanted) => engine.read((transaction) => rank(transaction, summariesOf(query, wanted))),
   };
 }
-
-/** Per word; the newest ones are ranked. */
-const RANKED_ROWS = 2_000;
-/** More rows are not counted, because a word's weight hardly changes any more. */
-const COUNTED_ROWS = 2_000;
 
 interface Ranking<Id> {
   readonly words: readonly string[];
@@ -56,8 +54,6 @@ async function rank<Id>(
     .sort((a, b) => b.score - a.score)
     .slice(0, limit);
 }
-
-const DEFAULT_STATES: NonNullable<MemoryQuery['states']> = ['active'];
 
 function memoriesOf(query: SearchQuery, { reader, text, limit, states = DEFAULT_STATES }: MemoryQuery) {
   const shelves = [...new Set([shelfOf(reader.workspace), shelfOf('')])];

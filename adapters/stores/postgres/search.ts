@@ -1,6 +1,8 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
-import type { MemoryQuery, MemoryReader, MemoryState, Search } from '../../../src/adapter-kit.ts';
+import type { MemoryReader, Search } from '../../../src/adapter-kit.ts';
 import {
+  COUNTED_ROWS,
+  DEFAULT_STATES,
   type Hit,
   inverseFrequency,
   type Match,
@@ -8,6 +10,7 @@ import {
   type Parameter,
   prepare,
   queryWords,
+  RANKED_ROWS,
   readableBy,
   type SqlEngine,
   type Statement,
@@ -43,12 +46,6 @@ export function createSearch(engine: SqlEngine): Search {
       }),
   };
 }
-
-const DEFAULT_STATES: NonNullable<MemoryQuery['states']> = ['active'] satisfies MemoryState[];
-/** Per word; the newest ones are ranked. */
-const RANKED_ROWS = 2_000;
-/** More rows are not counted, because a word's weight hardly changes any more. */
-const COUNTED_ROWS = 2_000;
 
 interface RankedRow<Id> extends Omit<Match<Id>, 'word'> {
   /** Counted from 1. */

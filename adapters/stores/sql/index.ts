@@ -32,7 +32,15 @@ export { type Parameter, prepare } from './engine.ts';
 export { indexed } from './entry-rows.ts';
 export { readableBy } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
-export { type Hit, inverseFrequency, type Match, score } from './ranking.ts';
+export {
+  COUNTED_ROWS,
+  DEFAULT_STATES,
+  type Hit,
+  inverseFrequency,
+  type Match,
+  RANKED_ROWS,
+  score,
+} from './ranking.ts';
 export type { MemoryRow, Tables } from './tables.ts';
 export { FEW_ROWS, onShelf, type QueryWord, queryTerms, queryWords, shelfOf, stemsOf, wordsOnShelf } from './words.ts';
 

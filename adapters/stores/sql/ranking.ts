@@ -1,4 +1,13 @@
-/** BM25 arithmetic. Pure. */
+import type { MemoryQuery } from '../../../src/adapter-kit.ts';
+
+/** BM25 arithmetic and the limits of every search. Pure. */
+
+/** Memories or summaries with one word that are ranked: the newest ones. */
+export const RANKED_ROWS = 2_000;
+/** More rows are not counted, because a word's weight hardly changes any more. */
+export const COUNTED_ROWS = 2_000;
+/** Memories in other states are found only if the query names them. */
+export const DEFAULT_STATES: NonNullable<MemoryQuery['states']> = ['active'];
 
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;

@@ -9,6 +9,9 @@ import type {
   SummaryQuery,
 } from '../../../src/adapter-kit.ts';
 import {
+  COUNTED_ROWS,
+  DEFAULT_STATES,
+  type Hit,
   inverseFrequency,
   type Parameter,
   prepare,
@@ -56,9 +59,6 @@ export function createSearch({
 
 type SearchQuery = Kysely<Tables & SearchTables>;
 
-/** More rows are not counted, because a word's weight hardly changes any more. */
-const COUNTED_ROWS = 2_000;
-
 interface ScoredRow<Id> {
   readonly id: Id;
   readonly score: number;
@@ -70,11 +70,6 @@ interface Ranking<Id> {
   readonly words: readonly string[];
   readonly count: Statement<{ readonly rows: number }>;
   matching(word: string): Statement<ScoredRow<Id>>;
-}
-
-interface Hit<Id> {
-  readonly id: Id;
-  readonly score: number;
 }
 
 async function rank<Id>(transaction: Transaction, ranking: Ranking<Id>): Promise<readonly Hit<Id>[]> {
@@ -119,8 +114,6 @@ async function searchMemories(
     return best(await rank(transaction, { words, count: statements.count(own), matching }), limit);
   });
 }
-
-const DEFAULT_STATES: readonly MemoryState[] = ['active'];
 
 /** The condition depends on the reader and the number of states; each shape is built once. */
 function createMemoryStatements(query: SearchQuery): (wanted: MemoryQuery) => MemoryStatements {

@@ -64,7 +64,7 @@ const agentFields = {
     .describe('Time zone of the clock, the dates and the times that the model sees, such as Europe/Berlin'),
   prompts: z.string().describe('Folder with your own prompts, one file each; empty uses the built-in ones'),
   persona: z.string().describe('Who the bot is: the first section of its system prompt; empty uses the built-in text'),
-  policy: z.string().describe('What the bot must and must not do; never cut from the prompt'),
+  policy: z.string().describe('What the bot must and must not do; cut from the prompt only as a last resort'),
   tools: z.array(z.string()).describe('Tools that the agent can call; a list replaces the default'),
   sections: z
     .array(section)

@@ -86,6 +86,7 @@ const elsewhere = new Set([
     'summary_save',
     'blob_read',
     'message_open',
+    'tool_help',
     'roll_dice',
   ],
   ...globSync('adapters/channels/*/{settings,index}.ts', { cwd: root }).flatMap((file) =>

@@ -66,7 +66,7 @@ export interface ChannelContext {
   readonly onRefused: (error: StrataError) => void;
 }
 
-/** Something that the command line does for a channel. */
+/** A command of the command line that belongs to a channel, such as `strata slack manifest`. */
 export interface ChannelTask {
   readonly name: string;
   readonly description: string;

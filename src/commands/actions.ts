@@ -57,7 +57,7 @@ export function asksConfirmation(command: ReplyCommand, specs: readonly CommandS
   return actionOf(command, specs)?.irreversible ?? false;
 }
 
-/** What the command lacks and a form can ask for. */
+/** Required options that the command lacks and a form can ask for. */
 export function optionsToAsk(command: ReplyCommand, specs: readonly CommandSpec[]): readonly OptionSpec[] {
   const options = actionOf(command, specs)?.options ?? [];
   return options.filter(({ name, required, inForm }) => required && inForm && !command.options[name]?.trim());

@@ -10,7 +10,7 @@ export interface KnownNames {
   readonly stores: readonly string[];
 }
 
-/** The context engines that come with Strata. A forecast knows them only. */
+/** The context engines that come with Strata. A forecast supports only these. */
 export const BUILT_IN_ENGINES = ['stacked', 'sliding'] as const;
 export type BuiltInEngine = (typeof BUILT_IN_ENGINES)[number];
 

@@ -211,7 +211,7 @@ const agentLayer = z
   .partial();
 
 const agentEntry = agentLayer.extend({ id: name, default: isDefault.optional(), routes: z.array(route).optional() });
-/** An agent as `[[agents]]` and programs give it: what is missing has its default. */
+/** An agent as written in `[[agents]]` or passed to `createBot`. Missing settings have their defaults. */
 export type AgentEntry = z.infer<typeof agentEntry>;
 
 /** The sections of config.toml. */

@@ -9,7 +9,7 @@ export type SummaryId = Brand<'SummaryId'>;
 export type MemoryId = Brand<'MemoryId'>;
 export type BlobId = Brand<'BlobId'>;
 
-/** What JSON can say. */
+/** Any value of JSON. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** Who can read the place of a message, from `dm` (fewest readers) to `public` (most). */

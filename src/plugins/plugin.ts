@@ -38,7 +38,7 @@ export type OpenModel = (model: string) => Promise<ChatModel>;
 export type OpenStore = (options: StoreOptions) => Promise<Storage>;
 export type PluginStep = (context: PluginContext) => void | Promise<void>;
 
-/** What the steps `start` and `stop` of a plugin are given. */
+/** What `start` and `stop` of a plugin receive in addition to its settings. */
 export interface PluginContext {
   readonly bot: Bot;
   readonly log: Log;

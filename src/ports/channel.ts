@@ -27,7 +27,7 @@ export interface Channel {
   show(conversation: ConversationKey, activity: Activity): void;
   /** A link to a message, or null if there is none. Never rejects. */
   linkTo(message: MessageAt): Promise<string | null>;
-  /** Stops intake first, then waits for running calls of the sink. The posts that are still owed follow it. */
+  /** Stops intake first, then waits for running calls of the sink. Replies that are owed are still posted afterwards. */
   stop(): Promise<void>;
 }
 

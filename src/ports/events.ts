@@ -178,7 +178,7 @@ export type NewEvent = StrataEvent extends infer Event
 /** The return value is ignored, except that a rejected promise is logged. */
 type Listener = (event: StrataEvent) => unknown;
 
-/** The events of a bot, for those who report and those who listen. */
+/** Emits the events of a bot to listeners. */
 export interface Events {
   emit(event: NewEvent): void;
   /**

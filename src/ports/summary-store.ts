@@ -26,7 +26,7 @@ export interface Summary {
   readonly lost: LossIndex;
 }
 
-/** What a summary has to keep exactly, or the view loses it. */
+/** Details that the view loses unless a summary keeps them exactly. */
 export const SPECIFIC_KINDS = ['link', 'path', 'code', 'date', 'number', 'name', 'prohibition', 'promise'] as const;
 export type SpecificKind = (typeof SPECIFIC_KINDS)[number];
 

@@ -22,7 +22,7 @@ export const builtInPrompts = packageFile('prompts');
 export interface PromptLibraryOptions {
   /** Folder with one subfolder per language. Default: the built-in prompts. */
   readonly builtIn?: string;
-  /** Read at once. A folder of your own is also tried out, so that a broken prompt prevents the start. */
+  /** Read immediately. Prompts in a folder of your own are also rendered once, so a broken one prevents the start. */
   readonly sources?: readonly PromptSource[];
 }
 

@@ -19,7 +19,7 @@ export async function withinTime<Result>(
 }
 
 /**
- * Whether the work has ended in time; rejects as the work does. The timer is real and keeps the process alive, because
+ * Whether the work ends in time. Rejects if the work rejects. The timer is real and keeps the process alive, because
  * somebody waits for the answer.
  */
 export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

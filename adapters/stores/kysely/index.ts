@@ -21,7 +21,7 @@ const NO_DIALECT = 'createKyselyStorage needs a dialect of Kysely, for example n
 
 /**
  * Stores everything through a dialect of Kysely: in `node:sqlite`, libSQL, Bun or another database that speaks the SQL
- * of SQLite. For one process at a time. A response is as durable as a commit of the database is. Throws `STORE_UNUSABLE`,
+ * of SQLite. For one process at a time. A write is as durable as a commit of the database. Throws `STORE_UNUSABLE`,
  * `STORE_MISSING` and `STORE_NEWER`. Example: `examples/own-store.ts`.
  */
 export async function createKyselyStorage({ dialect, place, create = true }: KyselyOptions): Promise<Storage> {

@@ -5,6 +5,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
+import type { Queue } from '../ports/queue.ts';
 import type { Services } from '../services.ts';
 import { holdProcess } from '../util/hold-process.ts';
 import { endsWithin } from '../util/within.ts';
@@ -13,6 +14,7 @@ import { watchLoop } from './loop-watchdog.ts';
 import type { BotOptions } from './options.ts';
 import { type Core, wire } from './wiring.ts';
 
+const SHARED = 'Two bots use one queue. Create a queue for each of them.';
 const STOPPED = 'A bot that was stopped cannot be started again. Create another one, with a new storage and queue.';
 const HEARTBEAT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
@@ -127,8 +129,13 @@ async function startAll(core: Core): Promise<void> {
   if (core.role !== 'worker') await startTalk(core);
 }
 
-function startWork({ services, maintain, workers, abort, sweeper }: Core): void {
-  services.queue.process(maintain, { concurrency: workers, signal: abort.signal });
+/** Numbers of conversations mean something only in their own store. */
+const queuesInUse = new WeakSet<Queue>();
+
+function startWork({ services: { queue }, maintain, workers, abort, sweeper }: Core): void {
+  if (queuesInUse.has(queue)) throw new StrataError('USAGE', { problem: SHARED });
+  queuesInUse.add(queue);
+  queue.process(maintain, { concurrency: workers, signal: abort.signal });
   sweeper.start();
 }
 

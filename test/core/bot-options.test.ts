@@ -16,6 +16,7 @@ import {
   defineTool,
   isStrataError,
   makeKey,
+  type Queue,
   type Storage,
   silentLog,
 } from '../../src/adapter-kit.ts';
@@ -255,10 +256,12 @@ it('starts once, however often it is asked, and not again', async () => {
   await expect(bot.start()).rejects.toThrow('A bot that was stopped cannot be started again.');
 });
 
-it('refuses the local queue of another bot', async () => {
-  const queue = createLocalQueue({ log: silentLog });
+it.each([
+  ['local', createLocalQueue({ log: silentLog })],
+  ['own', { ...createLocalQueue(), process: () => undefined } satisfies Queue],
+])('refuses the %s queue of another bot', async (_name, queue) => {
   const bot = make({ queue });
   await bot.start();
-  await expect(make({ queue }).start()).rejects.toThrow('Two bots use one local queue.');
+  await expect(make({ queue }).start()).rejects.toThrow('Two bots use one queue.');
   await bot.stop();
 });

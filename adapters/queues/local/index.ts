@@ -7,7 +7,6 @@ import {
   type Queue,
   type QueueAdapter,
   type QueueHandler,
-  StrataError,
 } from '../../../src/adapter-kit.ts';
 
 export interface LocalQueueOptions {
@@ -21,7 +20,6 @@ export interface LocalQueueOptions {
   readonly retryDelayMs?: number;
 }
 
-const SHARED = 'Two bots use one local queue. Create a queue for each of them: createLocalQueue().';
 const MAX_RETRY_MS = 60_000;
 /** Time after the deadline for recording what the abort interrupted. */
 const GRACE_MS = 1000;
@@ -32,8 +30,6 @@ export function createLocalQueue(options: LocalQueueOptions = {}): Queue {
   return {
     kick: (id, kick) => ask(state, id, state.clock.now() + (kick?.delayMs ?? 0)),
     process(handler, { concurrency, signal }) {
-      // Numbers of conversations mean something only in their own store.
-      if (state.work !== null) throw new StrataError('USAGE', { problem: SHARED });
       state.work = { handler, concurrency, signal: AbortSignal.any([state.stop.signal, signal]) };
       pump(state);
     },

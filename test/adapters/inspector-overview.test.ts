@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
 import { findEverywhere } from '../../src/inspection/find.ts';
+import { createGauges } from '../../src/inspection/gauges.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
@@ -40,6 +41,30 @@ describe('the overview', () => {
     const all = [...keysIn(first), ...keysIn(second)];
     expect(new Set(all).size).toBe(34);
   });
+});
+
+it('reads a view again when it, or its agent, has changed', async () => {
+  const { world } = inspected;
+  const { inspect, agents } = world.bot.commandServices;
+  let [agent, reads] = [agents.agentFor(world.key), 0];
+  const gauges = createGauges({
+    agents: { ...agents, agentFor: () => agent },
+    async inspect(conversation) {
+      reads += 1;
+      return await inspect(conversation);
+    },
+  });
+  const conversation = await world.conversation();
+  const changes = [() => undefined, () => (agent = { ...agent }), () => world.say('And a second one.')];
+  const counts: number[] = [];
+  for (const change of changes) {
+    await change();
+    await gauges.of(conversation);
+    counts.push(reads);
+  }
+  await world.settled();
+  await gauges.of(await world.conversation());
+  expect([...counts, reads]).toEqual([1, 2, 2, 3]);
 });
 
 const START = { afterId: null, named: 0 };

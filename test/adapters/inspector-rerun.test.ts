@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ModelError } from '../../src/adapter-kit.ts';
+import { callBudgetOf, countCalls } from '../../src/compaction/call-budget.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import type { ViewerRole } from '../../src/inspection/viewer.ts';
 import { type ScriptedModel, scriptedModel } from '../core/compaction.world.ts';
@@ -59,6 +61,21 @@ describe('running a reply again', () => {
     expect(await inspected.page('/costs')).toContain('rerun');
     expect((await world.command('status')).fields.find(({ name }) => name === 'Cost')?.value).toContain('1 of at most');
     expect((await inspectionOf().audit())[0]).toMatchObject({ action: 'reply rerun', outcome: 'done' });
+  });
+
+  it('counts failed calls, and ends with the budget of the hour', async () => {
+    const { world } = inspected;
+    model.script = () => {
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: 'no' });
+    };
+    await again();
+    const { services } = world.bot;
+    const conversation = await world.conversation();
+    const { calls, limit } = await callBudgetOf(services, conversation);
+    expect(calls).toBe(1);
+    await countCalls(services, conversation, limit - calls);
+    expect(await again()).toContain('per hour for summaries');
+    expect(model.requests).toHaveLength(1);
   });
 
   it('sends the edited system prompt, or the original one', async () => {

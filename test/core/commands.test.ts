@@ -289,7 +289,7 @@ describe('/compact', () => {
   test('is for those who manage the place', async () => {
     await using world = await openWorld({ audience: 'public' });
     await world.say('Hello.');
-    for (const line of ['/compact', '/reset', '/privacy erase yes']) {
+    for (const line of ['/compact', '/reset', '/summaries rewrite s1', '/privacy erase yes']) {
       const reply = await world.type(line);
       expect(reply, line).toMatchObject({
         tone: 'error',

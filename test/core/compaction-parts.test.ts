@@ -7,7 +7,9 @@ import { type Assessment, type Compactor, createCompactor } from '../../src/comp
 import { headSpan, tokensOf } from '../../src/compaction/span.ts';
 import { nonceFor, transcriptLine } from '../../src/compaction/transcript.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
+import { ModelError } from '../../src/domain/errors.ts';
 import { afterFailure, type BreakerState } from '../../src/models/breaker.ts';
+import { failureOf } from '../../src/models/failure.ts';
 import { backoffMs } from '../../src/util/backoff.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
 import { createWorld, settle, until, type World } from './compaction.world.ts';
@@ -335,6 +337,16 @@ describe('waiting', () => {
         },
       ),
     );
+  });
+
+  it.each([
+    ['aborted', { isModels: false, isAuth: false, isTexts: false }],
+    ['overflow', { isModels: false, isAuth: false, isTexts: false }],
+    ['timeout', { isModels: true, isAuth: false, isTexts: false }],
+    ['quota', { isModels: true, isAuth: true, isTexts: false }],
+    ['fatal', { isModels: true, isAuth: false, isTexts: true }],
+  ] as const)('counts the failure "%s" as it should', (reason, expected) => {
+    expect(failureOf(new ModelError({ model: 'm', reason, detail: 'no' }))).toMatchObject(expected);
   });
 
   it('counts what a text may have caused once per place', () => {

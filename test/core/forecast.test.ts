@@ -3,10 +3,13 @@ import { type Entry, type Part, textOf } from '../../src/adapter-kit.ts';
 import { correctionFor } from '../../src/context/calibration.ts';
 import { reduceIfDue } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { forecastFor, readRecording } from '../../src/forecast/open.ts';
+import { forecastFor, readerOf, readRecording } from '../../src/forecast/open.ts';
 import { type Recording, recordingOf } from '../../src/forecast/recording.ts';
 import { withSettings } from '../../src/forecast/settings.ts';
+import { writeSummary } from '../../src/forecast/summarising.ts';
 import { measureAt, snapshotAt } from '../../src/forecast/view.ts';
+import type { ModelPurpose } from '../../src/ports/model.ts';
+import type { PromptName } from '../../src/prompts/variables.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, scriptedModel } from './compaction.world.ts';
 
@@ -24,6 +27,9 @@ afterAll(async () => {
 function animalAt(index: number): string {
   return index < 6 ? `walrus of Kirkenes, number ${index},` : `seal number ${index}`;
 }
+
+/** Of a request for a summary. */
+const PROMPTS: Partial<Record<ModelPurpose, PromptName>> = { compact: 'compactor', condense: 'condenser' };
 
 const LONG = 'The river behind the garden rose to the second step of the stairs. '.repeat(12);
 
@@ -127,6 +133,54 @@ describe('a forecast', () => {
     expect(evidence).toEqual({ questions: 1, messages: question?.evidence.length, inView: shown?.length });
     expect(evidence.inView === evidence.messages).toBe(window > 50_000);
     expect(evidence.inView > 0).toBe(tokens > 0);
+  });
+
+  it('asks for summaries as long as jobs do', async () => {
+    const long = 'People talked about the river and the garden behind the house. '.repeat(3);
+    const summariser = scriptedModel(({ messages }) => ({
+      text: `${long}${/(?:walrus|seal)[^.]{0,20}/u.exec(JSON.stringify(messages))?.[0]}.`,
+    }));
+    await using talk = await createBotWorld({
+      models: [scriptedModel(() => ({ text: 'I see.' }), { id: 'test:chat' }), summariser],
+      agent: { context_window: 2000, compaction: { model: 'test:summariser' } },
+    });
+    for (let index = 0; index < 120; index += 1) {
+      await talk.say(`The ${animalAt(index)} likes ${filler(150, index)}`);
+      await talk.settled();
+      await talk.bot.services.queue.idle();
+    }
+    const wordsIn = (text: string) => /about (\d+) words/u.exec(text)?.[1];
+    const asked = summariser.requests.map(
+      ({ purpose, system }) => `${PROMPTS[purpose]} ${wordsIn(system[0]?.text ?? '')}`,
+    );
+    const { commandServices } = talk.bot;
+    const { prompts } = commandServices;
+    const forecast: string[] = [];
+    const render: typeof prompts.render = (name, variables, from) => {
+      const rendered = prompts.render(name, variables, from);
+      // The prompt is first measured with the most words.
+      const words = wordsIn(rendered.text);
+      if (words !== undefined && words !== '1000') forecast.push(`${name} ${words}`);
+      return rendered;
+    };
+    const agent = commandServices.agents.agentFor(talk.key);
+    const conversation = await talk.conversation();
+    const recording = await readRecording(commandServices, conversation, agent);
+    const profile = await commandServices.profile(conversation);
+    await forecastFor({ ...commandServices, prompts: { ...prompts, render } }, { recording, agent, profile });
+    expect(new Set(forecast)).toEqual(new Set(asked));
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  it('lets the summary of a gap be as long as its messages', async () => {
+    const { commandServices } = world.bot;
+    const agent = commandServices.agents.agentFor(world.key);
+    const profile = await commandServices.profile(await world.conversation());
+    const reader = await readerOf(commandServices, agent, profile);
+    const context = { services: commandServices, agent, profile, reader, lengths: { messages: 1, summaries: 1 } };
+    const tokens = (kind: 'compact' | 'fill') =>
+      writeSummary(context, rounds(1).slice(0, 1), { kind, hasStack: false }).outputTokens;
+    expect(tokens('fill')).toBeGreaterThan(tokens('compact'));
   });
 
   it('reads the stored messages since the last reset', async () => {

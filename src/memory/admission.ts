@@ -1,7 +1,14 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { placeOf, workspaceOf } from '../domain/key.ts';
 import { type Audience, type Entry, type MemoryId, textOf, tighter } from '../domain/message.ts';
-import { MEMORY_STATES, type Memory, type MemoryWrite, type NewMemory } from '../ports/memory-store.ts';
+import {
+  MEMORY_STATES,
+  type Memory,
+  type MemoryReader,
+  type MemoryState,
+  type MemoryWrite,
+  type NewMemory,
+} from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { MAX_STATEMENT, type MemoryCandidate, maxCandidates } from './candidate.ts';
@@ -155,18 +162,33 @@ async function knownLike(
   statement: Statement,
 ): Promise<readonly Memory[]> {
   const reader = { ...readerFor(request.conversation, request.agent), sharePublic: false };
-  const { memories } = services.store;
-  const { text, fingerprint, subjectId } = statement.memory;
-  const hits = await services.search.memories({ reader, text, states: MEMORY_STATES, limit: ALIKE });
-  const ids = [...hits.map((hit) => hit.id), ...(statement.supersedes ? [statement.supersedes as MemoryId] : [])];
-  const page = { reader, states: MEMORY_STATES, limit: ALIKE * 2, offset: 0 };
+  const { subjectId } = statement.memory;
+  const ofSubject = { reader, subjectId: subjectId ?? '', states: MEMORY_STATES, limit: OF_SUBJECT, offset: 0 };
   const found = [
-    ...(await memories.list({ ...page, fingerprints: [fingerprint] })),
-    ...(ids.length > 0 ? await memories.list({ ...page, ids }) : []),
-    ...(subjectId === null ? [] : await memories.list({ ...page, subjectId, limit: OF_SUBJECT })),
+    ...(await alike(services, { reader, statement, states: MEMORY_STATES })),
+    // Many people may have the same remembered, which must not hide that it was rejected.
+    ...(await alike(services, { reader, statement, states: ['rejected'] })),
+    ...(subjectId === null ? [] : await services.store.memories.list(ofSubject)),
   ];
   const here = found.filter((memory) => memory.scope === 'place' && memory.place === reader.place);
   return [...new Map(here.map((memory) => [memory.id, memory])).values()];
+}
+
+/** In the same words, in similar ones, or named by the model. */
+async function alike(
+  { store, search }: Pick<Services, 'store' | 'search'>,
+  {
+    reader,
+    statement: { memory, supersedes },
+    states,
+  }: { readonly reader: MemoryReader; readonly statement: Statement; readonly states: readonly MemoryState[] },
+): Promise<readonly Memory[]> {
+  const { text, fingerprint } = memory;
+  const hits = await search.memories({ reader, text, states, limit: ALIKE });
+  const ids = [...hits.map((hit) => hit.id), ...(supersedes ? [supersedes as MemoryId] : [])];
+  const page = { reader, states, limit: ALIKE * 2, offset: 0 };
+  const same = await store.memories.list({ ...page, fingerprints: [fingerprint] });
+  return ids.length === 0 ? same : [...same, ...(await store.memories.list({ ...page, ids }))];
 }
 
 function accept(services: Pick<Services, 'random'>, request: AdmissionRequest, refused: Refusal[]): Statement[] {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { placeOf } from '../../src/domain/key.ts';
 import type { Author } from '../../src/domain/message.ts';
 import { createOptOut } from '../../src/memory/opt-out.ts';
 import type { Requester } from '../../src/memory/permissions.ts';
@@ -6,6 +7,7 @@ import { ada, bob, general, openWorld, type World } from '../core/memory.world.t
 
 const eve: Author = { id: 'u-eve', name: 'Eve', kind: 'person' };
 const FACT = 'The release ships on Fridays';
+const PUBLIC = { place: placeOf(general), audience: 'public' } as const;
 
 function requester(world: World, author = eve, rights: Requester['rights'] = 'member') {
   return { reader: world.reader(general), author, rights };
@@ -149,6 +151,20 @@ describe('what a moderator decides', () => {
     expect((await saidByOthers(world)).refused).toEqual([{ reason: 'a person marked it as wrong' }]);
     const again = await world.memories.add({ text: FACT, by: requester(world, ada) });
     expect(again).toMatchObject({ kind: 'known', memory: { id, state: 'rejected' } });
+  });
+
+  it.each(['after', 'before'])('is wrong even if many had it remembered %s it', async (when) => {
+    await using world = await openWorld();
+    const rememberedByMany = async () => {
+      for (let index = 0; index < 60; index += 1) await world.plant(FACT, { ...PUBLIC, subjectId: `u${index}` });
+    };
+    if (when === 'before') await rememberedByMany();
+    const id = await rememberedByEve(world);
+    await world.memories.move(id, 'reject', requester(world, bob, 'moderator'));
+    if (when === 'after') await rememberedByMany();
+    expect((await saidByOthers(world, 'On Fridays the release ships')).refused).toEqual([
+      { reason: 'a person marked it as wrong' },
+    ]);
   });
 });
 

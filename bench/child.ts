@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { z } from 'zod';
 import { startFlags } from './flags.ts';
 
+const RUN = new URL('children/run.js', import.meta.url);
+
 export interface Child<Report> {
   readonly file: URL;
   readonly args: readonly (string | number)[];
@@ -13,7 +15,7 @@ export interface Child<Report> {
 
 /** Runs a program in a process of its own, with the flags of `npm start`, and returns the message that it sends. */
 export async function runChild<Report>({ file, args, flags = [], report }: Child<Report>): Promise<Report> {
-  const child = fork(file, args.map(String), { execArgv: [...flags, ...startFlags()] });
+  const child = fork(RUN, [file.href, ...args.map(String)], { execArgv: [...flags, ...startFlags()] });
   const ended = once(child, 'exit');
   const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
   await ended;

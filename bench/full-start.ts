@@ -8,7 +8,7 @@ import type { Figure } from './figure.ts';
 import { median } from './samples.ts';
 import { createWords } from './words.ts';
 
-const CHILD = new URL('children/start.js', import.meta.url);
+const CHILD = new URL('children/start.process.ts', import.meta.url);
 const ROUNDS = 3;
 const WORDS = 12;
 

@@ -27,7 +27,7 @@ const SETTINGS: readonly Setting[] = [
 ];
 const USUAL_WINDOW = 8000;
 const ENTRIES = 100_000;
-const CHILD = new URL('../children/recall.js', import.meta.url);
+const CHILD = new URL('../children/recall.process.ts', import.meta.url);
 
 /** What the model sees of the past without calling a tool, and what that costs when nobody asks. */
 export async function asked({ quick }: RowOptions): Promise<RowResult> {

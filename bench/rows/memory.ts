@@ -3,7 +3,7 @@ import { runChild } from '../child.ts';
 import type { RowOptions, RowResult } from '../figure.ts';
 import { startFlags } from '../flags.ts';
 
-const CHILD = new URL('../children/memory.js', import.meta.url);
+const CHILD = new URL('../children/memory.process.ts', import.meta.url);
 const CONVERSATIONS = 1000;
 
 const reportSchema = z.object({

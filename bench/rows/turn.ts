@@ -5,7 +5,7 @@ import { startFlags } from '../flags.ts';
 import { percentile } from '../samples.ts';
 import { COMMITS, MEMORIES, PAST_MESSAGES, type TurnOptions, type TurnTimes } from '../turns.ts';
 
-const CHILD = new URL('../children/turn.js', import.meta.url);
+const CHILD = new URL('../children/turn.process.ts', import.meta.url);
 /** A settled view of this size: each turn shows all of it, and compaction keeps up in the background. */
 const FILLED_WINDOW = 6000;
 

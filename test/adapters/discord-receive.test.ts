@@ -223,6 +223,21 @@ describe('messages', () => {
     });
   });
 
+  test('reads the first message of a channel once per message', async () => {
+    const state = createState();
+    let reads = 0;
+    const get = async (namespace: string, key: string) => {
+      if (namespace === 'discord.beginnings') reads += 1;
+      return await state.get(namespace, key);
+    };
+    await withChannel({ state: { ...state, get } }, async ({ double, sink }) => {
+      for (const text of ['one', 'two', 'three']) double.say(GENERAL, ADA, text);
+      await until('the messages', () => sink.messages.length === 3);
+    });
+    expect(reads).toBe(3);
+    expect(state.writes.filter((write) => write.startsWith('discord.beginnings'))).toHaveLength(1);
+  });
+
   test('quotes nothing that was forgotten', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));

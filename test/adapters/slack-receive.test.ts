@@ -112,6 +112,34 @@ describe('the conversation of a message', () => {
     slack.say(GENERAL, ADA, 'and since when?', { thread_ts: root.ts });
     expect((await arrived(bot, 'and since when?')).conversation).toBe(first.conversation);
   });
+
+  test('quotes it though nothing came of earlier replies', async () => {
+    const bot = await start({ table: { outsiders: false } });
+    const root = slack.store(GENERAL, BOB, 'The build is red');
+    const reply = slack.store(GENERAL, BOB, 'Why?', { thread_ts: root.ts });
+    const edited = { ...reply, text: 'Why is that?', edited: { user: BOB, ts: reply.ts } };
+    slack.emit({ type: 'message', subtype: 'message_changed', channel: GENERAL, message: edited, ts: reply.ts });
+    slack.say(GENERAL, GUEST, 'No idea.', { thread_ts: root.ts, user_team: OTHER_TEAM });
+    await until('both are read', () => bot.sink.edits.length > 0 && bot.sink.drops.length > 0);
+    slack.say(GENERAL, ADA, `<@${BOT}> do you know?`, { thread_ts: root.ts });
+    await arrived(bot, '[the thread is about this message of Bob]\n> The build is red\n@strata do you know?');
+  });
+
+  test('reads the first message of a thread once per message', async () => {
+    const state = createState();
+    let reads = 0;
+    const get = async (namespace: string, key: string) => {
+      if (namespace === 'slack.beginnings') reads += 1;
+      return await state.get(namespace, key);
+    };
+    const bot = await start({ state: { ...state, get } });
+    for (const text of ['one', 'two', 'three']) {
+      slack.say(GENERAL, ADA, text);
+      await arrived(bot, text);
+    }
+    expect(reads).toBe(3);
+    expect(state.writes.filter((write) => write.startsWith('slack.beginnings'))).toHaveLength(1);
+  });
 });
 
 describe('forgotten messages', () => {

@@ -7,7 +7,7 @@ const NAMESPACE = 'discord.beginnings';
 export interface FirstMessages {
   /** The first stored message, or `messageId` if there is none yet or it is older. Writes nothing. */
   of(conversation: ConversationKey, messageId: string): Promise<string>;
-  /** The message was stored. */
+  /** The message was stored, and `of` has returned it. */
   keep(conversation: ConversationKey, messageId: string): Promise<void>;
 }
 
@@ -18,10 +18,6 @@ export function createFirstMessages(state: StateStore): FirstMessages {
       const first = await state.get(NAMESPACE, conversation);
       return typeof first !== 'string' || isNewer(first, messageId) ? messageId : first;
     },
-    async keep(conversation, messageId) {
-      const first = await state.get(NAMESPACE, conversation);
-      if (typeof first === 'string' && !isNewer(first, messageId)) return;
-      await state.set(NAMESPACE, conversation, messageId);
-    },
+    keep: (conversation, messageId) => state.set(NAMESPACE, conversation, messageId),
   };
 }

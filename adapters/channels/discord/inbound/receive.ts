@@ -104,23 +104,27 @@ interface Incoming {
 }
 
 async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Promise<boolean> {
-  const opened = await admit(options, incoming);
-  if (typeof opened === 'string') {
-    dropMessage(options.sink, incoming.message, opened);
+  const admitted = await admit(options, incoming);
+  if (typeof admitted === 'string') {
+    dropMessage(options.sink, incoming.message, admitted);
     return false;
   }
-  const { conversation, externalId } = opened;
-  const { stored, willReply } = await withRetries(options, 'stored', () => options.sink.message(opened));
+  const { inbound, isFirst } = admitted;
+  const { conversation, externalId } = inbound;
+  const { stored, willReply } = await withRetries(options, 'stored', () => options.sink.message(inbound));
   if (willReply) options.onAsked(conversation, externalId);
-  await withRetries(options, 'stored', () => options.firstMessages.keep(conversation, externalId));
+  if (isFirst) await withRetries(options, 'stored', () => options.firstMessages.keep(conversation, externalId));
   return stored;
 }
 
+interface Admitted {
+  readonly inbound: InboundMessage;
+  /** No older message of the conversation is stored. */
+  readonly isFirst: boolean;
+}
+
 /** The message as the bot reads it, or why it is not stored. */
-async function admit(
-  options: ReceiverOptions,
-  { message, isPast, notice }: Incoming,
-): Promise<InboundMessage | DropReason> {
+async function admit(options: ReceiverOptions, { message, isPast, notice }: Incoming): Promise<Admitted | DropReason> {
   const { settings, places, bot } = options;
   if (message.author.id === places.self(null).userId) return 'own';
   if (!isSaid(message)) return 'note';
@@ -134,8 +138,9 @@ async function admit(
     return 'withheld';
   }
   const conversation = keyOf(bot, place);
-  const { read, context } = await openMessage(options, { message, place, conversation });
-  return toInbound(read, { ...context, isPast }) ?? 'empty';
+  const { read, context, first } = await openMessage(options, { message, place, conversation });
+  const inbound = toInbound(read, { ...context, isPast });
+  return inbound === null ? 'empty' : { inbound, isFirst: first === message.id };
 }
 
 /** An update may contain only part of the message. Over REST, a message does not name its server. */
@@ -198,7 +203,7 @@ async function openMessage(options: ReceiverOptions, { message, place, conversat
   const names = places.namesIn(place.guildId);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
   const quoting = await withKeptQuotes(options, message, { conversation, audience: place.audience });
-  return { read: await withFiles(quoting, options.files), context };
+  return { read: await withFiles(quoting, options.files), context, first };
 }
 
 async function fetchMessage(options: ReceiverOptions, channelId: string, id: string): Promise<WireMessage | null> {

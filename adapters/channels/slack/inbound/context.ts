@@ -34,10 +34,11 @@ export interface ContextOptions {
   readonly log: Log;
 }
 
-/** A message to store, and its context. */
+/** A message to store, or as it was edited, and its context. */
 export interface Coming {
   readonly message: WireEventMessage;
   readonly isShared: boolean;
+  readonly isEdit: boolean;
   /** Read live, so what its author is viewing is known. */
   readonly isLive: boolean;
   /** The first message of its thread, if catching up has read it; null if Slack must be asked. */
@@ -90,7 +91,7 @@ export async function contextOf(options: ContextOptions, coming: Coming): Promis
     readersOf(options, coming),
     options.places.namesFor(message),
     filesOf(options, message.files ?? []),
-    beginningOf(options, { conversation, where, ts: message.ts, root: coming.root }),
+    beginningOf(options, coming, where),
     isLive ? viewedBy(options, message, conversation) : null,
   ]);
   const refusal = refusalBy(options, message.channel, speaker);
@@ -169,16 +170,12 @@ async function viewedBy(
   return await userContexts.noteFor(conversation, userId);
 }
 
-interface Standing {
-  readonly conversation: ConversationKey;
-  readonly where: KeyPlace;
-  readonly ts: string;
-  readonly root: Coming['root'];
-}
-
-async function beginningOf(options: ContextOptions, standing: Standing) {
-  const { conversation, where, ts, root } = standing;
-  const isFirst = (await options.firstMessages.of(conversation, ts)) === ts;
+async function beginningOf(options: ContextOptions, { message, isEdit, root }: Coming, where: KeyPlace) {
+  const { firstMessages } = options;
+  const conversation = keyOf(where);
+  const { ts } = message;
+  const first = isEdit ? await firstMessages.of(conversation) : await firstMessages.claim(conversation, ts);
+  const isFirst = first === ts;
   const isReply = where.threadTs !== null && where.threadTs !== ts;
   if (!isFirst || !isReply) return { isFirst, note: null };
   return { isFirst, note: await within(options.clock, LOOKUP_MS, rootNote(options, where, root)) };

@@ -64,7 +64,7 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
       finishLater(parked, work);
     },
     message: (message, options) =>
-      taker.message({ message, isShared: false, isLive: false, root: options.root }, options),
+      taker.message({ message, isShared: false, isEdit: false, isLive: false, root: options.root }, options),
     edited: (message) => taker.take({ kind: 'edit', message, isShared: false }),
     removed: (place) => taker.take({ kind: 'removal', ...place }),
     async recover() {

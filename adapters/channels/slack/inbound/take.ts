@@ -50,10 +50,10 @@ export function createTaker(options: TakerOptions): Taker {
         case 'message':
           return await takeMessage(options, self, {
             ...incoming,
-            ...{ isLive: true, root: null, isPast: false, note: null },
+            ...{ isEdit: false, isLive: true, root: null, isPast: false, note: null },
           });
         case 'edit':
-          return await takeEdit(options, self, { ...incoming, isLive: false, root: null });
+          return await takeEdit(options, self, { ...incoming, isEdit: true, isLive: false, root: null });
         case 'removal':
           return await takeRemoval(options, incoming);
         case 'conversion':
@@ -110,10 +110,10 @@ async function inOrder(
 
 async function store(options: TakerOptions, { message, isPast, note }: Taking, found: Context): Promise<void> {
   const { sink, audiences, threads, followUps, firstMessages } = options;
-  if (found.kind === 'dropped') return drop(options, message, found.reason);
-  const { context, isFirst } = found;
-  const { conversation, place, author } = context;
   try {
+    if (found.kind === 'dropped') return drop(options, message, found.reason);
+    const { context, isFirst } = found;
+    const { conversation, place, author } = context;
     const notes = note === null ? context.notes : [note, ...context.notes];
     const quotedIn = { conversation, audience: place.audience };
     const isFollowUp = await followUps.includes({ conversation, place, author, message });
@@ -127,10 +127,10 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
     await audiences.told(conversation, place);
     await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id });
     const { stored } = await sink.message(inbound);
-    await firstMessages.keep(conversation, message.ts);
+    if (isFirst) await firstMessages.keep(conversation, message.ts);
     if (isFirst && stored) options.onBegan(inbound);
   } finally {
-    firstMessages.release(conversation, message.ts);
+    firstMessages.release(keyOf(placeFor(options, message)), message.ts);
   }
 }
 

@@ -39,6 +39,14 @@ describe('a thread in a channel', () => {
     expect(await addresses(bot, BOB, 'I will come.', thread)).toBe(false);
   });
 
+  test('is open to each person who asked in it', async () => {
+    const bot = await start();
+    const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };
+    expect(await addresses(bot, BOB, `<@${BOT}> hello`, thread)).toBe(true);
+    expect(await addresses(bot, ADA, 'How are you?', thread)).toBe(true);
+    expect(await addresses(bot, BOB, 'And how is she?', thread)).toBe(true);
+  });
+
   test('lets people talk to each other, and ignores other bots', async () => {
     const bot = await start();
     const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };

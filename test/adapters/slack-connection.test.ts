@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -144,6 +145,34 @@ describe('Socket Mode', () => {
     answer.resolve();
     expect(slack.callsOf('apps.connections.open')).toEqual([]);
   });
+
+  test.each(['auth.test', 'apps.connections.open', 'users.info'])('ends a hanging %s when it stops', async (method) => {
+    slack.hanging.add(method);
+    const { channel, sink } = openChannel(slack);
+    const starting = channel.start(sink);
+    slack.say(GENERAL, ADA, 'hello');
+    await until('it asks', () => slack.callsOf(method).length > 0);
+    await channel.stop();
+    await until('it has ended', () => slack.abandoned.length === slack.callsOf(method).length, 5_000);
+    await starting;
+    await fetch(slack.base);
+    expect(slack.callsOf(method)).toHaveLength(slack.abandoned.length);
+  });
+
+  test('lets the process end while a socket opens', async () => {
+    const script = join(import.meta.dirname, 'slack.process.ts');
+    const child = spawn(process.execPath, [script, slack.apiUrl], { stdio: ['pipe', 'inherit', 'inherit'] });
+    try {
+      await until('two are open', () => slack.sockets() === 2);
+      slack.silent.push('upgrade');
+      slack.refresh();
+      await until('one opens', () => slack.sockets() === 1 && slack.silent.length === 0);
+      child.stdin.end();
+      await until('it has ended', () => child.exitCode !== null, 20_000);
+    } finally {
+      child.kill();
+    }
+  }, 60_000);
 
   test('asks Slack nothing once it was stopped', async () => {
     const { channel, sink } = openChannel(slack);

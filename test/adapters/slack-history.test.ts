@@ -17,7 +17,7 @@ it('a history without an end is left after 200 pages', async () => {
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const web = createWeb('xoxb-1', { api_url: `http://127.0.0.1:${port}/` }, silentLog);
+  const web = createWeb('xoxb-1', { settings: { api_url: `http://127.0.0.1:${port}/` }, log: silentLog });
   const parts = { workspace: { web }, settings: { catch_up: { page: 1 } }, signal: new AbortController().signal };
   const whole: boolean[] = [];
   const stretch = { channel: 'C1', threadTs: null, oldest: 0 };

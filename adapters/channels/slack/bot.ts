@@ -143,7 +143,7 @@ function createIntake(
   { threads, poster, rate }: Pick<Sender, 'poster'> & { readonly threads: Threads; readonly rate: PostRate },
 ): Intake {
   const { workspace, settings, state, sink, clock, log, signal } = options;
-  const places = createPlaces(workspace, clock);
+  const places = createPlaces(workspace, { clock, signal });
   const base = { workspace, settings, sink, places, state, clock, log, signal, threads, rate };
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);

@@ -131,7 +131,7 @@ interface OpenedRoster {
 
 /** One workspace with its token, or all workspaces that installed the app. */
 async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promise<OpenedRoster> {
-  const { settings, state, log } = options;
+  const { settings, state } = options;
   const { conversations } = options.sink;
   const cursors = createCursors(conversations);
   const open = (workspace: Workspace) => {
@@ -143,7 +143,7 @@ async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promi
   const keys = oauthOf(settings);
   if (keys === null) {
     const token = settings.bot_token ?? '';
-    const web = createWeb(token, settings, log);
+    const web = createWeb(token, { ...options, signal });
     const workspace = await whenReached({ ...options, signal }, () => openWorkspace(web, token));
     return { roster: createSoleRoster(open(workspace), departures), oauth: null };
   }
@@ -151,7 +151,7 @@ async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promi
   const installations = createInstallations(state, vault);
   const renew = createRenewal({ ...options, installations });
   const secretFor = (teamId: string) => vault.secretFor(`buttons ${teamId}`);
-  const roster = createInstalledRoster({ settings, installations, log, signal, open, renew, secretFor, departures });
+  const roster = createInstalledRoster({ ...options, installations, signal, open, renew, secretFor, departures });
   return { roster, oauth: oauthOptions({ ...options, installations, vault }) };
 }
 

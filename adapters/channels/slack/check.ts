@@ -23,7 +23,7 @@ export async function checkSlack(options: CheckOptions): Promise<readonly Findin
 }
 
 async function checkToken({ settings, log }: CheckOptions, token: string): Promise<readonly Finding[]> {
-  const web = createWeb(token, settings, log);
+  const web = createWeb(token, { settings, log });
   try {
     const { teamId } = await openWorkspace(web, token);
     return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
@@ -50,7 +50,7 @@ async function checkMany(options: CheckOptions, keys: Keys): Promise<readonly Fi
 async function checkApp({ settings, log }: CheckOptions, { clientId, clientSecret }: Keys): Promise<Finding> {
   const request = { client_id: clientId, client_secret: clientSecret, code: 'none' };
   try {
-    await createWeb(undefined, settings, log).oauth.v2.access(request);
+    await createWeb(undefined, { settings, log }).oauth.v2.access(request);
   } catch (error) {
     const code = codeOf(error);
     if (code === null) return fail('oauth', `Slack cannot be reached: ${describe(error)}`, 'Check the network.');
@@ -87,7 +87,7 @@ async function checkInstallation(
   { teamId, token }: Installation,
   name: string,
 ): Promise<readonly Finding[]> {
-  const web = createWeb(token, settings, log);
+  const web = createWeb(token, { settings, log });
   try {
     await web.auth.test();
     return [ok(`workspace.${teamId}`, `${name}: the token is valid`), await checkScopes(web, `scopes.${teamId}`)];
@@ -144,7 +144,7 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
   }
   try {
     // Opens no connection: Slack only returns a URL for one.
-    await createWeb(settings.app_token, settings, log).apps.connections.open({});
+    await createWeb(settings.app_token, { settings, log }).apps.connections.open({});
     return ok('socket', 'the app token can open a socket');
   } catch (error) {
     const code = codeOf(error);

@@ -48,7 +48,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const { settings, log } = options;
   const app = new App({
     receiver: durable(createTransport(options), options),
-    clientOptions: clientOptions(settings, log),
+    clientOptions: clientOptions({ settings, log }),
     logger: slackLogger(log),
     // The code that reads events recognises the bot's own messages.
     ignoreSelf: false,

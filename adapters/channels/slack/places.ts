@@ -23,9 +23,15 @@ const LOOKUP_MS = 800;
 const MAX_NAMES = 20;
 const MAX_KEPT = 10_000;
 
-export function createPlaces({ web, userId }: Workspace, clock: Clock): Places {
-  const user = createCache(clock, async (id) => userSchema.parse((await web.users.info({ user: id })).user));
-  const channel = createCache(clock, async (id) =>
+interface Asking {
+  readonly clock: Clock;
+  /** Aborted when the bot stops. */
+  readonly signal: AbortSignal;
+}
+
+export function createPlaces({ web, userId }: Workspace, asking: Asking): Places {
+  const user = createCache(asking, async (id) => userSchema.parse((await web.users.info({ user: id })).user));
+  const channel = createCache(asking, async (id) =>
     channelSchema.parse((await web.conversations.info({ channel: id })).channel),
   );
   return {
@@ -141,10 +147,10 @@ interface Kept<Value> {
 }
 
 /** Null for what Slack has never returned. */
-function createCache<Value>(clock: Clock, load: (id: string) => Promise<Value>): Cache<Value> {
+function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Promise<Value>): Cache<Value> {
   const known = new Map<string, Kept<Value>>();
   const ask = (id: string, last: Value | null): Kept<Value> => {
-    const again = (error: unknown) => (isPassing(error) ? load(id) : Promise.reject(error));
+    const again = (error: unknown) => (isPassing(error) && !signal.aborted ? load(id) : Promise.reject(error));
     const answer = load(id)
       .catch(again)
       .then(

@@ -1,9 +1,22 @@
 import { z } from 'zod';
 
-/** Reads whole responses, so that the time limit and retries of a request include its body. */
-export function createFetch(apiUrl: string): typeof globalThis.fetch {
+/** Methods whose answers nobody needs once the bot stops. */
+const ASKING = new Set([
+  ...['apps.connections.open', 'assistant.threads.setStatus', 'auth.test', 'files.info'],
+  ...['conversations.history', 'conversations.info', 'conversations.replies'],
+  ...['users.conversations', 'users.info'],
+]);
+
+/**
+ * Reads whole responses, so that the time limit and retries of a request include its body. When the bot stops, running
+ * questions end; posts and whatever begins later do not, because owed replies follow.
+ */
+export function createFetch(apiUrl: string, stopping?: AbortSignal): typeof globalThis.fetch {
   return async (input, init) => {
-    const response = await globalThis.fetch(input, init);
+    const isQuestion = ASKING.has(String(input).replace(apiUrl, ''));
+    const signals = [init?.signal, isQuestion && stopping?.aborted === false ? stopping : null];
+    const signal = AbortSignal.any(signals.filter((one) => one instanceof AbortSignal));
+    const response = await globalThis.fetch(input, { ...init, signal });
     const body = await response.arrayBuffer();
     const { status, statusText, headers } = response;
     // The library takes anything but JSON for the name of an error, which would be Slack's refusal.

@@ -51,7 +51,9 @@ export function createSockets(options: SocketOptions): Receiver {
     },
     stop: async () => {
       over.abort();
-      await Promise.all(sockets.map((socket) => socket.receiver.stop()));
+      await Promise.all(
+        sockets.map(({ receiver }) => (open.has(receiver) ? receiver.stop() : hangUp(receiver.client))),
+      );
     },
   };
 }
@@ -77,9 +79,10 @@ interface All {
 function createSocket(options: SocketOptions, { open: opened, signal, giveUp }: All): Socket {
   const { listener, log, clock } = options;
   let reason: string | null = null;
-  const receiver = createReceiver(options, (given) => {
+  const onLeaving = (given: string): void => {
     reason = given;
-  });
+  };
+  const receiver = createReceiver({ ...options, signal }, onLeaving);
   let isOpening = false;
   const open = () => openOne(options, { receiver, opened, signal });
   const reopen = (): void => {
@@ -113,7 +116,7 @@ function createSocket(options: SocketOptions, { open: opened, signal, giveUp }: 
 }
 
 function createReceiver(
-  { settings, sink, log }: SocketOptions,
+  { settings, sink, log, signal }: SocketOptions & Pick<All, 'signal'>,
   onLeaving: (reason: string) => void,
 ): SocketModeReceiver {
   const receiver = new SocketModeReceiver({
@@ -121,7 +124,7 @@ function createReceiver(
     clientPingTimeout: PING_TIMEOUT_MS,
     autoReconnectEnabled: false,
     logger: slackLogger(log),
-    installerOptions: { clientOptions: clientOptions(settings, log) },
+    installerOptions: { clientOptions: clientOptions({ settings, log, signal }) },
     customPropertiesExtractor: ({ envelope_id: id }) => ({ [DELIVERY]: id }),
   });
   guardSocket(receiver.client, { onMalformed: reportMalformed(sink), onLeaving });
@@ -173,7 +176,10 @@ function limitOpening(client: SocketModeReceiver['client'], clock: Clock): void 
   for (const end of ['connected', 'disconnected']) client.on(end, () => opening.abort());
 }
 
-/** The library asks the other side to close first, and ends a connection that is closing at once. */
+/**
+ * The library asks the other side to close first and waits half a minute for it, even if there is no connection yet. It
+ * ends a connection that is closing at once.
+ */
 function hangUp(client: SocketModeReceiver['client']): void {
   for (const _ of ['ask', 'end']) client.disconnect().catch(() => undefined);
 }

@@ -11,17 +11,25 @@ const API_URL = 'https://slack.com/api/';
 
 export type Web = webApi.WebClient;
 
-export function createWeb(token: string | undefined, settings: Pick<SlackSettings, 'api_url'>, log: Log): Web {
-  return new webApi.WebClient(token, clientOptions(settings, log));
+export interface WebOptions {
+  readonly settings: Pick<SlackSettings, 'api_url'>;
+  readonly log: Log;
+  /** Aborted when the bot stops. Questions to Slack that are still open then end. */
+  readonly signal?: AbortSignal;
 }
 
-export function clientOptions({ api_url: url }: Pick<SlackSettings, 'api_url'>, log: Log) {
+export function createWeb(token: string | undefined, options: WebOptions): Web {
+  return new webApi.WebClient(token, clientOptions(options));
+}
+
+export function clientOptions({ settings, log, signal }: WebOptions) {
+  const { api_url: url } = settings;
   return {
     ...(url === '' ? {} : { slackApiUrl: url }),
     retryConfig: RETRIES,
     rejectRateLimitedCalls: true,
     timeout: TIME_LIMIT_MS,
-    fetch: createFetch(url === '' ? API_URL : url),
+    fetch: createFetch(url === '' ? API_URL : url, signal),
     logger: slackLogger(log),
   };
 }

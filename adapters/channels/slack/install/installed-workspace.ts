@@ -1,7 +1,5 @@
 import { webApi } from '@slack/bolt';
-import type { Log } from '../../../../src/adapter-kit.ts';
-import type { SlackSettings } from '../settings.ts';
-import { clientOptions } from '../web.ts';
+import { clientOptions, type WebOptions } from '../web.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Installation } from './installations.ts';
 
@@ -11,19 +9,17 @@ export interface InstalledWorkspace {
   use(token: string): void;
 }
 
-export interface InstalledOptions {
-  readonly settings: Pick<SlackSettings, 'api_url'>;
-  readonly log: Log;
+export interface InstalledOptions extends WebOptions {
   readonly secret: string;
 }
 
 /** A workspace that installed the app. Its token may change while the bot runs. */
 export function installedWorkspace(
   { teamId, botUserId, botId, token: first }: Installation,
-  { settings, log, secret }: InstalledOptions,
+  { secret, ...webOptions }: InstalledOptions,
 ): InstalledWorkspace {
   let token = first;
-  const options = clientOptions(settings, log);
+  const options = clientOptions(webOptions);
   const withToken: webApi.FetchFunction = (url, request) =>
     options.fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
   const web = new webApi.WebClient(undefined, { ...options, fetch: withToken });

@@ -159,9 +159,8 @@ function isSame({ workspace }: Member, { botId, botUserId }: Installation): bool
 }
 
 function createMember(options: InstalledOptions, installation: Installation): Member {
-  const { settings, log } = options;
   const secret = options.secretFor(installation.teamId);
-  const installed = installedWorkspace(installation, { settings, log, secret });
+  const installed = installedWorkspace(installation, { ...options, secret });
   return { ...installed, bot: options.open(installed.workspace) };
 }
 
@@ -193,9 +192,8 @@ const GONE = new Set(['account_inactive', 'token_revoked']);
 async function findGone(options: InstalledOptions, teamId: string): Promise<Installation | null> {
   const found = await options.installations.find(teamId);
   if (found === null) return null;
-  const { settings, log } = options;
   const asked = await options.renew(found);
-  const { workspace } = installedWorkspace(asked, { settings, log, secret: '' });
+  const { workspace } = installedWorkspace(asked, { ...options, secret: '' });
   try {
     await workspace.web.auth.test();
     return null;

@@ -45,7 +45,7 @@ export function oauthOptions(parts: OAuthFlowOptions): OAuthOptions {
       installPath: INSTALL_PATH,
       redirectUriPath: REDIRECT_PATH,
       stateStore: createStates({ ...parts, secret: vault.secretFor('states'), options }),
-      clientOptions: clientOptions(settings, log),
+      clientOptions: clientOptions({ settings, log }),
       ...authorizationUrl(settings),
       renderHtmlForInstallPath: (url) => pageHtml({ ...WELCOME, link: { label: 'Add to Slack', url } }),
       callbackOptions: {
@@ -97,7 +97,7 @@ async function mayStay(
   if (refusal === null) return true;
   const token = installation.bot?.token;
   if (token !== undefined) {
-    await createWeb(token, settings, log)
+    await createWeb(token, { settings, log })
       .auth.revoke()
       .catch((error: unknown) => {
         log.warn('An unwanted token could not be revoked', { cause: describe(error) });

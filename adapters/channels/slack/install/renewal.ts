@@ -39,7 +39,7 @@ async function renew(
 ): Promise<Installation> {
   const oauth = oauthOf(settings);
   try {
-    const answer = await createWeb(undefined, settings, log).oauth.v2.access({
+    const answer = await createWeb(undefined, { settings, log }).oauth.v2.access({
       client_id: oauth?.clientId ?? '',
       client_secret: oauth?.clientSecret ?? '',
       grant_type: 'refresh_token',

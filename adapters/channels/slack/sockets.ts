@@ -3,7 +3,7 @@ import { type ChannelSink, type Clock, describe, type Log, StrataError } from '.
 import { guardSocket, reportMalformed } from './packets.ts';
 import { DELIVERY } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
-import { clientOptions, codeOf, retryAfterOf, slackLogger } from './web.ts';
+import { clientOptions, codeOf, reachingPauseMs, slackLogger } from './web.ts';
 
 interface SocketOptions {
   readonly settings: SlackSettings;
@@ -24,8 +24,6 @@ interface SocketListener {
 
 /** A socket without a response to a ping within this time is closed. */
 const PING_TIMEOUT_MS = 3_000;
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 30_000;
 
 /**
  * Several sockets at once: Slack sends each event to one of them, so events still arrive while another one reconnects.
@@ -153,9 +151,7 @@ async function openOne(
       // The library rejects with nothing when a socket ends before it is open.
       const cause = error === undefined ? 'Slack ended the connection, or sent nothing' : describe(error);
       log.warn('A Slack socket could not be opened; trying again', { attempt, cause });
-      const askedMs = (retryAfterOf(error) ?? 0) * 1000;
-      const pauseMs = Math.max(askedMs, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
-      await clock.sleep(pauseMs, { signal }).catch(() => undefined);
+      await clock.sleep(reachingPauseMs(error, attempt), { signal }).catch(() => undefined);
     }
   }
 }

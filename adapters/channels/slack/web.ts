@@ -72,6 +72,15 @@ export function retryAfterOf(error: unknown): number | null {
   return isUnknown ? UNKNOWN_WAIT_S : null;
 }
 
+const FIRST_REACHING_PAUSE_MS = 250;
+const MAX_REACHING_PAUSE_MS = 30_000;
+
+/** The pause before the bot tries again to reach Slack, which it does for as long as it runs. */
+export function reachingPauseMs(error: unknown, attempt: number): number {
+  const askedMs = (retryAfterOf(error) ?? 0) * 1000;
+  return Math.max(askedMs, Math.min(MAX_REACHING_PAUSE_MS, FIRST_REACHING_PAUSE_MS * 2 ** attempt));
+}
+
 export interface Patience {
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { unlessAborted } from '../shared/within.ts';
-import { codeOf, isOfToken, isPassing, retryAfterOf, type Web } from './web.ts';
+import { codeOf, isOfToken, isPassing, reachingPauseMs, retryAfterOf, type Web } from './web.ts';
 
 /** The bot in one workspace. */
 export interface Workspace {
@@ -27,9 +27,6 @@ export async function openWorkspace(web: Web, token: string): Promise<Workspace>
   }
 }
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-
 interface Reaching {
   readonly clock: Clock;
   readonly log: Log;
@@ -47,9 +44,8 @@ export async function whenReached(
     try {
       return await unlessAborted(signal, open());
     } catch (error) {
-      const askedMs = (retryAfterOf(error) ?? 0) * 1000;
-      if (askedMs === 0 && !isPassing(error)) throw error;
-      const pauseMs = Math.max(askedMs, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt));
+      if (retryAfterOf(error) === null && !isPassing(error)) throw error;
+      const pauseMs = reachingPauseMs(error, attempt);
       log.warn('Slack cannot be reached; trying again', { cause: describe(error), inMs: pauseMs });
       await clock.sleep(pauseMs, { signal });
     }

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ended, openFolder } from './e2e/strata.ts';
+import { ENVIRONMENT } from './support/environment.ts';
 import { freePort, listening } from './support/port.ts';
 
 /** Every example runs as its first lines say, in its own process, without a network. */
@@ -26,7 +27,7 @@ interface Program extends Disposable {
 
 function start(cwd: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
   const [program = '', ...rest] = args;
-  const env = { PATH: process.env['PATH'] ?? '', USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9', ...environment };
+  const env = { ...ENVIRONMENT, ...environment };
   return spawn(process.execPath, ['--import', join(folder, 'clone.ts'), join(folder, program), ...rest], { cwd, env });
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { ENVIRONMENT } from '../support/environment.ts';
 
 /** The entry as a user runs it. */
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -25,9 +26,6 @@ export interface Folder extends Disposable {
   runProcess(args: readonly string[], input?: string | Buffer): Promise<Ended>;
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
 }
-
-/** No key of the machine's owner and no server of theirs: the built-in model answers. */
-const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9' };
 
 export function openFolder(environment: Readonly<Record<string, string>> = {}): Folder {
   const path = mkdtempSync(join(tmpdir(), 'strata-cli-'));

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { ENVIRONMENT } from '../support/environment.ts';
 import { ended, MAIN, openFolder } from './strata.ts';
 
 /** `script` runs a command in its own terminal, as a person would. */
@@ -15,7 +16,7 @@ const hasScript = ((): boolean => {
 describe.skipIf(!hasScript)('at a real terminal', () => {
   const open = (folder: { readonly path: string }, args = '', columns = 0) => {
     const command = `${columns === 0 ? '' : `stty cols ${columns}; `}${process.execPath} ${MAIN} ${args}`;
-    const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9' };
+    const env = { ...ENVIRONMENT, TERM: 'xterm' };
     return spawn('script', ['-qefc', command, '/dev/null'], { cwd: folder.path, env });
   };
   /** Waits until the screen has shown the text. */

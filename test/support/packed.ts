@@ -18,6 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import { z } from 'zod';
+import { ENVIRONMENT } from './environment.ts';
 
 const root = join(import.meta.dirname, '../..');
 const modules = join(root, 'node_modules');
@@ -112,12 +113,13 @@ function openProject(unpacked: string, manifest: Manifest, packages: readonly st
   };
 }
 
-/** No key of the machine's owner and no server of theirs: the built-in model answers. */
 function ended(cwd: string, [program = '', ...args]: readonly string[], input = ''): Promise<Ended> {
-  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const PATH = [dirname(process.execPath), ENVIRONMENT['PATH']].join(delimiter);
+  // The paths of a project are new in every run.
+  const NODE_COMPILE_CACHE = join(inject('runFolder'), 'compiled');
   const child = spawn(program, args, {
     cwd,
-    env: { PATH, HOME: cwd, TMPDIR: tmpdir(), USER: 'Ada', OLLAMA_HOST: '127.0.0.1:9' },
+    env: { ...ENVIRONMENT, PATH, HOME: cwd, TMPDIR: tmpdir(), NODE_COMPILE_CACHE },
   });
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -522,6 +522,13 @@ describe('maintenance', () => {
     });
   });
 
+  test('past tenses stay as they are', async () => {
+    const text =
+      '[#3 | 2026-11-20 10:01 | Mei] My garage is empty since I sold the car. It holds twenty people when it rains.';
+    const saved = savedIn(await partsOf(maintenance('compact', { text })));
+    expect(saved.map((memory) => memory.text)).toContain("Mei's garage is empty since Mei sold the car.");
+  });
+
   test('known facts are not saved again', async () => {
     const known = '<known-abc>\n- [m1] Ada prefers tea.\n</known-abc>\n';
     const saved = savedIn(await partsOf(maintenance('compact', { text: `${known}${conversation}` })));

@@ -4,6 +4,7 @@ export const fixedVerbs: ReadonlySet<string> = new Set(
   was had did went said told got came saw took made gave found left met felt thought knew wrote ran ate drank lost won
   paid built sent spent started brought bought caught chose drew drove fell flew forgot grew heard held kept led meant
   met moved read rode rose sang sat slept spoke stood swam taught threw understood woke wore became began broke used
+  sold fed fought hid hung laid lent lit rang sank shook shot stole stuck swore swept tore wept
   put set let cut hit cost quit signed`.split(/\s+/),
 );
 

@@ -67,7 +67,8 @@ async function create() {
   for (const source of ['shared', language])
     copyTemplate(fileURLToPath(new URL(`template/${source}/`, import.meta.url)), target, values);
   const shown = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
-  process.stdout.write(`${folder} is ready:\n\n  cd ${shown}\n  npm install\n  npm test\n  npm start\n`);
+  const keys = values.ENVIRONMENT.startsWith('#') ? '' : '  cp .env.sample .env   # then fill it in\n';
+  process.stdout.write(`${folder} is ready:\n\n  cd ${shown}\n  npm install\n  npm test\n${keys}  npm start\n`);
 }
 
 function copyTemplate(from, to, values) {

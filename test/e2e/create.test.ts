@@ -82,7 +82,8 @@ describe('create-stratabot', () => {
     for (const provider of ['openai', 'anthropic', 'google', 'ollama', 'openrouter']) {
       for (const platform of ['discord', 'slack']) {
         const folder = `versions-${provider}-${platform}`;
-        await create(folder, '--platform', platform, '--model', `${provider}:x`);
+        const { stdout } = await create(folder, '--platform', platform, '--model', `${provider}:x`);
+        expect(stdout).toContain('cp .env.sample .env');
         const { stratabot, zod, ...sdks } = manifestOf(folder).dependencies;
         expect(stratabot).toBe(`^${version}`);
         expect(zod).toMatch(/^\^4\./);
@@ -94,7 +95,8 @@ describe('create-stratabot', () => {
 
   it.each(['ts', 'js'])('runs the image with the flags of this repository: %s', async (language) => {
     const folder = `flags-${language}`;
-    await create(folder, '--language', language);
+    const { stdout } = await create(folder, '--language', language);
+    expect(stdout).not.toContain('.env');
     const own = readRoot().scripts.start.replace('bin/strata.js', 'node_modules/stratabot/bin/strata.js');
     const [command, ...args] = own.split(' ');
     expect([command, args.at(-1)]).toEqual(['node', 'start']);

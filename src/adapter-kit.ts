@@ -6,7 +6,8 @@ export { yieldToEventLoop } from './util/event-loop.ts';
 export type * from './ports/events.ts';
 
 // Domain types.
-export * from './domain/message.ts';
+export type * from './domain/message.ts';
+export { AUDIENCES, looserThan, ROLES, textOf, tighter, tighterThan } from './domain/message.ts';
 export {
   childRangeOf,
   depthOf,
@@ -16,25 +17,26 @@ export {
   parseKey,
   platformOf,
   placeOf,
-  rootOf,
   TERMINAL_HOME,
   workspaceOf,
 } from './domain/key.ts';
 
 // The ports.
-export * from './ports/channel.ts';
+export type * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
 export type * from './ports/blob-store.ts';
 export * from './ports/outbox-store.ts';
-export * from './ports/summary-store.ts';
+export type * from './ports/summary-store.ts';
 export type * from './ports/upkeep.ts';
-export * from './ports/memory-store.ts';
-export * from './ports/journal.ts';
+export type * from './ports/memory-store.ts';
+export { MEMORY_EVENT_KINDS, MEMORY_KINDS, MEMORY_STATES } from './ports/memory-store.ts';
+export type * from './ports/journal.ts';
+export { MAINTENANCE_OUTCOMES, MAINTENANCE_TRIGGERS, MAINTENANCE_WORK } from './ports/journal.ts';
 export type * from './ports/provenance-store.ts';
 export type * from './ports/search.ts';
 export type * from './ports/reranker.ts';
-export * from './ports/model.ts';
+export type * from './ports/model.ts';
 export type * from './ports/prices.ts';
 export type * from './ports/engine.ts';
 export type * from './ports/engine-children.ts';
@@ -64,7 +66,7 @@ export { MAX_INTEGER } from './commands/spec.ts';
 export { actionOf, asksConfirmation, optionsToAsk } from './commands/actions.ts';
 export { builtInSpecs } from './commands/built-in.ts';
 export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/parse.ts';
-export * from './ports/reply.ts';
+export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
@@ -99,7 +101,7 @@ export {
   leadOf,
   tidyReply,
 } from './util/text.ts';
-export { causeText, formatCost, formatDollars, formatTokens } from './costs/format.ts';
+export { causeText, formatCost, formatDollars } from './costs/format.ts';
 
 // What the inspector reads.
 export { BUILT_IN_ENGINES } from './config/known.ts';
@@ -109,15 +111,15 @@ export type { AuditRow } from './inspection/audit.ts';
 export type { ContextView } from './inspection/context.ts';
 export type { ConversationView, GaugeView, MemoryLine, MessageLine, Whereabouts } from './inspection/conversation.ts';
 export type { CostsView } from './inspection/costs.ts';
-export type * from './inspection/find.ts';
-export type * from './inspection/gauges.ts';
-export type * from './inspection/health.ts';
+export type { Findings, FindQuery, FindStart, FoundMemory, FoundMessage } from './inspection/find.ts';
+export type { Gauge, GaugeReading } from './inspection/gauges.ts';
+export type { DueWork, Health } from './inspection/health.ts';
 export type { Moment } from './inspection/history.ts';
-export type * from './inspection/inspection.ts';
+export type { ConversationPages, Inspection, MemoryPages } from './inspection/inspection.ts';
 export type { LayerSpan } from './inspection/layers.ts';
 export type { MemoryView } from './inspection/memories.ts';
 export type { MemoriesView, MemoryFilter, Person, PlacedMemory } from './inspection/memory-list.ts';
-export type * from './inspection/overview.ts';
+export type { ConversationRow, ConversationRows } from './inspection/overview.ts';
 export type { RerunView } from './inspection/rerun.ts';
 export { BODY_FORMS, type BodyForm, providerBody } from './requests/provider-body.ts';
 export { MAX_SYSTEM_LENGTH, type Rerun, systemTextOf } from './requests/rerun.ts';

@@ -16,14 +16,11 @@ describe('the API reference', () => {
     expect(entryPoints().map(({ name }) => name)).toContain('stratabot/program');
   });
 
-  it('has each export that a program can use', async () => {
+  it('has exactly the values that a program can use', async () => {
     for (const { name, file } of entryPoints()) {
-      const values = Object.keys(await import(file));
-      const documented = new Set(apiOf(file).map((entry) => entry.name));
-      expect(
-        values.filter((value) => !documented.has(value)),
-        name,
-      ).toEqual([]);
+      const values = apiOf(file).filter(({ declaration }) => !/^(?:interface|type) /u.test(declaration));
+      const documented = values.map((entry) => entry.name);
+      expect(documented.toSorted(), name).toEqual(Object.keys(await import(file)).toSorted());
     }
   }, 240_000);
 

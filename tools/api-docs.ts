@@ -53,7 +53,10 @@ export function apiOf(file: string): readonly ApiEntry[] {
 }
 
 function entriesOf(file: string, module: Module, statement: Statement): readonly ApiEntry[] {
-  if (statement.type === 'ExportAllDeclaration') return apiOf(join(dirname(file), statement.source.value));
+  if (statement.type === 'ExportAllDeclaration') {
+    const all = apiOf(join(dirname(file), statement.source.value));
+    return statement.exportKind === 'type' ? all.filter(isType) : all;
+  }
   if (statement.type !== 'ExportNamedDeclaration') return [];
   if (statement.declaration !== null) return declared(module, statement);
   const from = statement.source === null ? file : join(dirname(file), statement.source.value);
@@ -62,6 +65,11 @@ function entriesOf(file: string, module: Module, statement: Statement): readonly
     const found = findDeclaration(from, local.name);
     return found === undefined ? [] : [{ ...found, name: exported.name }];
   });
+}
+
+/** `export type *` exports no values. */
+function isType({ declaration }: ApiEntry): boolean {
+  return /^(?:interface|type) /u.test(declaration);
 }
 
 function findDeclaration(file: string, name: string): ApiEntry | undefined {

@@ -54,6 +54,6 @@ async function read({ inspect }: Pick<CommandServices, 'inspect'>, conversation:
   }
 }
 
-export function gaugeOf({ agentId, modelId, measurement, thresholds }: ContextReport): Gauge {
+function gaugeOf({ agentId, modelId, measurement, thresholds }: ContextReport): Gauge {
   return { agentId, modelId, measurement, thresholds };
 }

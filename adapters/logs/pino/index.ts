@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
-import type { Log, LogFields, LogLevel, Severity } from '../../../src/adapter-kit.ts';
+import { LOG_LEVELS, type Log, type LogFields, type LogLevel, type Severity } from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
 import { createRedactor } from './redact.ts';
 
@@ -19,9 +19,6 @@ export interface LogOutput {
   readonly isTTY?: boolean | undefined;
 }
 
-/** From the least severe to the most. */
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
-
 /**
  * A log based on pino: one JSON object per line, or a readable line in a terminal. Written synchronously, so that a
  * crash loses nothing.
@@ -29,7 +26,7 @@ const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 export function createPinoLog(options: PinoLogOptions): Log {
   let logger: Logger | null = null;
   const lineOf = (level: Severity) => (message: string, fields?: LogFields) => {
-    if (LEVELS.indexOf(level) < LEVELS.indexOf(options.level)) return;
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(options.level)) return;
     logger ??= openLogger(options);
     logger[level](distinct(fields), message);
   };

@@ -28,6 +28,7 @@ export interface OutgoingFile {
   readonly mediaType?: string;
 }
 
+/** How `bot.send` treats a repeated call, and who can read what it sends. */
 export interface SendOptions {
   /**
    * Your own id for the message, at most 200 characters. A second call with it in the same conversation sends nothing.
@@ -37,6 +38,7 @@ export interface SendOptions {
   readonly audience?: Audience;
 }
 
+/** The message as stored. It may not be posted yet. */
 export interface Sent {
   /** Its seq in the transcript. */
   readonly seq: number;

@@ -5,8 +5,11 @@ type Brand<Name extends string> = string & { readonly [brand]: Name };
 
 /** `platform:workspace:channel[:thread]`, built and parsed only by `domain/key.ts`. */
 export type ConversationKey = Brand<'ConversationKey'>;
+/** Opaque id of a summary, unique in the store. */
 export type SummaryId = Brand<'SummaryId'>;
+/** Opaque id of a memory, unique in the store. */
 export type MemoryId = Brand<'MemoryId'>;
+/** Opaque id of a blob, unique in the store. */
 export type BlobId = Brand<'BlobId'>;
 
 /** Any value of JSON. */
@@ -34,6 +37,7 @@ export interface Author {
   readonly kind: 'person' | 'bot';
 }
 
+/** What was written. `textOf` joins the text parts of a message. */
 export interface TextPart {
   readonly kind: 'text';
   readonly text: string;

@@ -1,5 +1,6 @@
 import type { BlobId } from '../domain/message.ts';
 
+/** A text to store. The writer sets its id. */
 export interface NewBlob {
   readonly id: BlobId;
   readonly text: string;
@@ -19,9 +20,11 @@ export interface BlobStore {
     conversationId: number,
     query: { readonly since: number; readonly after: BlobId | null; readonly limit: number },
   ): Promise<readonly { readonly id: BlobId; readonly createdAt: number }[]>;
+  /** Deletes the blobs that were put before this time, and returns their number. */
   expire(before: number): Promise<number>;
 }
 
+/** A piece of a blob. Lengths are characters (UTF-16 units). */
 export interface BlobRange {
   readonly text: string;
   readonly totalLength: number;

@@ -150,6 +150,7 @@ export interface QuotedMessage {
   readonly shown: string;
 }
 
+/** A stored conversation, for comparing its audience with that on the platform. */
 export interface KeptConversation {
   readonly conversation: ConversationKey;
   /** As stored; it only ever gets narrower. */
@@ -218,6 +219,7 @@ export interface Cursor {
   readonly kept: () => Promise<readonly KeptMessage[]>;
 }
 
+/** A stored message, for finding out whether it was edited or deleted since. */
 export interface KeptMessage {
   readonly externalId: string;
   readonly at: number;

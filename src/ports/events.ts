@@ -165,6 +165,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
   | { readonly kind: 'error.internal'; readonly message: string }
 );
 
+/** The names of all events, such as `turn.failed`. */
 export type EventKind = StrataEvent['kind'];
 /** The events of one kind. */
 export type EventOf<Kind extends EventKind> = Extract<StrataEvent, { kind: Kind }>;

@@ -13,6 +13,7 @@ export interface UsageRow extends TokenCounts {
   readonly at: number;
 }
 
+/** Why a request could not use the whole prefix that the previous one left in the provider's cache. */
 export const CACHE_LOSS_CAUSES = [
   /** A summary replaced messages, or filled a gap. */
   'compaction',
@@ -47,10 +48,15 @@ export interface CacheLoss {
   readonly tokens: number;
 }
 
+/** The losses of one cause: their number and their tokens. */
 export interface CacheLossTotal extends CacheLoss {
   readonly losses: number;
 }
 
+/**
+ * What a run does: summarise messages of the tail (`compact`) or of a gap (`fill`), write a summary once more after an
+ * edit or on request (`rewrite`), make one summary of several (`condense`), or only extract memories (`extract`).
+ */
 export const MAINTENANCE_WORK = ['compact', 'fill', 'rewrite', 'condense', 'extract'] as const;
 export type MaintenanceWork = (typeof MAINTENANCE_WORK)[number];
 
@@ -68,6 +74,7 @@ export const MAINTENANCE_TRIGGERS = [
 ] as const;
 export type MaintenanceTrigger = (typeof MAINTENANCE_TRIGGERS)[number];
 
+/** `stale`: the conversation changed during the run, so nothing was stored. */
 export const MAINTENANCE_OUTCOMES = ['committed', 'stale', 'failed'] as const;
 export type MaintenanceOutcome = (typeof MAINTENANCE_OUTCOMES)[number];
 
@@ -118,6 +125,7 @@ export interface CacheLog {
   losses(query: Pick<SpendingQuery, 'since' | 'conversationId'>): Promise<readonly CacheLossTotal[]>;
 }
 
+/** What the requests of a turn did to the provider's prefix cache. */
 export interface CacheNote {
   /** Of the turn's last request, for comparison with the next one. */
   readonly print: string;
@@ -168,18 +176,22 @@ export interface Spent extends Omit<TokenCounts, 'hourCacheWriteTokens'> {
   readonly unpricedCalls: number;
 }
 
+/** The calls of a conversation with one purpose and model. */
 export interface UsageTotal extends Spent {
   readonly purpose: ModelPurpose;
   readonly model: string;
 }
 
+/** What the costs can be grouped by. Days are UTC. */
 export const SPENDING_KEYS = ['day', 'agent', 'conversation', 'person', 'purpose', 'model'] as const;
 export type SpendingKey = (typeof SPENDING_KEYS)[number];
 
+/** Which calls to sum up, and how to group them. */
 export interface SpendingQuery {
   readonly by: SpendingKey;
   /** Calls since the start of the (UTC) day of this time; null for all. */
   readonly since: number | null;
+  /** Null for all conversations. */
   readonly conversationId: number | null;
   readonly limit: number;
 }
@@ -212,6 +224,7 @@ export interface StateStore {
   of(conversationId: number): ConversationState;
 }
 
+/** The values of one conversation by name. They are deleted with the conversation. */
 export interface ConversationState {
   get(name: string): Promise<JsonValue | undefined>;
   /**

@@ -2,7 +2,7 @@
 export const SEVERITIES = ['debug', 'info', 'warn', 'error'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The lowest severity that a log writes; `silent` writes nothing. */
+/** The lowest severity that a log writes, in ascending order; `silent` writes nothing. */
 export const LOG_LEVELS = [...SEVERITIES, 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -14,4 +14,5 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
+/** What a line says besides the name of its event. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;

@@ -1,5 +1,9 @@
 import type { Audience, BlobId, ConversationKey, JsonValue, MemoryId, SummaryId } from '../domain/message.ts';
 
+/**
+ * What sort of statement a memory is. The kind sets the default importance, and how fast the memory fades. A `fact`
+ * stays true, an `observation` may change; an `instruction` is a wish about how the bot should behave.
+ */
 export const MEMORY_KINDS = [
   'fact',
   'preference',
@@ -80,6 +84,7 @@ export interface MemoryReader {
   readonly sharePublic: boolean;
 }
 
+/** A memory to store. The store sets the rest of its fields; sources are part of the `MemoryWrite`. */
 export type NewMemory = Omit<
   Memory,
   'sources' | 'supersededBy' | 'recallCount' | 'lastRecalledAt' | 'createdAt' | 'updatedAt'
@@ -103,6 +108,7 @@ export type MemoryWrite =
       readonly sources: readonly number[];
     };
 
+/** Which memories to list. Every filter that is given must match; an empty list matches nothing. */
 export interface MemoryList {
   readonly reader: MemoryReader;
   readonly kinds?: readonly MemoryKind[];
@@ -128,6 +134,7 @@ export interface MemoryList {
   readonly offset: number;
 }
 
+/** The fields to replace; missing ones stay as they are. `text` and `fingerprint` change together. */
 export type MemoryChange = Partial<
   Pick<
     Memory,
@@ -135,6 +142,7 @@ export type MemoryChange = Partial<
   >
 >;
 
+/** What can happen to a memory. `corroborated`: somebody said it again. */
 export const MEMORY_EVENT_KINDS = [
   'added',
   'corroborated',
@@ -187,6 +195,7 @@ export interface Redaction {
   readonly blobIds?: readonly BlobId[];
 }
 
+/** Messages to redact because the platform has deleted them. */
 export interface MessageRedaction {
   readonly externalIds: readonly string[];
   /** Texts in any conversation that repeat it, as found by `memory/removal.ts`. Default: none. */
@@ -194,6 +203,7 @@ export interface MessageRedaction {
   readonly now: number;
 }
 
+/** Sentences to remove from one message. */
 export interface SentenceRemoval {
   readonly conversationId: number;
   readonly seq: number;
@@ -231,11 +241,13 @@ export interface MemoryStore {
   forgotten(place: string, fingerprints: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+/** Whether the text is gone from the files of the store, too. */
 export interface Scrubbed {
   /** One sentence about where deleted text remains in the store's files, and until when. Null if it is gone. */
   readonly remains: string | null;
 }
 
+/** Writes to apply in one transaction. */
 export interface MemorySave {
   /** The conversation of the sources; null for memories added by the operator. */
   readonly conversationId: number | null;

@@ -53,9 +53,11 @@ export interface ModelRequest {
   readonly providerOptions?: ProviderOptions;
 }
 
+/** How much a model may reason, from nothing to as much as it can. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
+/** Options by the name of the provider and of the option, passed on unchecked. From `provider_options` of the agent. */
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
 
 /**
@@ -77,6 +79,10 @@ export type ModelMessage =
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 
+/**
+ * A piece of a message of a person. The `url` of an image is `https:`, `http:` or `data:`; links of platforms may
+ * expire.
+ */
 export type UserContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly url: string };
@@ -112,6 +118,10 @@ export type ModelPart =
   | { readonly kind: 'call'; readonly call: ToolCall }
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: ModelUsage };
 
+/**
+ * Why the model ended: it was done (`stop`), reached `maxOutputTokens` or the end of its window (`length`), asks for
+ * tools (`tool-calls`), or its content filter stopped it (`filtered`).
+ */
 export const FINISH_REASONS = ['stop', 'length', 'tool-calls', 'filtered', 'other'] as const;
 export type FinishReason = (typeof FINISH_REASONS)[number];
 

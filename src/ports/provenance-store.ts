@@ -24,6 +24,7 @@ export interface ProvenanceStore {
   withheld(query: WithheldQuery): Promise<readonly WithheldMemory[]>;
 }
 
+/** A person, and the reader who asks for their memories. */
 export interface WithheldQuery {
   readonly subjectId: string;
   /** Where the id identifies this person: `platform` or `platform:workspace`. */
@@ -43,6 +44,7 @@ export interface WithheldMemory {
   readonly createdAt: number;
 }
 
+/** A memory that replies of a conversation were given. */
 export interface MemoryReading {
   readonly memoryId: MemoryId;
   readonly conversationId: number;
@@ -63,6 +65,7 @@ export interface HeldSentence {
   readonly at: number;
 }
 
+/** What to do with a held sentence of a place. */
 export interface HeldDecision {
   readonly id: string;
   readonly place: string;

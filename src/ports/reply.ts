@@ -1,3 +1,4 @@
+/** Whether a reply informs, confirms a change, or warns of something, such as a failure. Channels may choose a color by it. */
 export const TONES = ['info', 'success', 'error'] as const;
 export type Tone = (typeof TONES)[number];
 
@@ -18,11 +19,13 @@ export interface CommandReply {
   readonly tone: Tone;
 }
 
+/** A text file. The name includes the extension. */
 export interface ReplyFile {
   readonly name: string;
   readonly text: string;
 }
 
+/** A picture for platforms that show one. */
 export interface ReplyPicture {
   readonly name: string;
   readonly mediaType: 'image/png';
@@ -31,11 +34,13 @@ export interface ReplyPicture {
   readonly description: string;
 }
 
+/** A labelled value, such as "Model" and its id. */
 export interface ReplyField {
   readonly name: string;
   readonly value: string;
 }
 
+/** A table. Each row has a cell for each column. */
 export interface ReplyRows {
   readonly columns: readonly string[];
   readonly cells: readonly (readonly string[])[];

@@ -9,6 +9,7 @@ export interface Reranker {
   embed(request: EmbedRequest): Promise<readonly (readonly number[])[]>;
 }
 
+/** Texts to turn into vectors, which must come back in the same order. */
 export interface EmbedRequest {
   /** `provider:model`, as in `rerank_model`. */
   readonly model: string;
@@ -19,6 +20,7 @@ export interface EmbedRequest {
   readonly signal: AbortSignal;
 }
 
+/** A question, and the texts to score. The scores must come back in the order of the texts. */
 export interface RerankRequest extends EmbedRequest {
   readonly question: string;
 }

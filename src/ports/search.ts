@@ -14,6 +14,7 @@ export interface Search {
   summaries(query: SummaryQuery): Promise<readonly SummaryHit[]>;
 }
 
+/** Words to look for in one conversation. `fromSeq`, `toSeq` and `sinceAt` are inclusive. */
 export interface EntryQuery {
   readonly conversationId: number;
   /** Words of a person, from which the engine builds its query. An empty text finds nothing. */
@@ -27,11 +28,13 @@ export interface EntryQuery {
   readonly sinceAt?: number;
 }
 
+/** The seq of a matching entry. Read its text with `transcript.pick`. */
 export interface EntryHit {
   readonly seq: number;
   readonly score: number;
 }
 
+/** Words to look for in the memories that a reader may read. */
 export interface MemoryQuery {
   readonly reader: MemoryReader;
   readonly text: string;
@@ -40,17 +43,20 @@ export interface MemoryQuery {
   readonly limit: number;
 }
 
+/** The id of a matching memory. */
 export interface MemoryHit {
   readonly id: MemoryId;
   readonly score: number;
 }
 
+/** Words to look for in the summaries of one conversation. */
 export interface SummaryQuery {
   readonly conversationId: number;
   readonly text: string;
   readonly limit: number;
 }
 
+/** The id of a matching summary. */
 export interface SummaryHit {
   readonly id: SummaryId;
   readonly score: number;

@@ -33,6 +33,7 @@ export type SpecificKind = (typeof SPECIFIC_KINDS)[number];
 /** Seqs in ascending order by what their entries say. It holds no text, so nothing in it has to be forgotten. */
 export type LossIndex = Readonly<Partial<Record<SpecificKind, readonly number[]>>>;
 
+/** A summary to store. The store sets the rest of its fields. */
 export type NewSummary = Omit<Summary, 'conversationId' | 'kind' | 'stale' | 'supersededBy' | 'lost'> & {
   /** Default: nothing is lost. */
   readonly lost?: LossIndex;

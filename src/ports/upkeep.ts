@@ -27,12 +27,15 @@ export interface ArchiveHeader {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+/** Receives a dump: one header, then the rows of each table in batches. */
 export interface ArchiveSink {
   /** Everything written before this is ignored, because reading started over. */
   begin(header: ArchiveHeader): Promise<void>;
+  /** Tables arrive one after the other, each after those that it refers to. Resolves when the rows are written. */
   rows(table: string, rows: readonly ArchiveRow[]): Promise<void>;
 }
 
+/** One row by column, the same for every store. Nested values are JSON text. */
 export type ArchiveRow = Readonly<Record<string, string | number | null>>;
 
 /** Can be read more than once. */

@@ -118,6 +118,11 @@ describe('classify', () => {
     expect(classify(error, now, ['correct-horse-battery']).detail).toBe(`${'x'.repeat(290)} *** (HTTP 401)`);
   });
 
+  test('the detail hides the longer of two secrets whole', () => {
+    const { detail } = classify(new Error('It was sesame-street.'), now, ['sesame', 'sesame-street']);
+    expect(detail).toBe('It was ***.');
+  });
+
   test('classifies errors that are circular or very long', () => {
     const loop: Record<string, unknown> = { message: 'prompt is too long' };
     loop['cause'] = loop;

@@ -55,6 +55,11 @@ describe('a reranker over HTTP', () => {
     await expect(reranker.rerank(asked)).rejects.toThrow(message);
   });
 
+  it('hides the password in an address from its errors', async () => {
+    const reranker = createHttpReranker({ providers: { local: { baseUrl: 'http://me:sesame-street@127.0.0.1:1' } } });
+    await expect(reranker.rerank(asked)).rejects.toThrow('***/rerank');
+  });
+
   it('quotes nothing of an answer that is not JSON', async () => {
     await using server = await startJsonServer(() => ({ body: null, text: 'What colour is my tent?' }));
     const reranker = createHttpReranker({ providers: { local: { baseUrl: server.url } } });

@@ -1,8 +1,14 @@
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
-import { LOG_LEVELS, type Log, type LogFields, type LogLevel, type Severity } from '../../../src/adapter-kit.ts';
+import {
+  createRedactor,
+  LOG_LEVELS,
+  type Log,
+  type LogFields,
+  type LogLevel,
+  type Severity,
+} from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
-import { createRedactor } from './redact.ts';
 
 export interface PinoLogOptions {
   readonly level: LogLevel;

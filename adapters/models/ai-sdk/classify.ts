@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ModelFailure } from '../../../src/adapter-kit.ts';
+import { createRedactor, type ModelFailure } from '../../../src/adapter-kit.ts';
 import { reasonIn } from './error-body.ts';
 import {
   cutOff,
@@ -115,8 +115,8 @@ function detailOf({ message, status, body }: Evidence, secrets: readonly string[
   // Some packages make the whole body the message.
   const told = isEmpty || message.startsWith('{') ? reasonIn(isEmpty ? body : message) : null;
   // A shorter one would be part of ordinary words.
-  const hidden = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
-  const shown = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), told ?? message);
+  const hide = createRedactor(secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH));
+  const shown = hide(told ?? message);
   // Cut last, so that no beginning of a secret is left at the end.
   const line = shown.replace(/\s+/g, ' ').trim().slice(0, MAX_DETAIL_LENGTH) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');

@@ -1,4 +1,4 @@
-import type { Reranker } from '../../../src/adapter-kit.ts';
+import { createRedactor, credentialsIn, describe, type Reranker } from '../../../src/adapter-kit.ts';
 import { readScores, readVectors, toEmbeddingsBody, toRerankBody } from './map.ts';
 
 export interface HttpRerankerOptions {
@@ -20,7 +20,12 @@ export function createHttpReranker({ providers }: HttpRerankerOptions): Reranker
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     };
     const address = `${baseUrl.replace(/\/$/, '')}${path}`;
-    return await readJson(await fetch(address, { method: 'POST', headers, body: JSON.stringify(body), signal }), path);
+    const sent = { method: 'POST', headers, body: JSON.stringify(body), signal };
+    const response = await fetch(address, sent).catch((error: unknown) => {
+      // A client that accepts no password in an address repeats the address.
+      throw new Error(createRedactor(credentialsIn(baseUrl))(describe(error)));
+    });
+    return await readJson(response, path);
   };
   return {
     async rerank({ model: id, question, texts, signal }) {

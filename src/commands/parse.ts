@@ -34,6 +34,7 @@ export function parseCommandLine(line: string, specs: readonly CommandSpec[]): R
   return { path: pathOf(command, action), options };
 }
 
+/** A line that `readCommandLine` has parsed: the command, or the reply that explains what is wrong. */
 export type ReadCommand =
   | { readonly kind: 'command'; readonly command: ReplyCommand }
   /** The answer to an unknown command or wrong usage. */

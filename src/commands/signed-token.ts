@@ -42,6 +42,13 @@ export function textOfCommand({ path, options }: ReplyCommand): string {
   return `${path.join(' ')}?${new URLSearchParams(options)}`;
 }
 
+/**
+ * Parses a text of `textOfCommand`. Never throws, and does not check whether there is such a command.
+ *
+ * @example
+ * const text = textOfCommand({ path: ['memory', 'list'], options: { page: '2' } }); // memory list?page=2
+ * const { path, options } = commandOfText(text);
+ */
 export function commandOfText(text: string): ReplyCommand {
   const at = text.indexOf('?');
   return { path: text.slice(0, at).split(' '), options: Object.fromEntries(new URLSearchParams(text.slice(at + 1))) };

@@ -21,6 +21,7 @@ export interface Prices {
   costOf(modelId: string, tokens: TokenCounts, at: number): number | null;
 }
 
+/** Where the prices of model calls come from. */
 export interface PriceOptions {
   /** Default: none. */
   readonly list?: PriceList;

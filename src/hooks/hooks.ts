@@ -32,13 +32,15 @@ export interface Hooks {
   readonly memory?: Hook<StatementContext, StatementChange, StatementResult>;
 }
 
-interface Where {
+/** Where the operation takes place, and which agent serves the conversation. */
+export interface HookContext {
   readonly conversation: ConversationKey;
   readonly agentId: string;
   readonly audience: Audience;
 }
 
-export interface InboundContext extends Where {
+/** The message or edit that an `inbound` hook receives. */
+export interface InboundContext extends HookContext {
   readonly externalId: string;
   readonly author: Author;
   readonly addressesBot: boolean;
@@ -46,11 +48,13 @@ export interface InboundContext extends Where {
   readonly isEdit: boolean;
 }
 
+/** What an `inbound` hook may replace before the message is stored. */
 export interface InboundChange {
   readonly text: string;
   readonly attachments: readonly AttachmentPart[];
 }
 
+/** What becomes of the message. */
 export type InboundResult =
   | ({ readonly kind: 'keep' } & InboundChange)
   /** Nothing is stored. */
@@ -58,7 +62,8 @@ export type InboundResult =
   /** The message is stored and answered with the text, without a model. */
   | { readonly kind: 'answer'; readonly text: string };
 
-export interface ModelContext extends Where {
+/** The call that a `model` hook receives. */
+export interface ModelContext extends HookContext {
   readonly purpose: ModelPurpose;
   /** `provider:model`. */
   readonly model: string;
@@ -66,8 +71,10 @@ export interface ModelContext extends Where {
   readonly maxOutputTokens: number;
 }
 
+/** What a `model` hook may replace. If the changed request exceeds the window, the call fails with `HOOK_FAILED`. */
 export type ModelChange = Pick<ModelRequest, 'system' | 'messages'>;
 
+/** The whole answer of the model. A hook that does not call `next` answers in its place, at no cost. */
 export interface ModelResult {
   readonly text: string;
   readonly calls: readonly Omit<ToolCallPart, 'kind'>[];
@@ -76,7 +83,8 @@ export interface ModelResult {
   readonly usage: ModelUsage;
 }
 
-export interface ToolCallContext extends Where {
+/** The call that a `tool` hook receives. */
+export interface ToolCallContext extends HookContext {
   readonly tool: string;
   /** Who asked. */
   readonly author: Author;
@@ -84,46 +92,56 @@ export interface ToolCallContext extends Where {
   readonly callKey: string;
 }
 
+/** What a `tool` hook may replace. The schema of the tool then parses it. */
 export interface ToolChange {
   readonly input: JsonValue;
 }
 
+/** The result of the call. If the tool throws, `text` says why and `isError` is true. */
 export interface ToolOutcome {
   /** The text that the model reads. */
   readonly text: string;
   readonly isError: boolean;
 }
 
-export interface PostContext extends Where {
+/** The post that a `post` hook receives. */
+export interface PostContext extends HookContext {
   /** False for `bot.send`. */
   readonly isReply: boolean;
   /** Names of the files sent with the text, which may then be empty. */
   readonly files: readonly string[];
 }
 
+/** What a `post` hook may replace. An empty text is an error unless files are sent with it. */
 export interface PostChange {
   readonly text: string;
 }
 
+/** What becomes of the post. */
 export type PostResult =
   | ({ readonly kind: 'post' } & PostChange)
   /** Nobody sees it. The transcript says that a text was withheld, without the text. */
   | { readonly kind: 'hold'; readonly reason: string };
 
-export interface CompactionContext extends Where {
+/** The summary to write that a `compaction` hook receives. */
+export interface CompactionContext extends HookContext {
   readonly purpose: 'compact' | 'condense' | 'extract';
   /** The source as the model reads it. */
   readonly source: string;
 }
 
+/** Nothing: a `compaction` hook can only replace the result. */
 export type NoChange = Readonly<Record<never, never>>;
 
+/** The summary, or the reason for having none. */
 export type CompactionResult =
   | { readonly kind: 'summary'; readonly text: string }
   /** Nothing changes; the job is retried later. */
   | { readonly kind: 'refuse'; readonly reason: string };
 
+/** The statement that a `memory` hook receives. */
 export interface StatementContext {
+  /** The key without its thread: memories belong to the whole channel. */
   readonly place: string;
   readonly agentId: string;
   readonly audience: Audience;
@@ -135,12 +153,14 @@ export interface StatementContext {
   readonly about: string | null;
 }
 
+/** What a `memory` hook may replace before the statement is compared with known memories. */
 export interface StatementChange {
   readonly text: string;
   /** From 0 to 1; null for the default of its kind. */
   readonly importance: number | null;
 }
 
+/** Whether the statement may be saved. A person who asked for it reads the reason of a refusal. */
 export type StatementResult =
   | ({ readonly kind: 'save' } & StatementChange)
   | { readonly kind: 'refuse'; readonly reason: string };

@@ -19,6 +19,7 @@ import {
 /** The prompts that come with Strata. */
 export const builtInPrompts = packageFile('prompts');
 
+/** Where `createPromptLibrary` finds its files. */
 export interface PromptLibraryOptions {
   /** Folder with one subfolder per language. Default: the built-in prompts. */
   readonly builtIn?: string;

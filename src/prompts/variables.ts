@@ -74,11 +74,13 @@ export interface RenderedPrompt {
   readonly hash: string;
 }
 
+/** Renders the prompts of agents. `createPromptLibrary` reads them from files. */
 export interface PromptLibrary {
   /** Renders with strict variables. `from` names the agent's language and folder. */
   render<Name extends PromptName>(name: Name, variables: PromptVariables<Name>, from: PromptSource): RenderedPrompt;
   /** The template and its fragments as one text, from which `renderKept` renders the same after the files have changed. */
   keep(name: PromptName, from: PromptSource): string;
+  /** Renders what `keep` returned, with variables of the same prompt. */
   renderKept<Name extends PromptName>(name: Name, variables: PromptVariables<Name>, kept: string): string;
 }
 

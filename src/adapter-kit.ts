@@ -48,7 +48,7 @@ export type { AgentDirectory } from './config/directory.ts';
 export type { Services, Storage } from './services.ts';
 export type * from './bot/adapters.ts';
 export type * from './hooks/hooks.ts';
-export type { OpenModel, OpenStore, PluginParts, PluginStep } from './plugins/plugin.ts';
+export type { PluginParts, PluginStep } from './plugins/plugin.ts';
 export type { PriceOptions, Rates } from './costs/prices.ts';
 export type { PromptLibrary } from './prompts/variables.ts';
 export type { PromptLibraryOptions } from './prompts/library.ts';

@@ -25,10 +25,10 @@ export interface Adapters {
   /** By the scheme of the queue's URL; `local` without one. */
   readonly queues: Registry<QueueAdapter>;
   /** By the scheme of the store's URL; `sqlite` without one. */
-  readonly stores: Registry<(options: StoreOptions) => Promise<Storage>>;
+  readonly stores: Registry<OpenStore>;
   readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
   /** Models without a provider, by the first part of their id; called with the rest of the id. */
-  readonly builtInModels: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
+  readonly builtInModels: Readonly<Record<string, OpenModel>>;
   /** The price list for models without a configured price. */
   readonly prices: () => Promise<() => PriceList>;
   /** For agents with a `rerank_model`. */
@@ -93,6 +93,7 @@ export interface Notices {
   listen(listener: (notice: Notice) => void): void;
 }
 
+/** What the user of the terminal reads besides replies. */
 export interface Notice {
   /** `trouble`: a reply failed; reported once until one succeeds. `progress`: something happened to a conversation. */
   readonly kind: 'trouble' | 'progress';
@@ -100,6 +101,7 @@ export interface Notice {
   readonly text: string;
 }
 
+/** How a session in the terminal ended. */
 export interface TerminalEnd {
   /** Number of lines that were rejected or could not be sent. */
   readonly failures: number;
@@ -114,9 +116,11 @@ export interface QueueAdapter {
   readonly openBoard: BoardOpener | null;
 }
 
+/** What `[queue]` says, and where a queue reports to. */
 export interface QueueOptions {
   readonly url: string;
   readonly log: Log;
+  /** Call it with one sentence when the server or a handler fails, but not for every repetition. */
   readonly onTrouble: (message: string) => void;
 }
 
@@ -130,6 +134,7 @@ export interface Board {
   close(): Promise<void>;
 }
 
+/** What `[storage]` says, and who else uses the store. */
 export interface StoreOptions {
   /** Directory of the embedded store. */
   readonly directory: string;
@@ -141,13 +146,23 @@ export interface StoreOptions {
   readonly create: boolean;
 }
 
+/** Opens a model by what follows the first colon of its id: `small` for `acme:small`. */
+export type OpenModel = (model: string) => Promise<ChatModel>;
+
+/** Opens a store, and creates its tables if `create` allows it. */
+export type OpenStore = (options: StoreOptions) => Promise<Storage>;
+
+/** Where models are found: keys in the environment, servers in `[providers]`. */
 export interface ModelsOptions {
+  /** The variables of the process, such as `OPENAI_API_KEY`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By the first part of model ids. An empty `baseUrl` means the URL of the provider. */
   readonly providers: Readonly<Record<string, { readonly baseUrl: string; readonly apiKey?: string }>>;
   readonly builtIn: Adapters['builtInModels'];
   readonly log: Log;
 }
 
+/** What the server of `/livez`, `/readyz` and `/metrics` needs. */
 export interface OperationsOptions {
   readonly services: Services;
   readonly role: ProcessRole;
@@ -158,6 +173,7 @@ export interface OperationsOptions {
   readonly openBoard: ((path: string) => Promise<Board>) | null;
 }
 
+/** What the server of the inspector needs. */
 export interface InspectorOptions {
   /** The section `[inspector]`. */
   readonly settings: Config['inspector'];
@@ -174,8 +190,11 @@ export interface Operations {
   close(): Promise<void>;
 }
 
+/** What `[log]` says, and where the lines go. */
 export interface LogOptions {
   readonly level: LogLevel;
+  /** Values that must not appear anywhere in a line. */
   readonly secrets: readonly string[];
+  /** Receives whole lines, each with its line break. */
   readonly output: { write(line: string): unknown; readonly isTTY?: boolean | undefined };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChannelAdapter, StoreOptions } from '../bot/adapters.ts';
+import type { ChannelAdapter, OpenModel, OpenStore } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
 import { type CommandDefinition, defineCommand } from '../commands/define.ts';
 import { name } from '../config/shapes.ts';
@@ -8,8 +8,6 @@ import { type Hooks, hooksSchema } from '../hooks/hooks.ts';
 import type { ContextEngine } from '../ports/engine.ts';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import type { Log } from '../ports/log.ts';
-import type { ChatModel } from '../ports/model.ts';
-import type { Storage } from '../services.ts';
 import type { Tool } from '../tools/define.ts';
 
 /** What a plugin adds to a bot. Every part is optional in `definePlugin`. */
@@ -34,8 +32,7 @@ export interface PluginParts {
   readonly stop: PluginStep;
 }
 
-export type OpenModel = (model: string) => Promise<ChatModel>;
-export type OpenStore = (options: StoreOptions) => Promise<Storage>;
+/** What a plugin does at the start or stop, which waits for it. */
 export type PluginStep = (context: PluginContext) => void | Promise<void>;
 
 /** What `start` and `stop` of a plugin receive in addition to its settings. */

@@ -4,6 +4,7 @@ import {
   didYouMean,
   type Log,
   type ModelProvider,
+  type OpenModel,
   StrataError,
   silentLog,
 } from '../../../src/adapter-kit.ts';
@@ -20,7 +21,7 @@ export interface AiSdkModelsOptions {
   /** Your own servers, by the prefix of model ids. A known name gets another URL or key. */
   readonly providers?: Readonly<Record<string, ProviderSettings>>;
   /** Models without a provider, by the prefix of model ids. */
-  readonly builtIn?: Readonly<Record<string, (model: string) => Promise<ChatModel>>>;
+  readonly builtIn?: Readonly<Record<string, OpenModel>>;
   readonly fetch?: typeof fetch;
   readonly limits?: Partial<StallLimits>;
   /** Default: none. */

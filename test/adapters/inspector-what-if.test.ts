@@ -66,6 +66,16 @@ describe('the what-if page', () => {
     }
   });
 
+  it('plays only built-in engines', async () => {
+    const { bot, key } = inspected.world;
+    const agent = { ...bot.commandServices.agents.agentFor(key), engine: 'own' };
+    const agents = { ...bot.commandServices.agents, agentFor: () => agent };
+    const { conversations } = createInspection({ services: { ...bot.commandServices, agents }, configRows: () => [] });
+    const viewer = { name: 'eve', role: 'viewer' } as const;
+    expect((await conversations.whatIf({ viewer, key, values: {} })).present).toBeNull();
+    expect((await conversations.whatIf({ viewer, key, values: { engine: 'sliding' } })).tried?.engine).toBe('sliding');
+  });
+
   it('survives any values', async () => {
     const value = fc.oneof(fc.string(), fc.double().map(String), fc.constantFrom('auto', '1e9', '-1', '0x10'));
     const values = fc.dictionary(fc.constantFrom(...FORECAST_SETTINGS, '__proto__', 'x'), value, { maxKeys: 4 });

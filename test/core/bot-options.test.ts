@@ -230,6 +230,11 @@ it.each([
   ['defineTool', () => defineTool(anything({ name: 'x' })), 'input: expected z.object({ … }) of zod 4'],
   ['a misspelt tool', () => defineTool(anything({ ...weather, desc: 'x' })), 'Unrecognized key: "desc"'],
   ['defineCommand', () => defineCommand(anything(undefined)), 'The command "undefined" cannot be used'],
+  [
+    'an access',
+    () => defineCommand(anything({ name: 'x', description: 'x', access: 'boss', run: () => '' })),
+    'access:',
+  ],
   ['a raw command', () => make({ commands: anything([{ name: 'X Y', run: () => '' }]) }), 'one or two words'],
   ['makeKey', () => makeKey(anything({ platform: 'own', workspace: 7 })), '"own:7:" is not a conversation key'],
   ['SQLite', () => createSqliteStorage(anything({})), 'createSqliteStorage needs a directory'],

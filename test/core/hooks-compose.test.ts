@@ -5,6 +5,7 @@ import { StrataError } from '../../src/domain/errors.ts';
 import { type Around, compose, MAX_HOOK_MS } from '../../src/hooks/compose.ts';
 import type { Hook } from '../../src/hooks/hooks.ts';
 import { createOrder } from '../../src/hooks/in-order.ts';
+import { shapes } from '../../src/hooks/shapes.ts';
 import { settle, type TestClock, testClock } from './compaction.world.ts';
 
 type Context = { readonly place: string };
@@ -172,6 +173,12 @@ describe('composed hooks', () => {
     await around([keeps])(call, core);
     await expect((later as unknown as () => Promise<Result>)()).rejects.toThrow('after it had ended');
   });
+});
+
+it('the answer of a model hook ends in a known way', () => {
+  const { result } = shapes.model;
+  expect(result.parse({ text: 'Yes.' }).finish).toBe('stop');
+  expect(() => result.parse({ finish: 'done' })).toThrow('finish');
 });
 
 describe('the time limit of a hook', () => {

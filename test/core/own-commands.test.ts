@@ -121,17 +121,19 @@ describe('a command that fails', () => {
     expect((await world.type('/status')).tone).toBe('info');
   });
 
-  it.each([42, { text: 'ok', buttons: [{ label: 'Go', command: 'nowhere' }] }, { txt: 'ok' }])(
-    'answering %j is an internal error',
-    async (answer: unknown) => {
-      const silent = { debug() {}, info() {}, warn() {}, error() {} };
-      const wrong = JSON.parse(JSON.stringify(answer));
-      await using world = await open([{ name: 'wrong', description: 'Answers badly', run: () => wrong }], {
-        log: silent,
-      });
-      expect((await world.type('/wrong')).tone).toBe('error');
-    },
-  );
+  it.each([
+    42,
+    { text: 'ok', buttons: [{ label: 'Go', command: 'nowhere' }] },
+    { txt: 'ok' },
+    { text: 'ok', tone: 'loud' },
+  ])('answering %j is an internal error', async (answer: unknown) => {
+    const silent = { debug() {}, info() {}, warn() {}, error() {} };
+    const wrong = JSON.parse(JSON.stringify(answer));
+    await using world = await open([{ name: 'wrong', description: 'Answers badly', run: () => wrong }], {
+      log: silent,
+    });
+    expect((await world.type('/wrong')).tone).toBe('error');
+  });
 
   it('that hangs is answered, and its signal aborts', async () => {
     const clock = createSystemClock();

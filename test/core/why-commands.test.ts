@@ -26,7 +26,9 @@ describe('/why', () => {
     await using world = await openWorld();
     await world.say('Hello, my name is Ada.');
     await world.say('What is my name?');
-    const changed = cells(await world.type('/why changes 4')).map(([change, key]) => `${change} ${key}`);
+    const reply = await world.type('/why changes 4');
+    expect(reply.text).toMatch(/^Compared with the request for #2: \d+ changes, \d+ parts? unchanged\.$/u);
+    const changed = cells(reply).map(([change, key]) => `${change} ${key}`);
     expect(changed).toContain('added #2');
     expect(changed).toContain('added #3');
     expect(changed).not.toContain('added #1');

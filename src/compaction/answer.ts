@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { candidateSchema, type MemoryCandidate } from '../memory/candidate.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
+import { looseJson } from './loose-json.ts';
 import { sectionsText } from './sections.ts';
 
 /** The collected answer of a model to a summary or extraction request, in any shape. Nothing is validated yet. */
@@ -125,8 +126,10 @@ const CANDIDATE_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** Takes the first name that has a value; a plain text fills the first field. */
-function named(input: unknown, names: Readonly<Record<string, readonly string[]>>): unknown {
+/** Takes the first name that has a value; a plain text fills the first field, unless it is an object that was not parsed. */
+function named(given: unknown, names: Readonly<Record<string, readonly string[]>>): unknown {
+  const isObject = typeof given === 'string' && given.trimStart().startsWith('{');
+  const input = isObject ? looseJson(given) : given;
   const parsed = objectSchema.safeParse(input);
   if (!parsed.success) return typeof input === 'string' ? { [Object.keys(names)[0] ?? '']: input } : input;
   const pick = (aliases: readonly string[]) =>
@@ -192,18 +195,10 @@ function findJson(text: string): unknown {
   const fenced = text.split('```', 3)[1]?.replace(/^json\b/iu, '');
   const braced = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
   for (const candidate of [text, fenced, braced]) {
-    const value = candidate === undefined ? undefined : tryJson(candidate);
+    const value = candidate === undefined ? undefined : looseJson(candidate);
     if (typeof value === 'object' && value !== null) return value;
   }
   return undefined;
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isKnown(answer: Answer, candidate: MemoryCandidate): boolean {

@@ -258,6 +258,35 @@ describe('what a model answers', () => {
     );
   });
 
+  it.each([
+    [
+      'commas before brackets',
+      '{"summary": "Ada is, here.", "memories": [{"text": "Ada is here.", "sources": [1]},],}',
+      'Ada is, here.',
+    ],
+    [
+      'line breaks in texts',
+      '{"summary": "Ada is\nhere.\t\\"So\\"", "memories": [{"text": "Ada is here.", "sources": [1]}]}',
+      'Ada is\nhere.\t"So"',
+    ],
+    [
+      'both in a fence',
+      '```json\n{"summary": "Ada\nis here,",\n"memories": [{"text": "Ada is here.", "sources": [1]}],\n}\n```',
+      'Ada\nis here,',
+    ],
+  ])('may have %s', (_name, text, summary) => {
+    const candidates = [expect.objectContaining({ text: 'Ada is here.' })];
+    expect(parseJsonAnswer(text)).toEqual({ summary, candidates, problems: [] });
+  });
+
+  it.each([
+    ['{"summary": "Ada is\nhere."}', 'Ada is\nhere.'],
+    ['Ada is here.', 'Ada is here.'],
+    ['{"summary": "Ada is', null],
+  ])('may be the arguments %j of a call', (input, summary) => {
+    expect(collectCall(NO_ANSWER, { callId: 'c', tool: 'summary_save', input }).answer.summary).toBe(summary);
+  });
+
   it('keeps the fuller of two summaries, and each memory once', () => {
     const call = (tool: string, input: Parameters<typeof collectCall>[1]['input']) => ({ callId: 'c', tool, input });
     const memory = { kind: 'fact', text: 'Ada is here.', sources: [1] };

@@ -167,6 +167,19 @@ describe('events', () => {
     expect(textIn(parts)).toBe('Hello');
   });
 
+  test('the mark at the end is a finish without a reason', async () => {
+    const parts = await answered(streamed(chunk({ content: 'Hel' }), chunk({ content: 'lo' })));
+    expect(textIn(parts)).toBe('Hello');
+    expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: 'stop' });
+  });
+
+  test.each([[[]], [[chunk({ content: '' })]], [[chunk({ content: 'Hel' }), { error: { message: 'gone' } }]]])(
+    'the mark after %j completes nothing',
+    async (events) => {
+      await expect(answered(streamed(...events))).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    },
+  );
+
   test('an error may be a text', async () => {
     await expect(answered(streamed({ error: 'CUDA out of memory' }))).rejects.toThrow(/: CUDA out of memory/);
   });

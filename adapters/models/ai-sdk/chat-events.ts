@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from './parse-json.ts';
 import { withLines } from './response.ts';
 
 const PREFIX = 'data:';
@@ -32,26 +33,33 @@ const event = z.looseObject({ usage, error, choices: z.array(choice).nullish() }
 /** What the provider package cannot read begins like this. */
 const UNUSUAL = /"(?:usage|error)"|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
 
+const BEGUN = /"(?:content|arguments)" {0,2}: {0,2}(?:"[^"]|[[{])/;
+const ENDED = /"finish_reason" {0,2}: {0,2}[^ n]|"error" {0,2}: {0,2}[^ n]/;
+const END = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+
 /**
  * The provider package rejects a whole event for one unexpected value. Here, unreadable counts become `null`, and other
- * values what the interface describes.
+ * values what the interface describes. Some servers never give a reason for the end: the mark after the last event shows
+ * that the answer is complete.
  */
 export function withReadableEvents(send: typeof fetch): typeof fetch {
-  return withLines(send, (line) => {
-    if (!line.startsWith(PREFIX) || !UNUSUAL.test(line)) return line;
-    const read = event.safeParse(parseJson(line.slice(PREFIX.length))).data;
-    return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
+  return withLines(send, () => {
+    let isOpen = false;
+    return (line) => {
+      if (!line.startsWith(PREFIX)) return line;
+      if (line.slice(PREFIX.length).trim() === '[DONE]') return isOpen ? `${PREFIX} ${END}\n\n${line}` : line;
+      isOpen = !ENDED.test(line) && (isOpen || BEGUN.test(line));
+      return readable(line);
+    };
   });
+}
+
+function readable(line: string): string {
+  if (!UNUSUAL.test(line)) return line;
+  const read = event.safeParse(parseJson(line.slice(PREFIX.length))).data;
+  return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
 }
 
 function isPlain(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'string';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -31,7 +31,7 @@ const event = z
  * and so does a line that is none of its events. What servers write differently becomes what the package reads.
  */
 export function withReadableLines(send: typeof fetch): typeof fetch {
-  return withLines(send, (line) => {
+  return withLines(send, () => (line) => {
     if (line.trim() === '') return line;
     const read = event.safeParse(objectIn(line)).data;
     if (read === undefined) throw new Error(`Invalid JSON response: the server sent ${kindOf(line)}`);

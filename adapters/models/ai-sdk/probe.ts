@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from './parse-json.ts';
 
 /** What a server reports about one of its models. Null for what it does not report. */
 export interface Probe {
@@ -119,15 +120,7 @@ async function ask(
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     const text = await response.text();
-    return { status: response.status, body: parse(text) };
-  } catch {
-    return null;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
+    return { status: response.status, body: parseJson(text) };
   } catch {
     return null;
   }

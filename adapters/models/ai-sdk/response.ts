@@ -16,11 +16,12 @@ export function withByteLimit(send: typeof fetch): typeof fetch {
 }
 
 /**
- * Every line of a response as returned by `change`; the response ends with an error that `change` throws. An empty line
- * at the end completes the last event of a server that leaves it out.
+ * Every line of a response as changed by the function that `open` returns for it; the response ends with an error that
+ * this function throws. An empty line at the end completes the last event of a server that leaves it out.
  */
-export function withLines(send: typeof fetch, change: (line: string) => string): typeof fetch {
+export function withLines(send: typeof fetch, open: () => (line: string) => string): typeof fetch {
   return throughBody(send, async function* (chunks) {
+    const change = open();
     const encoder = new TextEncoder();
     for await (const lines of wholeLines(chunks))
       yield encoder.encode(lines.map((line) => `${change(line)}\n`).join(''));
@@ -54,4 +55,13 @@ function throughBody(send: typeof fetch, pass: (chunks: Chunks) => Chunks): type
     const { status, headers } = response;
     return new Response(ReadableStream.from(pass(response.body)), { status, headers });
   };
+}
+
+/** For another body in place of a response's own. */
+export function headOf({ status, headers }: Response): ResponseInit {
+  const kept = new Headers(headers);
+  // The body is decoded already.
+  kept.delete('content-encoding');
+  kept.delete('content-length');
+  return { status, headers: kept };
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseJson } from './parse-json.ts';
+import { headOf } from './response.ts';
 
 /** Longer responses are no errors, and whole answers are shorter. */
 const MAX_CHARACTERS = 4_000_000;
@@ -66,7 +68,7 @@ async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 function replaced(text: string, response: Response): Response {
-  const body = parse(text);
+  const body = parseJson(text);
   const whole = completion.safeParse(body).data;
   if (whole !== undefined) {
     const event = JSON.stringify({ ...whole, choices: whole.choices.map(toChunk) });
@@ -86,20 +88,4 @@ type Choice = z.infer<typeof completion>['choices'][number];
 function toChunk({ message: { tool_calls, ...message }, ...choice }: Choice) {
   const calls = tool_calls?.map((call, index) => ({ index, ...call }));
   return { ...choice, delta: calls === undefined ? message : { ...message, tool_calls: calls } };
-}
-
-function headOf({ status, headers }: Response): ResponseInit {
-  const kept = new Headers(headers);
-  // The body is decoded already.
-  kept.delete('content-encoding');
-  kept.delete('content-length');
-  return { status, headers: kept };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -85,7 +85,8 @@ async function hasLearned(
   if (signal.aborted || profile === undefined || ran.kind === 'answered' || ran.steps.length > 0) return false;
   if (ran.reason !== 'unsupported' && ran.reason !== 'overflow') return false;
   const known = await profiles.of(snapshot.conversation);
-  return known.traits.tools !== profile.traits.tools || known.windowTokens !== profile.windowTokens;
+  const [now, before] = [known.traits, profile.traits];
+  return now.tools !== before.tools || now.images !== before.images || known.windowTokens !== profile.windowTokens;
 }
 
 /** A turn whose answer the hooks held back: nobody sees it, and nothing is owed any more. */

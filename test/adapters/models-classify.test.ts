@@ -1,7 +1,7 @@
 import { APICallError, LoadAPIKeyError, RetryError, UnsupportedFunctionalityError } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../adapters/models/ai-sdk/classify.ts';
-import { otherRefusals, overflows, type Refusal } from '../fixtures/models-refusals.ts';
+import { otherOverflows, otherRefusals, overflows, type Refusal } from '../fixtures/models-refusals.ts';
 
 const now = Date.parse('2026-11-20T10:00:00Z');
 
@@ -29,7 +29,7 @@ function messageIn(body: string): string | null {
 
 describe('classify', () => {
   // Shows: P22
-  test.each(overflows)('$name is an overflow', (refusal) => {
+  test.each([...overflows, ...otherOverflows])('$name is an overflow', (refusal) => {
     expect(classify(thrown(refusal), now)).toMatchObject({ reason: 'overflow', windowTokens: refusal.windowTokens });
   });
 

@@ -215,7 +215,9 @@ describe('the reason of a refusal', () => {
     [{ message: 'Tools need a parser' }, 'Tools need a parser'],
     [{ error: 'no such model' }, 'no such model'],
     [{ detail: 'Not allowed' }, 'Not allowed'],
-    [{ detail: [{ loc: ['body', 'tools'], msg: 'not permitted', input: 'Ada' }] }, 'body.tools: not permitted'],
+    [{ detail: [{ loc: ['body', 'seed'], msg: 'not permitted', input: 'Ada' }] }, 'body.seed: not permitted'],
+    [{ message: { detail: [{ loc: ['body', 'seed'], msg: 'not permitted' }] } }, 'body.seed: not permitted'],
+    [[{ error: { message: 'Precondition failed' } }], 'Precondition failed'],
     [{ errors: [{ message: 'a' }, { message: 'b' }] }, 'a; b'],
   ])('%j', async (body, reason) => {
     await expect(answered(json(400, body))).rejects.toThrow(`(fatal): ${reason} (HTTP 400)`);

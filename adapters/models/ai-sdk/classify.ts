@@ -4,16 +4,22 @@ import { reasonIn } from './error-body.ts';
 import {
   cutOff,
   moderated,
+  otherLimits,
   overflowing,
   rateLimited,
+  rejectedKey,
   says,
+  sightless,
   timedOut,
+  tooLarge,
   toolless,
   unavailable,
+  unknownModel,
   usedUp,
   waits,
   windows,
 } from './phrases.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** What went wrong with a model call, and what the provider said about it. */
 export interface Classified {
@@ -21,6 +27,10 @@ export interface Classified {
   readonly detail: string;
   readonly retryAfterMs: number | null;
   readonly windowTokens: number | null;
+  /** What the model lacks; null unless that is the reason. */
+  readonly lacks: 'tools' | 'images' | null;
+  /** The provider rejected the request, and nothing that it said tells why. */
+  readonly isUnexplained: boolean;
 }
 
 /**
@@ -33,8 +43,10 @@ export function classify(error: unknown, now: number, secrets: readonly string[]
   return {
     reason,
     detail: detailOf(evidence, secrets),
-    retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfter(evidence, now) : null,
+    retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfterMs(evidence, now) : null,
     windowTokens: reason === 'overflow' ? windowIn(evidence.text) : null,
+    lacks: reason === 'unsupported' ? lackIn(evidence.text) : null,
+    isUnexplained: reason === 'fatal' && isRejection(evidence),
   };
 }
 
@@ -60,14 +72,26 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (status === 429 || says(text, rateLimited)) return 'rate-limit';
   // Before "service unavailable", because proxies wrap an overflow in a 503.
   if (status === 413 || says(text, overflowing)) return 'overflow';
-  if (names.has('AI_UnsupportedFunctionalityError') || says(text, toolless)) return 'unsupported';
+  if (names.has('AI_UnsupportedFunctionalityError') || lackIn(text) !== null) return 'unsupported';
   if (names.has('AI_LoadAPIKeyError')) return 'auth';
   if (status === 401 || status === 403) return says(text, moderated) ? 'fatal' : 'auth';
   if (status === 404) return 'missing';
   if (status === 408) return 'timeout';
+  if (says(text, tooLarge) && !says(text, otherLimits)) return 'overflow';
+  if (status === 400 && says(text, rejectedKey)) return 'auth';
+  if (status === 400 && says(text, unknownModel)) return 'missing';
   if (retryable || (status ?? 0) >= 500 || says(text, unavailable)) return 'transient';
   if (names.has('AI_InvalidResponseDataError')) return 'transient';
-  return (status === null || status === 200) && says(text, cutOff) ? 'transient' : 'fatal';
+  return (status === null || (status >= 200 && status < 300)) && says(text, cutOff) ? 'transient' : 'fatal';
+}
+
+function isRejection({ status, text }: Evidence): boolean {
+  return (status === 400 || status === 422) && !says(text, moderated);
+}
+
+function lackIn(text: string): Classified['lacks'] {
+  if (says(text, toolless)) return 'tools';
+  return says(text, sightless) ? 'images' : null;
 }
 
 /** Reads only fields with the provider's response, never the request, which quotes people. */
@@ -113,7 +137,7 @@ const MAX_DETAIL_LENGTH = 300;
 function detailOf({ message, status, body }: Evidence, secrets: readonly string[]): string {
   const isEmpty = STATUS_TEXTS.has(message.trim()) || message.trim() === '';
   // Some packages make the whole body the message.
-  const told = isEmpty || message.startsWith('{') ? reasonIn(isEmpty ? body : message) : null;
+  const told = isEmpty || /^[{[]/.test(message) ? reasonIn(isEmpty ? body : message) : null;
   // A shorter one would be part of ordinary words.
   const hide = createRedactor(secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH));
   const shown = hide(told ?? message);
@@ -121,30 +145,6 @@ function detailOf({ message, status, body }: Evidence, secrets: readonly string[
   const line = shown.replace(/\s+/g, ' ').trim().slice(0, MAX_DETAIL_LENGTH) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
   return status === null || status === 200 ? safe : `${safe} (HTTP ${status})`;
-}
-
-function retryAfter({ headers, text }: Evidence, now: number): number | null {
-  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
-  const header = headers['retry-after'];
-  if (typeof header === 'string' && header !== '') return fromHeader(header, now);
-  for (const wait of waits) {
-    const [, amount, unit] = wait.exec(text) ?? [];
-    if (amount !== undefined && unit !== undefined) return Math.ceil(Number(amount) * millisecondsPer(unit));
-  }
-  return null;
-}
-
-function fromHeader(header: string, now: number): number | null {
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
-}
-
-function millisecondsPer(unit: string): number {
-  if (/^(?:ms|milli)/i.test(unit)) return 1;
-  return unit.toLowerCase().startsWith('m') ? 60_000 : 1000;
 }
 
 /** Smaller numbers cannot be a window. */

@@ -10,10 +10,11 @@ const problems = z
   .array(problem)
   .min(1)
   .transform((list) => list.join('; '));
-const told = z.union([text, z.object({ message: text }).transform(({ message }) => message), problems]);
+const detailed = z.object({ detail: problems }).transform(({ detail }) => detail);
+const told = z.union([text, z.object({ message: text }).transform(({ message }) => message), problems, detailed]);
 const body = z.union([
   z.object({ error: told }).transform(({ error }) => error),
-  z.object({ message: text }).transform(({ message }) => message),
+  z.object({ message: z.union([text, detailed]) }).transform(({ message }) => message),
   z.object({ detail: told }).transform(({ detail }) => detail),
   z.object({ error_description: text }).transform(({ error_description }) => error_description),
   z.object({ errors: z.array(told).min(1) }).transform(({ errors }) => errors.join('; ')),
@@ -24,8 +25,10 @@ export function reasonIn(response: string): string | null {
   const trimmed = response.trim();
   if (trimmed === '' || trimmed.startsWith('<')) return null;
   try {
-    return body.safeParse(JSON.parse(trimmed)).data ?? null;
+    const value: unknown = JSON.parse(trimmed);
+    // Gemini's compatible interface puts its errors into a list.
+    return body.safeParse(Array.isArray(value) ? value[0] : value).data ?? null;
   } catch {
-    return trimmed.startsWith('{') ? null : trimmed;
+    return /^[{[]/.test(trimmed) ? null : trimmed;
   }
 }

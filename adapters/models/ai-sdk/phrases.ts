@@ -7,6 +7,9 @@ export const usedUp: readonly RegExp[] = [
   /credit balance is too low/i,
   /billing_(?:hard_limit_reached|not_active)/i,
   /(?:requires|add) more credits/i,
+  /budget has been exceeded/i,
+  /credit limit exceeded/i,
+  /account is suspended/i,
 ];
 
 /** Never an overflow, although some of these mention tokens and sizes. */
@@ -17,12 +20,34 @@ export const rateLimited: readonly RegExp[] = [
   /too many tokens,? please wait/i,
   /\bquota\b/i,
   /tokens per (?:min|minute|day)\b/i,
+  /\b(?:hourly|daily|weekly|monthly) (?:[a-z]+ )?limit\b/i,
   /requests per (?:min|minute|day)\b/i,
   /\((?:TPM|RPM|TPD|RPD)\)/,
   /resource_exhausted/i,
 ];
 
-export const unavailable: readonly RegExp[] = [/\bservice (?:is )?(?:temporarily )?unavailable\b/i, /\boverloaded\b/i];
+export const unavailable: readonly RegExp[] = [
+  /\bservice (?:is )?(?:temporarily )?unavailable\b/i,
+  /\boverloaded\b/i,
+  /\bmodel (?:has |was |is (?:still |currently )?)?(?:crashed|unloaded|loading)\b/i,
+  // The model wrote a call that its server could not read: the next answer may have a correct one.
+  /tool_use_failed|failed to call a function|tool call validation failed/i,
+];
+
+/** A server may say so with status 400. */
+export const rejectedKey: readonly RegExp[] = [
+  /\bapi[ _-]?key (?:is )?(?:not valid|invalid|expired|not found|missing)/i,
+  /\b(?:invalid|incorrect|wrong|missing) api[ _-]?key\b/i,
+];
+
+/** The same for a model that does not exist. */
+export const unknownModel: readonly RegExp[] = [
+  /\bmodel(?: [^\s]{1,100})? (?:does )?not exist/i,
+  /\bnot a valid model\b/i,
+  /\b(?:invalid|unknown) model(?: name| id)?: /i,
+  /\bmodel_not_found\b/i,
+  /\bno models? (?:is |are )?loaded\b/i,
+];
 
 export const overflowing: readonly RegExp[] = [
   /context[ _-]?(?:length|window)[ _]?exceeded/i,
@@ -42,9 +67,26 @@ export const overflowing: readonly RegExp[] = [
   /range of input length/i,
   /model_context_window_exceeded/i,
   /configured context size/i,
+  /expected maxlength: \d+, actual: \d+/i,
+  /too many total text bytes/i,
+  /max(?:imum)? input characters/i,
+  /max_tokens must be at least 1, got -/i,
   /context limit: [\d,]+ ?\+ ?[\d,]+ ?>/i,
   /prompt ?超长|(?:输入|上下文|提示词?)(?:的?(?:长度|内容))?(?:过长|超长|超过|超出)/i,
   /(?:コンテキスト|入力)[^。]{0,30}(?:超え|超過|長すぎ)/,
+];
+
+/** For servers that are not listed: something that has a size, next to words for too much. */
+export const tooLarge: readonly RegExp[] = [
+  /\b(?:tokens?|prompt|inputs?|n_keep|context)\b(?!\[| should| deadline)[^.\n]{0,80}(?:\bexceed|\boverflow|\btoo (?:long|large|big|many)\b|\b(?:longer|larger|greater|more|less) than\b|>= |must be <= |only supports up to)/i,
+  /\b(?:exceed(?:s|ed|ing)?|too (?:many|long|large|big))\b[^.\n]{0,60}\b(?:tokens?|prompt|context)\b(?! deadline)/i,
+];
+
+/** What else may be too much. */
+export const otherLimits: readonly RegExp[] = [
+  /(?:exceed|allowed|at most)[^.\n]{0,40}\b(?:output|completion) tokens\b/i,
+  /\b(?:time|timed|timeout|deadline|seconds|plan|budget|billing|subscription)\b/i,
+  /\bimages?\b(?! and text)/i,
 ];
 
 /** The model has no tools, or the server was not configured to parse them. */
@@ -55,6 +97,23 @@ export const toolless: readonly RegExp[] = [
   /tool choice requires --enable-auto-tool-choice/i,
   /unsupported (?:parameter|value|field)s?:? ['"`]?(?:tools|tool_choice|functions)\b/i,
   /functionality not supported/i,
+  /unsupported param(?:eter)?s?:? ['"`]?tools\b/i,
+  /\btools param (?:requires|is not)/i,
+  /does not support (?:the )?param(?:eter)?s:? {0,2}\[[^\]]{0,100}'tools'/i,
+  /['"`]tools['"`] (?:is|are) not supported/i,
+  /"body", {0,2}"tools"|\bbody\.tools\b/i,
+];
+
+/** The model does not see images. */
+export const sightless: readonly RegExp[] = [
+  /\bdo(?:es)?(?: not|n't) support (?:image|vision)/i,
+  /\bimages?(?: inputs?)? (?:is|are) not supported/i,
+  /\bno endpoints found that support image/i,
+  /unknown variant ['"`]?image_url/i,
+  /\bimage_url is only supported by\b/i,
+  /\bat most 0 image/i,
+  /\bnot a (?:multimodal|vision) model/i,
+  /\bcontent must be a string\b/i,
 ];
 
 /** Rejected because of the content, although the status suggests a bad key. */
@@ -84,22 +143,26 @@ export const timedOut: readonly RegExp[] = [/UND_ERR_(?:HEADERS|BODY|CONNECT)_TI
 
 /** Each finds the window in an error. The length of the prompt, or its excess, is not the window. */
 export const windows: readonly RegExp[] = [
-  /(?:context|input|prompt|model) (?:length|window|size|limit) (?:is|of|was)(?: only)? \(?([\d,]+)/i,
-  /context length \(([\d,]+)/i,
-  /context size \(([\d,]+)/i,
-  /"?n_ctx"?\s{0,5}[:=]?\s{0,5}([\d,]+)/i,
+  /(?:context|input|prompt|model|token) (?:length|window|size|limit) (?:is|was)(?: only)? \(?([\d,]+)/i,
+  /(?:context|allowed input|model|token) (?:length|window|size|limit) of(?: only)? ([\d,]+)/i,
+  /(?:context length|context size|context window limit) \(([\d,]+)/i,
+  /(?:maximum context length|model token limit|model max length|max size|allowed token size|max_seq_len):? ([\d,]+)/i,
+  /"?n_ctx"?\s{0,5}[:=(]?\s{0,5}([\d,]+)/i,
   /> ?([\d,]+)(?: maximum|\b(?! ?\+))/i,
-  /maximum number of tokens allowed \(([\d,]+)\)/i,
+  /maximum number of tokens allowed \(?([\d,]+)/i,
+  /range of input length should be \[\d+, ?([\d,]+)/i,
+  /(?:exceeds the limit of|cannot exceed(?: the total tokens limit)?|must be <=|must have less than) ([\d,]+)/i,
+  /(?:no more than|only supports up to|limit for this model is|max context of) ([\d,]+)/i,
   /model with ([\d,]+) maximum context/i,
   /limit(?:ed)? (?:is|of|to) ([\d,]+) tokens/i,
   /(?:最大上下文|上下文|最大输入)长度[^\d。]{0,10}([\d,]+)/,
   /(?:コンテキスト|入力)[^\d。]{0,15}上限[^\d。]{0,5}([\d,]+)/,
 ];
 
-/** A wait in the body, in seconds, minutes or milliseconds. */
+/** A wait in the body, such as `20s` or `1m2.5s`. */
 export const waits: readonly RegExp[] = [
-  /(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?) ?(ms|milliseconds?|s|seconds?|m|minutes?)\b/i,
-  /"retryDelay":\s*"(\d+(?:\.\d+)?)(s)"/i,
+  /(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:h|hours?|m|min|minutes?|s|sec|seconds?|ms|milliseconds?)(?![a-z]) {0,2}){1,4})/i,
+  /"retryDelay":\s*"(\d+(?:\.\d+)?s)"/i,
 ];
 
 export function says(text: string, phrases: readonly RegExp[]): boolean {

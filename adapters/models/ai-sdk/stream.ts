@@ -11,12 +11,13 @@ import {
   type ToolSpec,
 } from '../../../src/adapter-kit.ts';
 import { fromUsage } from './billing.ts';
-import { classify } from './classify.ts';
+import { type Classified, classify } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { withImages, withoutImages } from './images.ts';
 import { endOf, toInstructions, toMessages } from './map.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { mergeOptions, settingsOf } from './settings.ts';
+import { createSizes } from './sizes.ts';
 import { createAnswerFilter } from './thoughts.ts';
 import { createWatchdog, type StallLimits } from './watchdog.ts';
 
@@ -36,9 +37,11 @@ export interface SdkModelOptions {
 export function createSdkModel(options: SdkModelOptions): ChatModel {
   let { traits } = options;
   let { thoughts } = options.dialect;
-  const learn = (error: ModelError, request: ModelRequest) => {
-    if (error.windowTokens !== null) traits = { ...traits, windowTokens: error.windowTokens };
-    if (error.reason === 'unsupported' && request.tools.length > 0) traits = { ...traits, tools: false };
+  const sizes = createSizes();
+  const learn = ({ windowTokens, reason, lacks }: Classified, { tools }: ModelRequest) => {
+    if (windowTokens !== null) traits = { ...traits, windowTokens };
+    if (lacks === 'images') traits = { ...traits, images: false };
+    else if (reason === 'unsupported' && tools.length > 0) traits = { ...traits, tools: false };
   };
   return {
     id: options.id,
@@ -53,10 +56,15 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
         const sdk = await loadSdk(options.log);
         yield* streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
         thoughts = filter.thoughts;
+        sizes.accepted(request);
       } catch (error) {
-        const failure = toModelError(options, watchdog.reason() ?? error);
+        const cause = watchdog.reason() ?? error;
+        if (cause instanceof ModelError) throw cause;
+        const told = classify(cause, Date.now(), options.secrets);
+        const failure =
+          told.isUnexplained && sizes.isLargest(request) ? { ...told, reason: 'overflow' as const } : told;
         learn(failure, request);
-        throw failure;
+        throw toModelError(options.id, failure, cause);
       } finally {
         watchdog.end();
       }
@@ -186,8 +194,7 @@ function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
     : new ModelError({ model, reason: 'transient', detail: 'the answer ended before it was complete' });
 }
 
-function toModelError({ id, secrets }: Pick<SdkModelOptions, 'id' | 'secrets'>, error: unknown): ModelError {
-  if (error instanceof ModelError) return error;
-  const { reason, detail, retryAfterMs, windowTokens } = classify(error, Date.now(), secrets);
-  return new ModelError({ model: id, reason, detail }, { retryAfterMs, windowTokens, cause: error });
+function toModelError(model: string, failure: Classified, cause: unknown): ModelError {
+  const { reason, detail, retryAfterMs, windowTokens } = failure;
+  return new ModelError({ model, reason, detail }, { retryAfterMs, windowTokens, cause });
 }

@@ -5,6 +5,7 @@ import { compatible, type Dialect, plain } from './dialect.ts';
 import { withReadableLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
+import { withoutRefusedFields } from './refused-fields.ts';
 import { thoughtsOf } from './thoughts.ts';
 import { withStreams } from './unstreamed.ts';
 
@@ -68,7 +69,7 @@ const openai: Provider = {
     const dialect = { ...plain, laxTools: true };
     // Proxies and compatible servers know the older interface; only OpenAI itself certainly knows the newer one.
     if (new URL(baseUrl).hostname !== 'api.openai.com') {
-      const readable = withReadableEvents(withStreams(fetch));
+      const readable = withReadableEvents(withoutRefusedFields(withStreams(fetch)));
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: readable });
       const thinking: Dialect = { ...dialect, thoughts: thoughtsOf(model) };
       const opened = { dialect: thinking, traits: CAPABLE, providerOptions: noOptions, probe: null };
@@ -180,7 +181,7 @@ async function openCompatible(
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
-    fetch: withReadableEvents(withStreams(fetch)),
+    fetch: withReadableEvents(withoutRefusedFields(withStreams(fetch))),
     includeUsage: true,
     transformRequestBody: withCacheMarks,
   });

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import type { ChatModel, ModelRequest } from '../../src/adapter-kit.ts';
+import { ask, collect, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
+import { chunk, type Received, serve, sse, type TestServer } from '../fixtures/models-server.ts';
+
+/** Servers that do not accept all of what other servers expect. */
+
+interface Message {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly tool_calls?: readonly { readonly id: string }[];
+  readonly tool_call_id?: string;
+}
+
+const messagesIn = ({ body }: Received) => (body?.['messages'] ?? []) as readonly Message[];
+
+/** Answers what `refusal` lets through. */
+function strict(refusal: (request: Received) => unknown, status = 400): Promise<TestServer> {
+  return serve((request, response) => {
+    if (request.method === 'GET') return void response.writeHead(404).end();
+    const message = refusal(request);
+    if (typeof message === 'string') {
+      return void response.writeHead(status).end(JSON.stringify({ error: { message, code: status } }));
+    }
+    sse(response, [chunk({ content: 'Hello' }, 'stop'), '[DONE]']);
+    response.end();
+  });
+}
+
+async function open({ url }: TestServer, id = 'local:m'): Promise<ChatModel> {
+  return await createAiSdkModels({
+    environment: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${url}/v1` },
+    providers: { local: { baseUrl: `${url}/v1` } },
+    log: silentLog,
+  }).open(id);
+}
+
+const calls: Partial<ModelRequest> = {
+  tools: [rollDice],
+  messages: [
+    { role: 'user', content: [{ kind: 'text', text: 'roll' }] },
+    { role: 'assistant', text: '', calls: [{ callId: 't3.1.1', tool: 'roll_dice', input: { sides: 6 } }] },
+    { role: 'tool', results: [{ callId: 't3.1.1', tool: 'roll_dice', text: '4', isError: false }] },
+  ],
+};
+
+const has = (field: string, message: string) => (request: Received) => field in (request.body ?? {}) && message;
+const limited = (message: string) => (request: Received) => Number(request.body?.['max_tokens']) > 50 && message;
+
+interface Refusal {
+  readonly of: string;
+  readonly refusal: (request: Received) => unknown;
+  readonly request?: Partial<ModelRequest>;
+  readonly status?: number;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    of: 'the old name of the limit',
+    refusal: has('max_tokens', "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+  },
+  { of: 'a limit above 50', refusal: limited('Invalid max_tokens value, the valid range of max_tokens is [1, 50]') },
+  { of: 'a limit above 50, of Groq', refusal: limited('`max_tokens` must be less than or equal to `50`') },
+  {
+    of: 'usage in streams',
+    refusal: has('stream_options', 'body.stream_options: Extra inputs are not permitted'),
+    status: 422,
+  },
+  {
+    of: 'JSON mode',
+    refusal: has('response_format', "'response_format.type' must be 'json_schema' or 'text'"),
+    request: { json: true },
+  },
+  {
+    of: 'system messages',
+    refusal: (request) => messagesIn(request).some(({ role }) => role === 'system') && 'System role not supported',
+    status: 500,
+  },
+  {
+    of: 'messages without content',
+    refusal: (request) =>
+      messagesIn(request).some(({ content }) => content === null) &&
+      "Invalid value for 'content': expected a string, got null.",
+    request: calls,
+  },
+  {
+    of: 'long ids of calls',
+    refusal: (request) =>
+      messagesIn(request)
+        .flatMap(({ tool_calls = [], tool_call_id = [] }) => [...tool_calls.map(({ id }) => id), tool_call_id].flat())
+        .some((id) => !/^[a-zA-Z0-9]{9}$/.test(id)) && 'Tool call id was t3_1_1 but must have a length of 9.',
+    request: calls,
+  },
+];
+
+describe('a refusal of', () => {
+  test.each(REFUSALS)('$of happens once', async ({ refusal, request, status }) => {
+    await using server = await strict(refusal, status);
+    const model = await open(server);
+    for (const text of ['hello', 'again']) {
+      expect(textIn(await collect(model, ask(text, request)))).toBe('Hello');
+    }
+    const posts = server.received.filter(({ method }) => method === 'POST');
+    expect(posts.map((post) => typeof refusal(post) === 'string')).toEqual([true, false, false]);
+  });
+
+  test('a field behind the address of another server', async () => {
+    await using server = await strict(has('max_tokens', "'max_tokens' is gone. Use 'max_completion_tokens' instead."));
+    expect(textIn(await collect(await open(server, 'openai:m'), ask('hello')))).toBe('Hello');
+  });
+
+  test('the whole request is sent once', async () => {
+    await using server = await strict(() => 'I do not like this request');
+    await expect(collect(await open(server), ask('hello'))).rejects.toMatchObject({ reason: 'fatal' });
+    expect(server.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('the size changes nothing in the request', async () => {
+    const message =
+      "'max_tokens' or 'max_completion_tokens' is too large. The maximum context length is 4096 tokens (9 > 8)";
+    await using server = await strict(() => message);
+    await expect(collect(await open(server), ask('hello'))).rejects.toMatchObject({ reason: 'overflow' });
+    expect(server.received.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+});
+
+test('a person’s first message begins with refused system text', async () => {
+  await using server = await strict((request) => {
+    return messagesIn(request)[0]?.role !== 'user' && 'Conversation roles must alternate user/assistant/user/assistant';
+  });
+  await collect(await open(server), ask('hello'));
+  const [first] = messagesIn(server.received.at(-1) ?? { method: '', url: '', headers: {}, body: null });
+  expect(first).toEqual({ role: 'user', content: 'You are a bot.\n\nEarlier they said hello.\n\nfirst' });
+});
+
+describe('a refusal that nobody can read', () => {
+  const long = (characters: number) => ask('word '.repeat(characters / 5));
+  const tooLong = (request: Received) => JSON.stringify(request.body).length > 30_000 && 'More than I can carry';
+
+  test('is one for size above what was accepted', async () => {
+    await using server = await strict(tooLong);
+    const model = await open(server);
+    await collect(model, long(20_000));
+    await expect(collect(model, long(40_000))).rejects.toMatchObject({ reason: 'overflow' });
+  });
+
+  test('says nothing about the size of a first request', async () => {
+    await using server = await strict(tooLong);
+    await expect(collect(await open(server), long(40_000))).rejects.toMatchObject({ reason: 'fatal' });
+  });
+
+  test('is none for size below what was accepted', async () => {
+    let count = 0;
+    await using server = await strict(() => {
+      count += 1;
+      return count === 2 && 'Not today';
+    });
+    const model = await open(server);
+    await collect(model, long(40_000));
+    await expect(collect(model, long(20_000))).rejects.toMatchObject({ reason: 'fatal' });
+  });
+});

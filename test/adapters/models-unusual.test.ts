@@ -180,6 +180,13 @@ describe('events', () => {
     },
   );
 
+  test('arguments may be JSON in a JSON text', async () => {
+    const written = JSON.stringify('{"sides":6}');
+    const call = { index: 0, id: 'x', type: 'function', function: { name: 'roll_dice', arguments: written } };
+    const parts = await answered(streamed(chunk({ tool_calls: [call] }), chunk({}, 'tool_calls')));
+    expect(parts).toContainEqual({ kind: 'call', call: { callId: 'x', tool: 'roll_dice', input: { sides: 6 } } });
+  });
+
   test('an error may be a text', async () => {
     await expect(answered(streamed({ error: 'CUDA out of memory' }))).rejects.toThrow(/: CUDA out of memory/);
   });

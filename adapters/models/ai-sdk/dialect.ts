@@ -13,6 +13,8 @@ export interface Dialect {
   readonly mergesRoles: boolean;
   /** Without this, OpenAI makes every optional field of a tool required. */
   readonly laxTools: boolean;
+  /** Models on servers of many kinds: their calls may arrive as text. */
+  readonly writesCalls: boolean;
   /** Of a model that has not answered yet. */
   readonly thoughts: Thoughts;
 }
@@ -22,6 +24,7 @@ export const plain: Dialect = {
   keepsSystem: false,
   mergesRoles: false,
   laxTools: false,
+  writesCalls: false,
   thoughts: 'apart',
 };
-export const compatible: Dialect = { ...plain, mergesRoles: true, thoughts: 'marked' };
+export const compatible: Dialect = { ...plain, mergesRoles: true, writesCalls: true, thoughts: 'marked' };

@@ -71,7 +71,7 @@ const openai: Provider = {
     if (new URL(baseUrl).hostname !== 'api.openai.com') {
       const readable = withReadableEvents(withoutRefusedFields(withStreams(fetch)));
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: readable });
-      const thinking: Dialect = { ...dialect, thoughts: thoughtsOf(model) };
+      const thinking: Dialect = { ...dialect, writesCalls: true, thoughts: thoughtsOf(model) };
       const opened = { dialect: thinking, traits: CAPABLE, providerOptions: noOptions, probe: null };
       return { model: await withoutThoughts(chat(model)), ...opened };
     }

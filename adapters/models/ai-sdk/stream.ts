@@ -15,11 +15,13 @@ import { type Classified, classify } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { withImages, withoutImages } from './images.ts';
 import { endOf, toInstructions, toMessages } from './map.ts';
+import { parseJson } from './parse-json.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { mergeOptions, settingsOf } from './settings.ts';
 import { createSizes } from './sizes.ts';
 import { createAnswerFilter } from './thoughts.ts';
 import { createWatchdog, type StallLimits } from './watchdog.ts';
+import { withWrittenCalls } from './written-calls.ts';
 
 export interface SdkModelOptions {
   readonly id: string;
@@ -54,7 +56,8 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
       const filter = createAnswerFilter({ known: thoughts, maxCharacters });
       try {
         const sdk = await loadSdk(options.log);
-        yield* streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
+        const parts = streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
+        yield* options.dialect.writesCalls ? withWrittenCalls(parts, request.tools) : parts;
         thoughts = filter.thoughts;
         sizes.accepted(request);
       } catch (error) {
@@ -178,10 +181,16 @@ function toSchema(schema: ToolSpec['inputSchema']): JSONSchema7 {
   return structuredClone(schema);
 }
 
-/** Input that is not JSON is kept as text, so that the tool's own validation can explain the problem. */
+/**
+ * Input that is not JSON is kept as text, so that the tool's own validation can explain the problem. Some models write
+ * the object as JSON inside a JSON text.
+ */
 function toJson(input: unknown): JsonValue {
+  if (typeof input === 'string') return objectText.safeParse(input).data ?? input;
   return input === undefined ? {} : z.json().parse(input);
 }
+
+const objectText = z.string().transform(parseJson).pipe(z.record(z.string(), z.json()));
 
 function endless(model: string, limit: number): ModelError {
   const detail = `its reasoning and calls are longer than ${limit} characters`;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post, StrataError } from '../../src/adapter-kit.ts';
 import { postTo } from '../contracts/channel-kit.ts';
-import { ADA, BOT, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { ADA, BOT, BOT_ID, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { createState, type Opened, until } from '../fixtures/slack/kit.ts';
 
@@ -80,6 +80,46 @@ describe('a reply', () => {
       expect(slack.posted(GENERAL)).toMatchObject([{ text: expect.stringContaining('well') }]);
     },
   );
+
+  test('in words alone is not posted twice after a crash', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    const text = 'See https://a.example & b.example 🎉';
+    const reply = post({ body: { kind: 'text', text } });
+    const refuse = () => slack.fail('chat.postMessage', { error: 'invalid_arguments' });
+    const older = { channel: GENERAL, user: BOT, bot_id: BOT_ID, text, ts: '1700000000.000100' };
+    slack.messages.push(older);
+    refuse();
+    const first = await bot.channel.post(reply, { signal });
+    await stop(bot);
+    slack.store(GENERAL, BOT, 'Something else.', { bot_id: BOT_ID });
+    const index = slack.messages.findIndex(({ ts }) => ts === first.platformMessageId);
+    const shown = text
+      .replace('b.example', '<http://b.example|b.example>')
+      .replace('&', '&amp;')
+      .replace('🎉', ':tada:');
+    slack.messages[index] = { ...older, ts: first.platformMessageId, text: shown };
+    const again = await start({ state });
+    expect(await again.channel.post({ ...reply, attempt: 2 }, { signal })).toEqual(first);
+    refuse();
+    const next = await again.channel.post({ ...reply, nonce: '1-2-0', attempt: 2 }, { signal });
+    expect(next).not.toEqual(first);
+  });
+
+  test('in words alone is not mistaken for an older one', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    await bot.channel.post(post({ nonce: '1-0-0' }), { signal });
+    expect(state.writes.filter((write) => write.startsWith('slack.plain'))).toEqual([]);
+    slack.messages.push({ channel: GENERAL, user: BOT, bot_id: BOT_ID, text: 'Yes.', ts: '1700000000.000100' });
+    slack.fail('chat.postMessage', { error: 'invalid_arguments' }, { status: 500 });
+    const reply = post({ body: { kind: 'text', text: 'Yes.' } });
+    await expect(bot.channel.post(reply, { signal })).rejects.toThrow('Slack');
+    await stop(bot);
+    const again = await start({ state });
+    const { platformMessageId } = await again.channel.post({ ...reply, attempt: 2 }, { signal });
+    expect(Number(platformMessageId)).toBeGreaterThan(1_700_000_001);
+  });
 
   test('is tried again while its channel moves', async () => {
     const bot = await start();

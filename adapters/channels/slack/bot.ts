@@ -25,6 +25,7 @@ import { permalinkOf } from './link.ts';
 import type { SlackOptions } from './options.ts';
 import { createDraftRate } from './outbound/draft-rate.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
+import { createPlainPosts } from './outbound/plain-posts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createPostRate, type PostRate } from './outbound/post-rate.ts';
 import { createTyping, type Typing } from './outbound/typing.ts';
@@ -62,7 +63,8 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
   const rate = createPostRate(clock);
   const drafts = createDrafts({ ...parts, signal, threads, rate: createDraftRate(clock) });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
-  const poster = createPoster({ workspace, settings, threads, clock, log, rate });
+  const plainPosts = createPlainPosts(parts.state, clock);
+  const poster = createPoster({ workspace, settings, threads, plainPosts, clock, log, rate });
   const intake = createIntake({ ...parts, signal }, { threads, poster, rate });
   return {
     workspace,

@@ -27,6 +27,7 @@ const NAMESPACES = [
   'slack.greeted',
   'slack.heard',
   'slack.inbox',
+  'slack.plain',
   'slack.posts',
   'slack.threads',
   'slack.viewing',

@@ -9,6 +9,7 @@ import { codeOf, isPassing, persistently, refusedBy, withRetries } from '../web.
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
+import type { PlainPosts } from './plain-posts.ts';
 import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
 
 export const EVENT_TYPE = 'strata_post';
@@ -20,6 +21,7 @@ export interface PosterOptions {
   readonly workspace: Workspace;
   readonly settings: Pick<SlackSettings, 'link_previews' | 'why_button'>;
   readonly threads: Threads;
+  readonly plainPosts: PlainPosts;
   readonly clock: Clock;
   readonly log: Log;
   readonly rate: PostRate;
@@ -102,12 +104,15 @@ async function place(
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
   if (!hasFile) await upload(options, { post, threadTs, signal });
   const { blocks, whole, text, metadata } = messageOf(post, options.settings);
-  const send = (body: object) =>
-    options.rate({ channel, signal }, () => call(options, 'chat.postMessage', { ...target, ...body }));
+  const plain = { text: whole };
+  const send = async (form: object) => {
+    if (form === plain) await options.plainPosts.note(plainPostOf(post));
+    return await options.rate({ channel, signal }, () => call(options, 'chat.postMessage', { ...target, ...form }));
+  };
   const forms: readonly object[] = [
     ...(blocks.length === 0 ? [] : [{ ...rules, text, metadata, blocks }]),
     { ...rules, text: whole, metadata },
-    { text: whole },
+    plain,
   ];
   return sentSchema.parse(await sendFirst(options, forms, send)).ts;
 }
@@ -181,6 +186,10 @@ async function upload(options: PosterOptions, { post, threadTs, signal }: Placin
   await options.rate({ channel, signal }, () => options.workspace.web.files.uploadV2({ channel_id: channel, ...file }));
 }
 
+function plainPostOf(post: Post) {
+  return { conversation: post.conversation, nonce: nonceOf(post) };
+}
+
 function fileNameOf(post: Post): string {
   const name = post.body.kind === 'text' ? '' : post.body.name;
   return name.replace(/(?=\.\w+$)|$/, `-${nonceOf(post)}`);
@@ -205,7 +214,7 @@ async function findPosted(options: PosterOptions, { post, threadTs, signal }: Pl
   const kind = threadTs === null ? 'history' : 'replies';
   const target = { channel, limit: LOOK_BACK[kind], include_all_metadata: true };
   const since = oldestOf(post);
-
+  const isPlainPost = await options.plainPosts.finder(plainPostOf(post), messageOf(post, options.settings).whole);
   const query = { ...target, ...since, ...(threadTs === null ? {} : { ts: threadTs }) };
   const fileName = fileNameOf(post);
   const patience = { clock: options.clock, signal, maxWaitMs: MAX_WAIT_MS };
@@ -217,7 +226,7 @@ async function findPosted(options: PosterOptions, { post, threadTs, signal }: Pl
       await withRetries(() => call(options, `conversations.${kind}`, range), patience),
     );
     const own = answer.messages.filter((message) => isOwn(message, options.workspace));
-    const found = own.find((message) => nonceIn(message) === nonceOf(post));
+    const found = own.find((message) => nonceIn(message) === nonceOf(post) || isPlainPost(message));
     if (found !== undefined) return { messageTs: found.ts, hasFile: true };
     hasFile ||= own.some(({ files }) => files?.some(({ name }) => name === fileName));
     cursor = answer.response_metadata?.next_cursor ?? '';

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { Clock, ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
+import type { WireMessage } from '../wire.ts';
+
+const NAMESPACE = 'slack.plain';
+/** Maximum difference between Slack's clock and this machine's. */
+const CLOCK_SKEW_MS = 60_000;
+
+const noteSchema = z.object({ nonce: z.string(), at: z.number() });
+
+interface PlainPost {
+  readonly conversation: ConversationKey;
+  readonly nonce: string;
+}
+
+/** Posts in words alone have no nonce at Slack. A note from before the post, and its words, identify them. */
+export interface PlainPosts {
+  /** Called before the post. Only the newest post of a conversation may be in doubt, so one note is enough. */
+  note(post: PlainPost): Promise<void>;
+  /** Tells by a message of the bot whether it is this post. */
+  finder(post: PlainPost, text: string): Promise<(message: WireMessage) => boolean>;
+}
+
+export function createPlainPosts(state: StateStore, clock: Clock): PlainPosts {
+  const notedAt = async ({ conversation, nonce }: PlainPost): Promise<number | null> => {
+    const note = noteSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
+    return note?.nonce === nonce ? note.at : null;
+  };
+  return {
+    async note(post) {
+      const { conversation, nonce } = post;
+      if ((await notedAt(post)) === null) await state.set(NAMESPACE, conversation, { nonce, at: clock.now() });
+    },
+    async finder(post, text) {
+      const at = await notedAt(post);
+      if (at === null) return () => false;
+      const since = (at - CLOCK_SKEW_MS) / 1000;
+      const words = wordsOf(text);
+      return (message) => !message.metadata && Number(message.ts) >= since && wordsOf(message.text ?? '') === words;
+    },
+  };
+}
+
+/** Slack adds links and writes pictographs as names, so only letters and digits count. */
+function wordsOf(text: string): string {
+  return text
+    .replace(/<([^<>\n]+)>/g, (_, inner: string) => inner.slice(inner.indexOf('|') + 1))
+    .replace(/:[a-z0-9_+-]+:/g, '')
+    .replace(/&(?:amp|lt|gt);|[^\p{L}\p{N}]/gu, '');
+}

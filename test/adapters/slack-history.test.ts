@@ -18,10 +18,10 @@ it('a history without an end is left after 200 pages', async () => {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const web = createWeb('xoxb-1', { settings: { api_url: `http://127.0.0.1:${port}/` }, log: silentLog });
-  const parts = { workspace: { web }, settings: { catch_up: { page: 1 } }, signal: new AbortController().signal };
+  const context = { workspace: { web }, settings: { catch_up: { page: 1 } }, signal: new AbortController().signal };
   const whole: boolean[] = [];
   const stretch = { channel: 'C1', threadTs: null, oldest: 0 };
-  for await (const { isWhole } of pagesOf(parts as never, stretch, async () => undefined)) whole.push(isWhole);
+  for await (const { isWhole } of pagesOf(context as never, stretch, async () => undefined)) whole.push(isWhole);
   server.close();
   server.closeAllConnections();
   expect(whole).toHaveLength(200);

@@ -42,7 +42,7 @@ interface Late {
   readonly readings: Promise<Readings> | null;
 }
 
-export function createCatchUp(parts: CatchUpContext): CatchUp {
+export function createCatchUp(context: CatchUpContext): CatchUp {
   const sessions = new Map<number, Session>();
   const running = new Set<Promise<unknown>>();
   const run = (work: Promise<void>): void => {
@@ -52,7 +52,7 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
   return {
     sessionBegan(shardId) {
       const before = sessions.get(shardId);
-      const next = openSession(parts, shardId);
+      const next = openSession(context, shardId);
       sessions.set(shardId, next);
       if (before === undefined) return;
       // Messages that waited for a lost session wait for this one.
@@ -63,28 +63,28 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
       const session = sessions.get(shardId);
       if (session === undefined) return;
       session.areGuildsKnown = true;
-      for (const guildId of parts.places.guildsOf(shardId)) {
-        if (parts.places.isAvailable(guildId)) continue;
-        session.late.set(guildId, { owed: hold(parts, { shardId, guildId }), readings: null });
+      for (const guildId of context.places.guildsOf(shardId)) {
+        if (context.places.isAvailable(guildId)) continue;
+        session.late.set(guildId, { owed: hold(context, { shardId, guildId }), readings: null });
       }
-      run(readScope(parts, { scope: { shardId, guildId: null }, session, ...session }));
+      run(readScope(context, { scope: { shardId, guildId: null }, session, ...session }));
     },
     guildKnown(guildId, shardId) {
       const session = sessions.get(shardId);
       // Before that, the server is read with the others. A packet may contain any server id.
       if (session?.areGuildsKnown !== true || !isSnowflake(guildId)) return;
       const { promise, resolve } = Promise.withResolvers<Readings>();
-      const owed = hold(parts, { shardId, guildId });
+      const owed = hold(context, { shardId, guildId });
       session.late.get(guildId)?.owed.end();
       session.late.set(guildId, { owed, readings: promise });
-      run(session.promise.then(() => readScope(parts, { scope: { shardId, guildId }, session, owed, resolve })));
+      run(session.promise.then(() => readScope(context, { scope: { shardId, guildId }, session, owed, resolve })));
     },
     async passed(channelId, shardId) {
       const session = sessions.get(shardId);
-      const late = session?.late.get(parts.places.peek(channelId)?.guildId ?? '');
+      const late = session?.late.get(context.places.peek(channelId)?.guildId ?? '');
       for (const readings of [session?.promise, late?.readings]) {
         const reading = (await readings)?.get(channelId);
-        if (reading !== undefined) await waitFor(parts, channelId, reading);
+        if (reading !== undefined) await waitFor(context, channelId, reading);
       }
     },
     async drained() {
@@ -96,20 +96,20 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
 }
 
 /** The live message moves the cursor: where the reading begins is noted before. */
-async function waitFor(parts: CatchUpContext, channelId: string, reading: Reading): Promise<void> {
+async function waitFor(context: CatchUpContext, channelId: string, reading: Reading): Promise<void> {
   if (reading.isLate) return;
   const isRead = await within(
-    parts.clock,
+    context.clock,
     MAX_WAIT_MS,
     reading.read().then(() => true),
   );
-  if (isRead === true || parts.signal.aborted) return;
-  await withRetries(parts, 'stored', () => parts.unread.keep(channelId, reading.after));
+  if (isRead === true || context.signal.aborted) return;
+  await withRetries(context, 'stored', () => context.unread.keep(channelId, reading.after));
   reading.isLate = true;
 }
 
-function openSession(parts: CatchUpContext, shardId: number): Session {
-  const owed = hold(parts, { shardId, guildId: null });
+function openSession(context: CatchUpContext, shardId: number): Session {
+  const owed = hold(context, { shardId, guildId: null });
   const state = { late: new Map(), heardUpto: null, areGuildsKnown: false };
   return { ...Promise.withResolvers<Readings>(), owed, ...state };
 }
@@ -131,29 +131,29 @@ interface ScopeReading {
 }
 
 /** Never rejects. */
-async function readScope(parts: CatchUpContext, reading: ScopeReading): Promise<void> {
+async function readScope(context: CatchUpContext, reading: ScopeReading): Promise<void> {
   try {
-    await readMissed(parts, reading);
+    await readMissed(context, reading);
   } catch (error) {
-    parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+    context.log.error('Missed messages could not be looked for', { cause: describe(error) });
     reading.resolve(new Map());
   } finally {
     reading.owed.end();
   }
 }
 
-async function readMissed(parts: CatchUpContext, { scope, session, owed, resolve }: ScopeReading): Promise<void> {
-  const ours = await withRetries(parts, 'looked for', () => heardLately(parts, scope));
+async function readMissed(context: CatchUpContext, { scope, session, owed, resolve }: ScopeReading): Promise<void> {
+  const ours = await withRetries(context, 'looked for', () => heardLately(context, scope));
   if (scope.guildId === null) session.heardUpto = newestOf(ours);
   // First, because what is read below must not be shown to a wider audience than now.
-  const guildIds = scope.guildId === null ? parts.places.guildsOf(scope.shardId) : [scope.guildId];
-  await withRetries(parts, 'closed', () => parts.audiences.review(guildIds));
-  const unread = await withRetries(parts, 'looked for', () => parts.unread.list());
-  const readings = planReadings(parts, { scope, ours, unread, owed, heardUpto: session.heardUpto });
+  const guildIds = scope.guildId === null ? context.places.guildsOf(scope.shardId) : [scope.guildId];
+  await withRetries(context, 'closed', () => context.audiences.review(guildIds));
+  const unread = await withRetries(context, 'looked for', () => context.unread.list());
+  const readings = planReadings(context, { scope, ours, unread, owed, heardUpto: session.heardUpto });
   resolve(readings);
   const waiting = readings.values();
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(parts, waiting)));
-  await parts.leaving?.review((guildId) => isIn(parts.places, scope, guildId), ours);
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(context, waiting)));
+  await context.leaving?.review((guildId) => isIn(context.places, scope, guildId), ours);
 }
 
 async function workOff({ signal }: CatchUpContext, waiting: Iterable<Reading>): Promise<void> {

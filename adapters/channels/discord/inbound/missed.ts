@@ -27,31 +27,31 @@ interface Page {
   readonly isLast: boolean;
 }
 
-export async function readStretch(parts: CatchUpContext, channelId: string, after: string): Promise<Stretch> {
-  const newest = await fetchPage(parts, channelId, null);
-  const bound = parts.settings.catch_up.messages;
+export async function readStretch(context: CatchUpContext, channelId: string, after: string): Promise<Stretch> {
+  const newest = await fetchPage(context, channelId, null);
+  const bound = context.settings.catch_up.messages;
   const missed = newest.messages.filter(({ id }) => isNewer(id, after));
   const reaches = ({ isLast, oldest }: Page) => isLast || oldest === null || !isNewer(oldest, after);
   let page = newest;
   while (!reaches(page) && missed.length < bound) {
-    const earlier = await fetchPage(parts, channelId, page.oldest);
+    const earlier = await fetchPage(context, channelId, page.oldest);
     // A page that begins no earlier shows nothing new.
     if (page.oldest !== null && earlier.oldest !== null && !isNewer(page.oldest, earlier.oldest)) break;
     page = earlier;
     missed.unshift(...page.messages.filter(({ id }) => isNewer(id, after)));
   }
   if (!reaches(page) || missed.length > bound) {
-    parts.log.warn('Too many missed messages; the oldest were left out', { channelId, read: bound });
+    context.log.warn('Too many missed messages; the oldest were left out', { channelId, read: bound });
   }
   return { newest, missed: missed.slice(-bound) };
 }
 
-async function fetchPage(parts: CatchUpContext, channelId: string, before: string | null): Promise<Page> {
+async function fetchPage(context: CatchUpContext, channelId: string, before: string | null): Promise<Page> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(before === null ? {} : { before }) });
-  const read = () => parts.rest.get(Routes.channelMessages(channelId), { query, signal: parts.signal });
-  const items = pageSchema.parse(await withRetries(parts, 'read', read));
+  const read = () => context.rest.get(Routes.channelMessages(channelId), { query, signal: context.signal });
+  const items = pageSchema.parse(await withRetries(context, 'read', read));
   const ids = items.flatMap((item) => namedSchema.safeParse(item).data?.id ?? []);
-  const messages = items.flatMap((item) => readItem(parts, channelId, item));
+  const messages = items.flatMap((item) => readItem(context, channelId, item));
   return {
     messages: messages.toSorted((one, other) => (isNewer(one.id, other.id) ? 1 : -1)),
     oldest: ids.toSorted((one, other) => (isNewer(one, other) ? 1 : -1))[0] ?? null,
@@ -74,11 +74,11 @@ export interface Changes {
 
 /** What happened to stored messages while the bot was offline, as far as the newest hundred show it. */
 export async function findChanges(
-  parts: CatchUpContext,
+  context: CatchUpContext,
   channelId: string,
   { kept, newest }: { readonly kept: readonly KeptMessage[]; readonly newest: Page },
 ): Promise<Changes> {
-  const since = parts.clock.now() - parts.settings.catch_up.hours * HOUR_MS;
+  const since = context.clock.now() - context.settings.catch_up.hours * HOUR_MS;
   const oldest = newest.isLast ? '0' : (newest.oldest ?? '0');
   const listed = new Map(newest.messages.map((message) => [message.id, message]));
   const looked = kept.filter(({ externalId, at }) => isSnowflake(externalId) && at >= since);
@@ -89,16 +89,16 @@ export async function findChanges(
   const absent = looked.filter(({ externalId }) => isNewer(externalId, oldest) && !listed.has(externalId));
   const removed: string[] = [];
   for (const { externalId } of absent.slice(-MAX_LOOKED_FOR)) {
-    if (await isGone(parts, channelId, externalId)) removed.push(externalId);
+    if (await isGone(context, channelId, externalId)) removed.push(externalId);
   }
   return { edited, removed };
 }
 
 /** A list may lack messages for other reasons: a bot without permission to read the history gets none. */
-async function isGone(parts: CatchUpContext, channelId: string, externalId: string): Promise<boolean> {
+async function isGone(context: CatchUpContext, channelId: string, externalId: string): Promise<boolean> {
   try {
-    await withRetries(parts, 'read', () =>
-      parts.rest.get(Routes.channelMessage(channelId, externalId), { signal: parts.signal }),
+    await withRetries(context, 'read', () =>
+      context.rest.get(Routes.channelMessage(channelId, externalId), { signal: context.signal }),
     );
     return false;
   } catch (error) {

@@ -40,14 +40,14 @@ export interface Reading {
  * Conversations with messages in the last `hours` before the newest stored message, newest first. Older conversations
  * are read only if Discord reports newer messages.
  */
-export async function heardLately(parts: CatchUpContext, scope: Scope): Promise<readonly Cursor[]> {
+export async function heardLately(context: CatchUpContext, scope: Scope): Promise<readonly Cursor[]> {
   const ours: Cursor[] = [];
-  for await (const cursor of parts.sink.conversations.heard(PLATFORM, parts.settings.catch_up.hours * HOUR_MS)) {
+  for await (const cursor of context.sink.conversations.heard(PLATFORM, context.settings.catch_up.hours * HOUR_MS)) {
     const { bot, guildId } = placeOfKey(cursor.conversation);
-    if (bot !== parts.bot || !isSnowflake(cursor.externalId) || !isIn(parts.places, scope, guildId)) continue;
+    if (bot !== context.bot || !isSnowflake(cursor.externalId) || !isIn(context.places, scope, guildId)) continue;
     if (ours.length < MAX_HEARD_PLACES) ours.push(cursor);
     else {
-      parts.log.warn('Only the newest conversations are checked for missed messages', { read: MAX_HEARD_PLACES });
+      context.log.warn('Only the newest conversations are checked for missed messages', { read: MAX_HEARD_PLACES });
       break;
     }
   }
@@ -74,7 +74,7 @@ export function newestOf(cursors: readonly Cursor[]): string | null {
  * First conversations with an owed reply, then recent ones, newest first; then channels and threads without stored
  * messages.
  */
-export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed, heardUpto }: Plan): Readings {
+export function planReadings(context: CatchUpContext, { scope, ours, unread, owed, heardUpto }: Plan): Readings {
   const rank = ({ owesReply }: Cursor) => Number(owesReply);
   const newestFirst = ours.toSorted((one, other) => rank(other) - rank(one) || other.at - one.at);
   const known = newestFirst.map(
@@ -82,19 +82,19 @@ export function planReadings(parts: CatchUpContext, { scope, ours, unread, owed,
   );
   const isKnown = new Set(known.map(({ place }) => targetOf(place)));
   const since = heardUpto === null ? null : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
-  const unheard = (since === null ? [] : parts.places.activeSince(scope.shardId, since))
-    .filter(({ place }) => isIn(parts.places, scope, place.guildId) && !isKnown.has(targetOf(place)))
+  const unheard = (since === null ? [] : context.places.activeSince(scope.shardId, since))
+    .filter(({ place }) => isIn(context.places, scope, place.guildId) && !isKnown.has(targetOf(place)))
     .slice(0, MAX_NEW_PLACES)
     .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
-  const due = [...known, ...unheard].filter((stint) => isDue(parts, stint));
-  const left = [...unreadPlaces(parts, scope, unread), ...known].flatMap((stint) => {
+  const due = [...known, ...unheard].filter((stint) => isDue(context, stint));
+  const left = [...unreadPlaces(context, scope, unread), ...known].flatMap((stint) => {
     const after = unread.get(targetOf(stint.place));
-    return after !== undefined && isServedStill(parts, stint.place) ? [{ ...stint, after }] : [];
+    return after !== undefined && isServedStill(context, stint.place) ? [{ ...stint, after }] : [];
   });
   // What was left unread starts earlier, and replaces the stint of the same channel.
   const all = new Map([...due, ...left].map((stint) => [targetOf(stint.place), stint]));
   const read = async (stint: Stint): Promise<void> => {
-    await readStint(parts, stint);
+    await readStint(context, stint);
     if (stint.cursor !== null) owed.applied(stint.cursor.conversation);
   };
   return new Map(
@@ -121,10 +121,10 @@ function isServedStill({ places, settings }: CatchUpContext, place: Stint['place
 }
 
 /** Discord reports the newest message of a server's channels, but not of direct messages. */
-function isDue(parts: CatchUpContext, { place, after, cursor }: Stint): boolean {
-  const { places, settings, clock } = parts;
+function isDue(context: CatchUpContext, { place, after, cursor }: Stint): boolean {
+  const { places, settings, clock } = context;
   const { guildId } = place;
-  if (!isServedStill(parts, place)) return false;
+  if (!isServedStill(context, place)) return false;
   const isLate = (at: number) => clock.now() - at > settings.catch_up.hours * HOUR_MS;
   // Recently stored messages may have been edited or deleted.
   if (cursor !== null && !isLate(cursor.at)) return true;

@@ -17,19 +17,19 @@ export interface Stint {
 }
 
 /** Never rejects. What cannot be read is recorded, so that a later start reads it. */
-export async function readStint(parts: CatchUpContext, stint: Stint): Promise<void> {
-  const { unread, signal } = parts;
+export async function readStint(context: CatchUpContext, stint: Stint): Promise<void> {
+  const { unread, signal } = context;
   const channelId = targetOf(stint.place);
   try {
-    const rest = await readAll(parts, stint);
+    const rest = await readAll(context, stint);
     if (signal.aborted) return;
     await (rest === null ? unread.done(channelId) : unread.keep(channelId, rest));
   } catch (error) {
     // What is interrupted by a stop is read at the next start.
     if (signal.aborted) return;
-    parts.log.warn('Missed messages could not be read', { ...nameOf(stint), cause: describe(error) });
+    context.log.warn('Missed messages could not be read', { ...nameOf(stint), cause: describe(error) });
     await unread.keep(channelId, stint.after).catch((failure: unknown) => {
-      parts.log.error('Missed messages could not be recorded', { ...nameOf(stint), cause: describe(failure) });
+      context.log.error('Missed messages could not be recorded', { ...nameOf(stint), cause: describe(failure) });
     });
   }
 }
@@ -42,65 +42,65 @@ function nameOf({ place, cursor }: Stint) {
  * Edits and deletions first, because a missed message is answered at once. Returns where to start next time; null if
  * everything is read.
  */
-async function readAll(parts: CatchUpContext, stint: Stint): Promise<string | null> {
-  const stretch = await readStretch(parts, targetOf(stint.place), stint.after);
-  const isChanged = await applyChanges(parts, stint, stretch);
-  const failed = await takeAll(parts, stint, stretch.missed);
+async function readAll(context: CatchUpContext, stint: Stint): Promise<string | null> {
+  const stretch = await readStretch(context, targetOf(stint.place), stint.after);
+  const isChanged = await applyChanges(context, stint, stretch);
+  const failed = await takeAll(context, stint, stretch.missed);
   return isChanged ? failed : stint.after;
 }
 
 /** Returns whether it succeeded; missed messages are read in any case. */
-async function applyChanges(parts: CatchUpContext, stint: Stint, { newest }: Stretch): Promise<boolean> {
+async function applyChanges(context: CatchUpContext, stint: Stint, { newest }: Stretch): Promise<boolean> {
   const channelId = targetOf(stint.place);
-  const later = parts.later();
+  const later = context.later();
   try {
     const kept = (await stint.cursor?.kept()) ?? [];
-    const { edited, removed } = await findChanges(parts, channelId, { kept, newest });
+    const { edited, removed } = await findChanges(context, channelId, { kept, newest });
     const { guildId } = stint.place;
-    if (removed.length > 0 && !parts.signal.aborted) await later.removed({ channelId, guildId, ids: removed });
-    for (const message of edited) if (!parts.signal.aborted) await later.edited(within(stint, message));
+    if (removed.length > 0 && !context.signal.aborted) await later.removed({ channelId, guildId, ids: removed });
+    for (const message of edited) if (!context.signal.aborted) await later.edited(within(stint, message));
     if (edited.length + removed.length > 0) {
       const counts = { edited: edited.length, removed: removed.length };
-      parts.log.info('Applied missed edits and deletions', { ...nameOf(stint), ...counts });
+      context.log.info('Applied missed edits and deletions', { ...nameOf(stint), ...counts });
     }
     return true;
   } catch (error) {
-    if (!parts.signal.aborted) {
-      parts.log.warn('Missed edits and deletions could not be read', { ...nameOf(stint), cause: describe(error) });
+    if (!context.signal.aborted) {
+      context.log.warn('Missed edits and deletions could not be read', { ...nameOf(stint), cause: describe(error) });
     }
     return false;
   }
 }
 
 /** Processes them one by one. Returns the message before the first failure; null if none failed. */
-async function takeAll(parts: CatchUpContext, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
+async function takeAll(context: CatchUpContext, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
   let stored = 0;
   let failed: string | null = null;
   let before = stint.after;
   for (const message of missed) {
     try {
-      if (await takeMissed(parts, stint, message)) stored += 1;
+      if (await takeMissed(context, stint, message)) stored += 1;
     } catch (error) {
       failed ??= before;
       const fields = { ...nameOf(stint), externalId: message.id, cause: describe(error) };
-      parts.log.error('A missed message was not stored', fields);
+      context.log.error('A missed message was not stored', fields);
     }
     before = message.id;
   }
-  if (stored > 0) parts.log.info('Stored missed messages', { ...nameOf(stint), messages: stored });
+  if (stored > 0) context.log.info('Stored missed messages', { ...nameOf(stint), messages: stored });
   return failed;
 }
 
 /** Whether it was new. */
-async function takeMissed(parts: CatchUpContext, stint: Stint, message: WireMessage): Promise<boolean> {
-  const { hours, answer_minutes: minutes } = parts.settings.catch_up;
-  if (parts.signal.aborted) return false;
-  const ageMs = parts.clock.now() - writtenAt(message);
+async function takeMissed(context: CatchUpContext, stint: Stint, message: WireMessage): Promise<boolean> {
+  const { hours, answer_minutes: minutes } = context.settings.catch_up;
+  if (context.signal.aborted) return false;
+  const ageMs = context.clock.now() - writtenAt(message);
   if (ageMs > hours * HOUR_MS) {
-    dropMessage(parts.sink, message, 'late');
+    dropMessage(context.sink, message, 'late');
     return false;
   }
-  return await parts.later().message(within(stint, message), { isPast: ageMs > minutes * MINUTE_MS });
+  return await context.later().message(within(stint, message), { isPast: ageMs > minutes * MINUTE_MS });
 }
 
 /** Over REST, a message does not name its server. */

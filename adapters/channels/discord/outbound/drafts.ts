@@ -76,7 +76,7 @@ interface Draft {
   running: Promise<void>;
 }
 
-export function createDrafts(parts: DraftContext): Drafts {
+export function createDrafts(context: DraftContext): Drafts {
   const drafts = new Map<ConversationKey, Draft>();
   const newest = new Map<ConversationKey, string>();
   const end = async (conversation: ConversationKey): Promise<Draft | null> => {
@@ -85,43 +85,43 @@ export function createDrafts(parts: DraftContext): Drafts {
     drafts.delete(conversation);
     draft.over.abort();
     await draft.running;
-    if (draft.mayExist) await openAgain(parts, conversation, draft);
+    if (draft.mayExist) await openAgain(context, conversation, draft);
     return draft;
   };
   return {
     answers(conversation, externalId) {
-      if (!parts.settings.streaming) return;
+      if (!context.settings.streaming) return;
       if (newest.size >= MAX_KNOWN) newest.clear();
       newest.set(conversation, externalId);
     },
     show(conversation, text) {
-      if (!parts.settings.streaming) return;
-      const draft = drafts.get(conversation) ?? newDraft(parts, newest.get(conversation) ?? null);
+      if (!context.settings.streaming) return;
+      const draft = drafts.get(conversation) ?? newDraft(context, newest.get(conversation) ?? null);
       drafts.set(conversation, draft);
       draft.wanted = text;
-      if (draft.running === IDLE) draft.running = write(parts, conversation, draft);
+      if (draft.running === IDLE) draft.running = write(context, conversation, draft);
     },
     async take(conversation, { nonce, replyTo, attempt }) {
       const draft = await end(conversation);
       if (draft === null || draft.messageId === null) {
-        return attempt === 1 ? null : await givenTo(parts, conversation, nonce);
+        return attempt === 1 ? null : await givenTo(context, conversation, nonce);
       }
       if (draft.replyTo === replyTo) {
-        await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce });
+        await context.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce });
         return draft.messageId;
       }
-      await remove(parts, conversation, draft.messageId);
+      await remove(context, conversation, draft.messageId);
       return null;
     },
-    discard: (conversation, messageId) => remove(parts, conversation, messageId),
+    discard: (conversation, messageId) => remove(context, conversation, messageId),
     drop(conversation) {
       const work = async () => {
         const draft = await end(conversation);
-        if (draft !== null && draft.messageId !== null) await remove(parts, conversation, draft.messageId);
+        if (draft !== null && draft.messageId !== null) await remove(context, conversation, draft.messageId);
       };
-      work().catch((error: unknown) => parts.log.debug('A draft could not be removed', { cause: describe(error) }));
+      work().catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
-    sweep: () => sweep(parts),
+    sweep: () => sweep(context),
   };
 }
 
@@ -156,19 +156,19 @@ function presentable(text: string): string {
 }
 
 /** The latest text wins; the configured time passes between two edits. */
-async function write(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
+async function write(context: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   const { signal } = draft.over;
-  const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
+  const pause = () => context.clock.sleep(context.settings.streaming_seconds * 1000, { signal });
   try {
     // The first words wait too, so that a quick reply is posted whole.
     await pause();
     for (let text = presentable(draft.wanted); text !== draft.shown; text = presentable(draft.wanted)) {
       draft.shown = text;
-      if (text !== '') await advance(parts, conversation, { draft, text });
+      if (text !== '') await advance(context, conversation, { draft, text });
       await pause();
     }
   } catch (error) {
-    if (!signal.aborted) parts.log.debug('A draft was not shown', { conversation, cause: describe(error) });
+    if (!signal.aborted) context.log.debug('A draft was not shown', { conversation, cause: describe(error) });
   } finally {
     draft.running = IDLE;
   }
@@ -179,55 +179,55 @@ interface Showing {
   readonly text: string;
 }
 
-async function advance(parts: DraftContext, conversation: ConversationKey, showing: Showing): Promise<void> {
+async function advance(context: DraftContext, conversation: ConversationKey, showing: Showing): Promise<void> {
   const { messageId, mayExist } = showing.draft;
-  if (messageId === null) await open(parts, conversation, showing);
+  if (messageId === null) await open(context, conversation, showing);
   // A message of an earlier attempt has the text of that attempt.
-  if (messageId !== null || mayExist) await change(parts, conversation, showing);
+  if (messageId !== null || mayExist) await change(context, conversation, showing);
 }
 
-async function open(parts: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
+async function open(context: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
   const { replyTo } = draft;
   const reference =
-    replyTo !== null && parts.settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {};
+    replyTo !== null && context.settings.reply_reference ? { message_reference: referenceTo(replyTo) } : {};
   const once = { nonce: draft.nonce, enforce_nonce: true };
   const shown = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds };
   const body = { ...shown, ...once, ...reference };
   draft.mayExist = true;
   try {
-    const answer = await postMessage(parts.rest, { channelId: targetOf(placeOfKey(conversation)), body });
+    const answer = await postMessage(context.rest, { channelId: targetOf(placeOfKey(conversation)), body });
     draft.messageId = sentSchema.parse(answer).id;
     draft.mayExist = false;
   } catch (error) {
     if (isRefusal(error)) draft.mayExist = false;
     throw error;
   }
-  await parts.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
+  await context.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
 }
 
 /** Discord returns the message if it exists; otherwise a new one takes its place. */
-async function openAgain(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
+async function openAgain(context: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   try {
-    await open(parts, conversation, { draft, text: draft.shown });
+    await open(context, conversation, { draft, text: draft.shown });
   } catch (error) {
-    parts.log.debug('A draft may have been left behind', { conversation, cause: describe(error) });
+    context.log.debug('A draft may have been left behind', { conversation, cause: describe(error) });
   }
 }
 
-async function change(parts: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
+async function change(context: DraftContext, conversation: ConversationKey, { draft, text }: Showing): Promise<void> {
   if (draft.messageId === null) return;
   const body = { content: text, allowed_mentions: NO_PINGS };
-  await parts.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
+  await context.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
 }
 
 /** A message assigned to a post may already be that post. */
-async function sweep(parts: DraftContext): Promise<void> {
-  for (const { key, value } of await parts.state.list(NAMESPACE)) {
+async function sweep(context: DraftContext): Promise<void> {
+  for (const { key, value } of await context.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;
-    if (placeOfKey(conversation).bot !== parts.bot) continue;
+    if (placeOfKey(conversation).bot !== context.bot) continue;
     const kept = keptSchema.safeParse(value).data;
-    if (kept === undefined) await parts.state.delete(NAMESPACE, key);
-    else if (kept.nonce === null) await remove(parts, conversation, kept.messageId);
-    else if (parts.clock.now() - timeOf(kept.messageId) > GIVEN_MS) await parts.state.delete(NAMESPACE, key);
+    if (kept === undefined) await context.state.delete(NAMESPACE, key);
+    else if (kept.nonce === null) await remove(context, conversation, kept.messageId);
+    else if (context.clock.now() - timeOf(kept.messageId) > GIVEN_MS) await context.state.delete(NAMESPACE, key);
   }
 }

@@ -5,17 +5,16 @@ import {
   describe,
   type LogFields,
 } from '../../../../src/adapter-kit.ts';
-import { mentionsBot } from '../map.ts';
-import { isDirect, keyOf, PLATFORM, placeOfKey, timeOf } from '../place.ts';
+import { isDirect, PLATFORM, placeOfKey } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
-import type { WireEventMessage } from '../wire.ts';
-import type { CatchUpContext, Missed, Pace, ReadLater } from './catch-up-context.ts';
+import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 import { applyChanges, keptAtTop } from './changes.ts';
 import { placeFor } from './context.ts';
 import { createHeard, type Gap } from './heard.ts';
-import { byTime, type Page, pagesOf } from './history.ts';
+import { type Page, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
+import { takeAll, takeNewest } from './take-missed.ts';
 
 const MINUTE_MS = 60_000;
 /**
@@ -26,8 +25,6 @@ const OVERLAP_S = 30;
 const SCANNED_FOLD = 10;
 /** This many threads are read before channels in which a mention may have been missed. */
 const MAX_OWED_FIRST = 20;
-/** Messages stored concurrently, in order within each conversation. */
-const BATCH = 20;
 
 /** After a time without a connection, reads from history what was said in between, within the granted rate. */
 export interface CatchUp {
@@ -40,21 +37,21 @@ export interface CatchUp {
   drained(): Promise<void>;
 }
 
-export function createCatchUp(parts: CatchUpContext): CatchUp {
-  const heard = createHeard(parts);
-  const { requests_per_minute: granted } = parts.settings.catch_up;
+export function createCatchUp(context: CatchUpContext): CatchUp {
+  const heard = createHeard(context);
+  const { requests_per_minute: granted } = context.settings.catch_up;
   const most = Math.max(1, Math.floor(granted));
-  const rate = createRate(parts.clock, { most, spanMs: (most * MINUTE_MS) / granted });
-  const pace = () => rate(parts.signal);
-  const { teamId } = parts.workspace;
-  const hold = () => parts.sink.catchingUp((conversation) => isOf(conversation, teamId));
+  const rate = createRate(context.clock, { most, spanMs: (most * MINUTE_MS) / granted });
+  const pace = () => rate(context.signal);
+  const { teamId } = context.workspace;
+  const hold = () => context.sink.catchingUp((conversation) => isOf(conversation, teamId));
   let running: Promise<void> = Promise.resolve();
   let opening: CatchingUp | null = null;
   let waiting: { gap: Promise<Gap> } | null = null;
   const connected = () => {
     const gap = heard.begin();
     gap.catch(() => undefined);
-    if (parts.settings.catch_up.messages === 0) return;
+    if (context.settings.catch_up.messages === 0) return;
     // A reading that has not begun reads this gap too.
     if (waiting !== null) {
       waiting.gap = gap;
@@ -68,10 +65,10 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
     running = running.then(async () => {
       waiting = null;
       try {
-        await readGap({ ...parts, pace, owed }, await own.gap);
+        await readGap({ ...context, pace, owed }, await own.gap);
       } catch (error) {
-        if (parts.signal.aborted) return;
-        parts.log.error('Missed messages could not be looked for', { cause: describe(error) });
+        if (context.signal.aborted) return;
+        context.log.error('Missed messages could not be looked for', { cause: describe(error) });
       } finally {
         owed.end();
       }
@@ -79,15 +76,15 @@ export function createCatchUp(parts: CatchUpContext): CatchUp {
   };
   return {
     opening() {
-      if (parts.settings.catch_up.messages > 0) opening ??= hold();
+      if (context.settings.catch_up.messages > 0) opening ??= hold();
     },
     connected,
     async withheld(since) {
-      parts.log.warn('Slack withheld events of a minute with too many events', { team: teamId, since });
+      context.log.warn('Slack withheld events of a minute with too many events', { team: teamId, since });
       await heard.missed(since);
-      const leftMs = since * 1000 + MINUTE_MS - parts.clock.now();
-      parts.clock
-        .sleep(Math.min(Math.max(0, leftMs), MINUTE_MS), { signal: parts.signal })
+      const leftMs = since * 1000 + MINUTE_MS - context.clock.now();
+      context.clock
+        .sleep(Math.min(Math.max(0, leftMs), MINUTE_MS), { signal: context.signal })
         .then(connected, () => undefined);
     },
     lost: heard.lost,
@@ -112,72 +109,72 @@ function isOf(conversation: ConversationKey, teamId: string): boolean {
  * threads that owe a reply come before channels without stored messages. What cannot be read is skipped, and read again
  * after the next start.
  */
-async function readGap(parts: Reading, { since, close }: Gap): Promise<void> {
+async function readGap(context: Reading, { since, close }: Gap): Promise<void> {
   let isWhole = true;
   const safely = async (what: LogFields, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      if (parts.signal.aborted) throw error;
+      if (context.signal.aborted) throw error;
       isWhole = false;
-      parts.log.warn('Missed messages could not be read', { ...what, cause: describe(error) });
+      context.log.warn('Missed messages could not be read', { ...what, cause: describe(error) });
     }
   };
-  const cursors = await cursorsOf(parts);
+  const cursors = await cursorsOf(context);
   const quiet: OpenThread[] = [];
   const open: OpenThread[] = [];
   const owed: OpenThread[] = [];
   const readThreads = async (threads: readonly OpenThread[]): Promise<void> => {
     for (const thread of threads) {
-      await safely({ channel: thread.channel, thread: thread.ts }, () => readThread(parts, thread));
-      if (thread.cursor !== null) parts.owed.applied(thread.cursor.conversation);
+      await safely({ channel: thread.channel, thread: thread.ts }, () => readThread(context, thread));
+      if (thread.cursor !== null) context.owed.applied(thread.cursor.conversation);
     }
   };
   const readOne = (channel: MissedChannel) =>
     safely({ channel: channel.id }, async () => {
-      const threads = threadsOf(channel, await readTop(parts, channel));
+      const threads = threadsOf(channel, await readTop(context, channel));
       owed.push(...threads.owed);
       open.push(...threads.open);
       quiet.push(...threads.quiet);
       if (isDirect(channel.id, null)) await readThreads([...owed.splice(0), ...open.splice(0)]);
     });
-  for (const channel of heardChannels(parts, cursors, since)) await readOne(channel);
+  for (const channel of heardChannels(context, cursors, since)) await readOne(channel);
   await readThreads(owed.splice(0, MAX_OWED_FIRST));
-  for (const channel of await unheardChannels(parts, { cursors, since }, parts.pace)) await readOne(channel);
+  for (const channel of await unheardChannels(context, { cursors, since }, context.pace)) await readOne(channel);
   await readThreads([...owed, ...open, ...quiet]);
   if (isWhole) await close();
 }
 
 /** Everything in the channel itself since the gap began, including the page around its beginning. */
-async function readTop(parts: Reading, channel: MissedChannel): Promise<readonly Missed[]> {
+async function readTop(context: Reading, channel: MissedChannel): Promise<readonly Missed[]> {
   const { id, newest, cursors } = channel;
-  const { messages: bound, hours } = parts.settings.catch_up;
-  const horizon = parts.clock.now() / 1000 - hours * 3600;
+  const { messages: bound, hours } = context.settings.catch_up;
+  const horizon = context.clock.now() / 1000 - hours * 3600;
   const since = Math.max(Number(newest) - OVERLAP_S, horizon);
   const kept = await keptAtTop(cursors);
   const known = new Set(kept.map(({ externalId }) => externalId));
   const all: Missed[] = [];
   const later: Missed[] = [];
   for await (const { messages: listed } of pagesOf(
-    parts,
+    context,
     { channel: id, threadTs: null, oldest: horizon },
-    parts.pace,
+    context.pace,
   )) {
     all.push(...listed);
-    await applyChanges(parts, { channel: id, threadTs: null, kept, listed, wholeSince: null }, parts.pace);
+    await applyChanges(context, { channel: id, threadTs: null, kept, listed, wholeSince: null }, context.pace);
     const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
     // Each starts a conversation of its own, so it is answered before older pages are read.
     await takeAll(
-      parts,
-      fresh.filter(({ message }) => placeFor(parts, message).threadTs === message.ts),
+      context,
+      fresh.filter(({ message }) => placeFor(context, message).threadTs === message.ts),
     );
-    later.push(...fresh.filter(({ message }) => placeFor(parts, message).threadTs !== message.ts));
+    later.push(...fresh.filter(({ message }) => placeFor(context, message).threadTs !== message.ts));
     if (all.length >= bound * SCANNED_FOLD || listed.some(({ ts }) => Number(ts) <= since)) break;
   }
   for (const { conversation } of cursors) {
-    if (placeOfKey(conversation).threadTs === null) parts.owed.applied(conversation);
+    if (placeOfKey(conversation).threadTs === null) context.owed.applied(conversation);
   }
-  await takeNewest(parts, later);
+  await takeNewest(context, later);
   return all;
 }
 
@@ -205,94 +202,34 @@ function isOwed({ cursor }: OpenThread): boolean {
 }
 
 /** From the oldest stored message on: edits and deletions first, then new messages. */
-async function readThread(parts: Reading, { channel, ts, newest, cursor }: OpenThread): Promise<void> {
-  const { hours } = parts.settings.catch_up;
-  const horizon = parts.clock.now() / 1000 - hours * 3600;
+async function readThread(context: Reading, { channel, ts, newest, cursor }: OpenThread): Promise<void> {
+  const { hours } = context.settings.catch_up;
+  const horizon = context.clock.now() / 1000 - hours * 3600;
   const since = Math.max(Number(newest) - OVERLAP_S, horizon);
   const kept = cursor === null ? [] : await cursor.kept();
   const oldest = Math.max(horizon, Math.min(since, ...kept.map(({ externalId }) => Number(externalId) - 1)));
   const listed: Missed[] = [];
   const pages: Page[] = [];
   try {
-    for await (const page of pagesOf(parts, { channel, threadTs: ts, oldest }, parts.pace)) {
+    for await (const page of pagesOf(context, { channel, threadTs: ts, oldest }, context.pace)) {
       listed.push(...page.messages);
       pages.push(page);
     }
   } catch (error) {
     if (codeOf(error) !== 'thread_not_found') throw error;
     // A deleted message without content: Slack keeps its place as long as it has replies.
-    for (const { externalId } of kept) await parts.removed({ channel, ts: externalId, threadTs: ts });
+    for (const { externalId } of kept) await context.removed({ channel, ts: externalId, threadTs: ts });
     return;
   }
   // The first message of the thread comes with every page, however old it is.
   const replies = listed.filter((message) => message.ts !== ts);
   const root = listed.find((message) => message.ts === ts)?.message ?? null;
   const wholeSince = root !== null && pages.every((page) => page.isWhole) ? oldest : null;
-  await applyChanges(parts, { channel, threadTs: ts, kept, listed, wholeSince }, parts.pace);
+  await applyChanges(context, { channel, threadTs: ts, kept, listed, wholeSince }, context.pace);
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
-    parts,
+    context,
     replies.filter((reply) => Number(reply.ts) > since && !known.has(reply.ts)),
     root,
   );
-}
-
-/**
- * If there are too many, keeps the newest and those that address the bot; the conversation says how many were left out.
- */
-async function takeNewest(
-  parts: Reading,
-  missed: readonly Missed[],
-  root: WireEventMessage | null = null,
-): Promise<void> {
-  const ordered = byTime(missed);
-  const { messages: bound } = parts.settings.catch_up;
-  const isTaken = ({ message }: Missed, index: number) =>
-    index >= ordered.length - bound || mentionsBot(message, parts.workspace);
-  const taken = ordered.filter(isTaken);
-  const leftOut = ordered.length - taken.length;
-  if (leftOut > 0) {
-    const [first] = taken;
-    parts.log.warn('Too many missed messages; the oldest were left out', { channel: first?.message.channel, leftOut });
-    if (first !== undefined) {
-      parts.leftOut({ conversation: keyOf(placeFor(parts, first.message)), count: leftOut, ts: first.ts });
-    }
-  }
-  await takeAll(parts, taken, { leftOut, root });
-}
-
-interface Around {
-  readonly leftOut: number;
-  /** The first message of their thread. */
-  readonly root: WireEventMessage | null;
-}
-
-const NOTHING_AROUND: Around = { leftOut: 0, root: null };
-
-async function takeAll(
-  parts: Reading,
-  missed: readonly Missed[],
-  { leftOut, root }: Around = NOTHING_AROUND,
-): Promise<void> {
-  const ordered = byTime(missed);
-  for (let from = 0; from < ordered.length; from += BATCH) {
-    const batch = ordered.slice(from, from + BATCH);
-    const taken = await Promise.allSettled(
-      batch.map(({ message }, index) => {
-        const note = from + index === 0 ? noteOf(leftOut) : null;
-        return takeOne(parts, message, { note, root });
-      }),
-    );
-    const failed = taken.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
-  }
-}
-
-function noteOf(leftOut: number): string | null {
-  return leftOut === 0 ? null : `[${leftOut} older messages were missed here and are left out]`;
-}
-
-async function takeOne(parts: Reading, message: WireEventMessage, around: Omit<ReadLater, 'isPast'>): Promise<void> {
-  const ageMs = parts.clock.now() - timeOf(message.ts);
-  await parts.take(message, { ...around, isPast: ageMs > parts.settings.catch_up.answer_minutes * MINUTE_MS });
 }

@@ -17,7 +17,7 @@ export interface Listed {
 }
 
 /** Reports what happened to stored messages while the bot was offline, before anything is answered. */
-export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace): Promise<void> {
+export async function applyChanges(context: CatchUpContext, of: Listed, pace: Pace): Promise<void> {
   const { channel, threadTs, kept, listed, wholeSince } = of;
   const shown = new Map(listed.map(({ ts, message }) => [ts, message]));
   const times = listed.map(({ ts }) => Number(ts));
@@ -31,14 +31,14 @@ export async function applyChanges(parts: CatchUpContext, of: Listed, pace: Pace
       const at = Number(one.externalId);
       if (at > from && at < to) absent.push(one);
     } else if (message.subtype === 'tombstone') {
-      await parts.removed({ channel, ts: one.externalId, threadTs });
-    } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await parts.edited(message);
+      await context.removed({ channel, ts: one.externalId, threadTs });
+    } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await context.edited(message);
   }
   // A part of a thread does not show what was deleted there.
   if (threadTs !== null && wholeSince === null) return;
   for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
-    if (threadTs !== null || (await isGone(parts, { channel, ts }, pace)))
-      await parts.removed({ channel, ts, threadTs });
+    if (threadTs !== null || (await isGone(context, { channel, ts }, pace)))
+      await context.removed({ channel, ts, threadTs });
   }
 }
 
@@ -56,14 +56,14 @@ export async function keptAtTop(cursors: readonly Cursor[]): Promise<readonly Ke
 
 /** Slack finds no message with that timestamp: it was deleted, and has no replies. */
 async function isGone(
-  parts: CatchUpContext,
+  context: CatchUpContext,
   { channel, ts }: { readonly channel: string; readonly ts: string },
   pace: Pace,
 ): Promise<boolean> {
   await pace();
-  const { web } = parts.workspace;
+  const { web } = context.workspace;
   try {
-    await persistently(() => web.conversations.replies({ channel, ts, limit: 1 }), parts);
+    await persistently(() => web.conversations.replies({ channel, ts, limit: 1 }), context);
     return false;
   } catch (error) {
     if (codeOf(error) === 'thread_not_found') return true;

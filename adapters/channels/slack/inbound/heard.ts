@@ -26,8 +26,8 @@ export interface Heard {
   drained(): Promise<void>;
 }
 
-export function createHeard(parts: Pick<CatchUpContext, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
-  const { state, workspace, clock, log, signal } = parts;
+export function createHeard(context: Pick<CatchUpContext, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
+  const { state, workspace, clock, log, signal } = context;
   const { teamId } = workspace;
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<unknown> = Promise.resolve();

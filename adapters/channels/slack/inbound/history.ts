@@ -34,12 +34,12 @@ const MAX_PAGES = 200;
 
 /** Pages of a history in Slack's order: newest first for a channel, oldest first for a thread. */
 export async function* pagesOf(
-  parts: CatchUpContext,
+  context: CatchUpContext,
   { channel, threadTs, oldest }: Stretch,
   pace: Pace,
 ): AsyncGenerator<Page> {
-  const { web } = parts.workspace;
-  const range = { channel, limit: parts.settings.catch_up.page, oldest: oldest.toFixed(6) };
+  const { web } = context.workspace;
+  const range = { channel, limit: context.settings.catch_up.page, oldest: oldest.toFixed(6) };
   const used = new Set<string>();
   for (let cursor = ''; !used.has(cursor) && used.size < MAX_PAGES; ) {
     used.add(cursor);
@@ -48,10 +48,10 @@ export async function* pagesOf(
     const answer = await persistently(
       () =>
         threadTs === null ? web.conversations.history(query) : web.conversations.replies({ ...query, ts: threadTs }),
-      parts,
+      context,
     );
     const { messages: items, has_more: hasMore, response_metadata: next } = pageSchema.parse(answer);
-    const messages = (items ?? []).flatMap((item) => readListed(parts, channel, item));
+    const messages = (items ?? []).flatMap((item) => readListed(context, channel, item));
     cursor = (hasMore && next?.next_cursor) || '';
     const goesOn = cursor !== '' && !used.has(cursor) && used.size < MAX_PAGES;
     yield { messages, isWhole: messages.length === items?.length && (goesOn || !hasMore) };

@@ -82,7 +82,7 @@ const pageSchema = z.object({
  * nothing.
  */
 export async function unheardChannels(
-  parts: CatchUpContext,
+  context: CatchUpContext,
   { cursors: all, since: begun }: { readonly cursors: readonly Cursor[]; readonly since: number | null },
   pace: Pace,
 ): Promise<readonly MissedChannel[]> {
@@ -91,13 +91,15 @@ export async function unheardChannels(
   if (newest === 0) return [];
   const heard = new Set(all.map(({ conversation }) => placeOfKey(conversation).channelId));
   const found: string[] = [];
-  const bound = Math.ceil(parts.settings.catch_up.requests_per_minute);
+  const bound = Math.ceil(context.settings.catch_up.requests_per_minute);
   const used = new Set<string>();
   for (let cursor = ''; !used.has(cursor) && found.length < bound; ) {
     used.add(cursor);
     await pace();
-    const page = await readPage(parts, cursor);
-    found.push(...page.channels.map(({ id }) => id).filter((id) => !heard.has(id) && servesPlace(parts.settings, id)));
+    const page = await readPage(context, cursor);
+    found.push(
+      ...page.channels.map(({ id }) => id).filter((id) => !heard.has(id) && servesPlace(context.settings, id)),
+    );
     cursor = page.response_metadata?.next_cursor ?? '';
   }
   const since = (newest - MARGIN_S).toFixed(6);
@@ -107,9 +109,9 @@ export async function unheardChannels(
     .map((id) => ({ id, newest: since, cursors: [], threads: [] }));
 }
 
-async function readPage(parts: CatchUpContext, cursor: string): Promise<z.infer<typeof pageSchema>> {
-  const { web, userId: user } = parts.workspace;
+async function readPage(context: CatchUpContext, cursor: string): Promise<z.infer<typeof pageSchema>> {
+  const { web, userId: user } = context.workspace;
   const range = { types: 'public_channel,private_channel,mpim,im', exclude_archived: true, limit: PAGE };
   const query = { ...range, user, ...(cursor === '' ? {} : { cursor }) };
-  return pageSchema.parse(await persistently(() => web.users.conversations(query), parts));
+  return pageSchema.parse(await persistently(() => web.users.conversations(query), context));
 }

@@ -76,7 +76,7 @@ interface Draft {
 
 const IDLE = Promise.resolve();
 
-export function createDrafts(parts: DraftContext): Drafts {
+export function createDrafts(context: DraftContext): Drafts {
   const drafts = new Map<ConversationKey, Draft>();
   const end = async (conversation: ConversationKey): Promise<TakenDraft | null> => {
     const draft = drafts.get(conversation);
@@ -87,34 +87,34 @@ export function createDrafts(parts: DraftContext): Drafts {
     if (draft.at === null) return null;
     const { channelId: channel } = placeOfKey(conversation);
     // An expired stream has already ended; its message still exists.
-    await parts.workspace.web.chat.stopStream({ channel, ts: draft.at.ts }).catch(() => undefined);
+    await context.workspace.web.chat.stopStream({ channel, ts: draft.at.ts }).catch(() => undefined);
     return draft.at;
   };
   const discard = async (conversation: ConversationKey, ts: string): Promise<void> => {
-    await remove(parts, conversation, ts);
-    await parts.state.delete(NAMESPACE, conversation);
+    await remove(context, conversation, ts);
+    await context.state.delete(NAMESPACE, conversation);
   };
   /** Drafts that are being removed; the next stream of the conversation waits for them. */
   const clearing = new Map<ConversationKey, Promise<void>>();
   const clear = (conversation: ConversationKey): void => {
-    if (!parts.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
-    const work = clearNoted(parts, conversation)
-      .catch((error: unknown) => parts.log.debug('A draft could not be removed', { cause: describe(error) }))
+    if (!context.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
+    const work = clearNoted(context, conversation)
+      .catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }))
       .finally(() => clearing.delete(conversation));
     clearing.set(conversation, work);
   };
   return {
     show(conversation, text) {
-      if (!parts.settings.streaming) return;
+      if (!context.settings.streaming) return;
       const draft = drafts.get(conversation) ?? newDraft();
       drafts.set(conversation, draft);
       draft.wanted = text;
       if (draft.running !== IDLE || draft.isOver) return;
       const cleared = clearing.get(conversation) ?? IDLE;
-      draft.running = cleared.then(() => write(parts, conversation, draft));
+      draft.running = cleared.then(() => write(context, conversation, draft));
     },
     take: end,
-    settled: (conversation) => parts.state.delete(NAMESPACE, conversation),
+    settled: (conversation) => context.state.delete(NAMESPACE, conversation),
     remove: discard,
     clear,
     drop(conversation) {
@@ -124,9 +124,9 @@ export function createDrafts(parts: DraftContext): Drafts {
         else await discard(conversation, taken.ts);
       };
       if (!drafts.has(conversation)) return;
-      work().catch((error: unknown) => parts.log.debug('A draft could not be removed', { cause: describe(error) }));
+      work().catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
-    sweep: () => sweep(parts),
+    sweep: () => sweep(context),
   };
 }
 
@@ -134,20 +134,20 @@ function newDraft(): Draft {
   return { wanted: '', shown: '', at: null, isOver: false, over: new AbortController(), running: IDLE };
 }
 
-async function write(parts: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
+async function write(context: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   const { signal } = draft.over;
-  const pause = () => parts.clock.sleep(parts.settings.streaming_seconds * 1000, { signal });
+  const pause = () => context.clock.sleep(context.settings.streaming_seconds * 1000, { signal });
   try {
     // The first words wait too, so that a quick reply is posted whole.
     await pause();
     for (let text = headOf(draft); text !== draft.shown; text = headOf(draft)) {
-      if (await advance(parts, conversation, { draft, text })) draft.shown = text;
+      if (await advance(context, conversation, { draft, text })) draft.shown = text;
       await pause();
     }
   } catch (error) {
     if (!signal.aborted) {
       draft.isOver = true;
-      parts.log.debug('A draft was not shown on', { conversation, cause: describe(error) });
+      context.log.debug('A draft was not shown on', { conversation, cause: describe(error) });
     }
   } finally {
     draft.running = IDLE;
@@ -156,19 +156,19 @@ async function write(parts: DraftContext, conversation: ConversationKey, draft: 
 
 /** Whether the text was shown; false if Slack allows no more calls for now. */
 async function advance(
-  parts: DraftContext,
+  context: DraftContext,
   conversation: ConversationKey,
   { draft, text }: { readonly draft: Draft; readonly text: string },
 ): Promise<boolean> {
   const { at, shown } = draft;
   const method = at === null ? 'chat.startStream' : 'chat.appendStream';
-  if (!parts.rate.mayCall(method)) return false;
+  if (!context.rate.mayCall(method)) return false;
   try {
-    if (at === null) await open(parts, conversation, { draft, text });
-    else await append(parts, { channel: placeOfKey(conversation).channelId, ts: at.ts, text, shown });
+    if (at === null) await open(context, conversation, { draft, text });
+    else await append(context, { channel: placeOfKey(conversation).channelId, ts: at.ts, text, shown });
     return true;
   } catch (error) {
-    if (parts.rate.isRefusal(method, error)) return false;
+    if (context.rate.isRefusal(method, error)) return false;
     throw error;
   }
 }
@@ -223,46 +223,46 @@ function harmless(text: string): string {
 const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
 
 /** An open stream is ended first, because Slack may refuse to delete it. */
-async function remove(parts: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
-  const { web } = parts.workspace;
+async function remove(context: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
+  const { web } = context.workspace;
   const message = { channel: placeOfKey(conversation).channelId, ts };
   await web.chat.stopStream(message).catch(() => undefined);
   try {
-    await persistently(() => web.chat.delete(message), parts);
+    await persistently(() => web.chat.delete(message), context);
   } catch (error) {
     if (!GONE.has(codeOf(error) ?? '')) throw error;
   }
 }
 
 /** One by one: a draft that cannot be removed now is found again at the next start. */
-async function sweep(parts: DraftContext): Promise<void> {
-  for (const { key, value } of await parts.state.list(NAMESPACE)) {
+async function sweep(context: DraftContext): Promise<void> {
+  for (const { key, value } of await context.state.list(NAMESPACE)) {
     const conversation = parseKey(key).key;
     const note = noteSchema.safeParse(value).data;
-    if (placeOfKey(conversation).teamId !== parts.workspace.teamId || note === undefined) continue;
+    if (placeOfKey(conversation).teamId !== context.workspace.teamId || note === undefined) continue;
     try {
-      await removeAll(parts, conversation, await leftOvers(parts, conversation, note));
+      await removeAll(context, conversation, await leftOvers(context, conversation, note));
     } catch (error) {
-      parts.log.warn('A draft could not be removed', { conversation, cause: describe(error) });
+      context.log.warn('A draft could not be removed', { conversation, cause: describe(error) });
     }
   }
 }
 
-async function removeAll(parts: DraftContext, conversation: ConversationKey, drafts: readonly string[]): Promise<void> {
-  for (const ts of drafts) await remove(parts, conversation, ts);
-  await parts.state.delete(NAMESPACE, conversation);
+async function removeAll(context: DraftContext, conversation: ConversationKey, all: readonly string[]): Promise<void> {
+  for (const ts of all) await remove(context, conversation, ts);
+  await context.state.delete(NAMESPACE, conversation);
 }
 
 /** Slack may begin a stream seconds after the connection ended. */
 const SECOND_LOOK_MS = 5_000;
 
-async function clearNoted(parts: DraftContext, conversation: ConversationKey): Promise<void> {
-  const note = noteSchema.safeParse(await parts.state.get(NAMESPACE, conversation)).data;
+async function clearNoted(context: DraftContext, conversation: ConversationKey): Promise<void> {
+  const note = noteSchema.safeParse(await context.state.get(NAMESPACE, conversation)).data;
   if (note === undefined) return;
-  const found = await leftOvers(parts, conversation, note);
-  if (found.length > 0 || note.ts !== null) return await removeAll(parts, conversation, found);
-  await parts.clock.sleep(SECOND_LOOK_MS, { signal: parts.signal });
-  await removeAll(parts, conversation, await leftOvers(parts, conversation, note));
+  const found = await leftOvers(context, conversation, note);
+  if (found.length > 0 || note.ts !== null) return await removeAll(context, conversation, found);
+  await context.clock.sleep(SECOND_LOOK_MS, { signal: context.signal });
+  await removeAll(context, conversation, await leftOvers(context, conversation, note));
 }
 
 /** How many of the newest replies of a thread are checked. */
@@ -274,17 +274,17 @@ const SKEW_MS = 60_000;
  * The messages of the bot that contain a draft instead of the whole reply, which has metadata. If Slack's response was
  * lost, they are those without metadata and files since the stream began.
  */
-async function leftOvers(parts: DraftContext, conversation: ConversationKey, { ts, threadTs, at }: Note) {
-  const { web } = parts.workspace;
+async function leftOvers(context: DraftContext, conversation: ConversationKey, { ts, threadTs, at }: Note) {
+  const { web } = context.workspace;
   const { channelId: channel } = placeOfKey(conversation);
   const oldest = ts ?? ((at - SKEW_MS) / 1000).toFixed(6);
   const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
   try {
     const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
-    const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), parts));
+    const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), context));
     const isDraft = (message: WireMessage) =>
       ts === null
-        ? isOwn(message, parts.workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
+        ? isOwn(message, context.workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
         : message.ts === ts;
     return messages
       .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)

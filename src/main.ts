@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import type { ExitCode } from './cli/cli.ts';
 
@@ -36,10 +36,9 @@ async function main(): Promise<void> {
 /** `.env` in the working folder; variables of the real environment take precedence. */
 function readEnvironmentFile(): void {
   try {
-    // Usually there is none.
-    const stats = statSync('.env', { throwIfNoEntry: false });
-    if (stats === undefined) return;
-    if (!stats.isFile()) throw new Error('it is not a regular file');
+    // Usually there is none. A link to a file that is missing counts as one.
+    if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) return;
+    if (!statSync('.env').isFile()) throw new Error('it is not a regular file');
     process.loadEnvFile();
   } catch {
     process.stderr.write(
@@ -48,10 +47,11 @@ function readEnvironmentFile(): void {
   }
 }
 
-/** The first SIGINT or SIGTERM asks to end, the second ends at once. */
+/** The first signal asks to end, the second ends at once. A terminal that is closed sends SIGHUP. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const [name, number] of [
+    ['SIGHUP', 1],
     ['SIGINT', 2],
     ['SIGTERM', 15],
   ] as const) {
@@ -60,14 +60,15 @@ function stopSignal(): AbortSignal {
       controller.abort(new Error('The process received a stop signal.'));
     });
   }
-  // A reader that closes the pipe, like `head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that closes the pipe, like `head`, is not an error.
     if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    // A closed terminal takes no output, and the bot stops as after any signal.
+    if (controller.signal.aborted) return;
+    process.stderr.write(`strata: The output cannot be written: ${error.message}.\n`);
+    process.exit(1);
   });
-  // Nobody reads the log any more, for example after a restart of what collects it. The bot goes on.
-  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  // Nobody reads the log any more, or its disk is full. The bot goes on, and so does the log once there is room.
+  process.stderr.on('error', () => undefined);
   return controller.signal;
 }

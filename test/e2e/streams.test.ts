@@ -1,7 +1,15 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openFolder } from './strata.ts';
+import { ended, type Folder, MAIN, openFolder } from './strata.ts';
+
+/** With the redirections of a shell. */
+function redirected(folder: Folder, args: readonly string[], redirections: string) {
+  const script = `exec "$0" "$@" ${redirections}`;
+  const env = { PATH: process.env['PATH'], USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9' };
+  return spawn('sh', ['-c', script, process.execPath, MAIN, ...args], { cwd: folder.path, env });
+}
 
 test('the bot goes on when nobody reads its log', async () => {
   using folder = openFolder();
@@ -15,11 +23,39 @@ test('the bot goes on when nobody reads its log', async () => {
   expect(code).toBe(0);
 });
 
-test('an environment file that cannot be read is named', async () => {
+test.skipIf(process.platform !== 'linux')('the bot goes on while its log’s disk is full', async () => {
+  using folder = openFolder();
+  const bot = redirected(folder, ['start', '--log-level', 'debug'], '2>/dev/full');
+  const { code, stdout } = await ended(bot, 'My name is Ada.\n/status\n');
+  expect(stdout).toContain('2 stored');
+  expect(code).toBe(0);
+});
+
+test.skipIf(process.platform !== 'linux')('output that a full disk refuses is one sentence', async () => {
+  using folder = openFolder();
+  const { code, stderr } = await ended(redirected(folder, ['config', 'show'], '>/dev/full'), '');
+  expect(stderr).toBe('strata: The output cannot be written: ENOSPC: no space left on device, write.\n');
+  expect(code).toBe(1);
+});
+
+test.skipIf(process.platform === 'win32')('a closed terminal ends the bot cleanly', async () => {
+  using folder = openFolder();
+  const bot = folder.start(['start']);
+  const closed = ended(bot);
+  bot.stdin.write('My name is Ada.\n');
+  await once(bot.stdout, 'data');
+  bot.kill('SIGHUP');
+  const { code, stderr } = await closed;
+  expect(stderr).not.toContain('Error');
+  expect(code).toBe(0);
+});
+
+test.each(['folder', 'dangling link'])('a %s as environment file is named', async (kind) => {
   using folder = openFolder();
   const start = () => folder.runProcess(['config', 'show']);
   expect((await start()).stderr).toBe('');
-  mkdirSync(folder.file('.env'));
+  if (kind === 'folder') mkdirSync(folder.file('.env'));
+  else symlinkSync('missing', folder.file('.env'));
   const { code, stderr } = await start();
   expect(code).toBe(0);
   expect(stderr).toBe(

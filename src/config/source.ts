@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { describe, StrataError } from '../domain/errors.ts';
@@ -20,12 +20,13 @@ export interface ConfigSource {
 }
 
 /**
- * Reads and parses the file. The default file may be missing: then every setting has its default. Throws
- * `CONFIG_UNREADABLE` or, for invalid TOML, `CONFIG_INVALID`.
+ * Reads and parses the file. The default file may be missing: then every setting has its default. A link to a file that
+ * is missing is an error, because somebody has configured the bot. Throws `CONFIG_UNREADABLE` or, for invalid TOML,
+ * `CONFIG_INVALID`.
  */
 export function readSource(file: string, options: { readonly explicit: boolean }): ConfigSource {
   const folder = folderOf(file);
-  if (!options.explicit && !existsSync(file)) {
+  if (!options.explicit && isMissing(file)) {
     return { file, folder, found: false, tree: {}, locate: () => null };
   }
   const text = read(file);
@@ -35,6 +36,14 @@ export function readSource(file: string, options: { readonly explicit: boolean }
     throw new StrataError('CONFIG_INVALID', { file, problems });
   }
   return { file, folder, found: true, tree, locate: locator(text) };
+}
+
+function isMissing(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function folderOf(file: string): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -62,6 +62,13 @@ describe('what is missing is at its default', () => {
     const options = { file: join(folder, 'none.toml'), explicit: true, environment: {}, flags: {} };
     expect(() => loadConfig(options)).toThrow(/Cannot read the configuration .*none\.toml: it does not exist/);
     expect(() => loadConfig({ ...options, file: folder })).toThrow(/it is a directory/);
+  });
+
+  test('a link to a missing file is no missing file', () => {
+    const file = join(folder, 'dangling.toml');
+    symlinkSync('nowhere.toml', file);
+    const options = { file, explicit: false, environment: {}, flags: {} };
+    expect(() => loadConfig(options)).toThrow(/Cannot read the configuration .*dangling\.toml: it does not exist/);
   });
 
   test('accepts empty files, comments, byte order marks and CRLF', () => {

@@ -25,6 +25,7 @@ export {
 export type * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
+export type * from './ports/conversation-changes.ts';
 export type * from './ports/blob-store.ts';
 export * from './ports/outbox-store.ts';
 export type * from './ports/summary-store.ts';
@@ -39,6 +40,7 @@ export type * from './ports/reranker.ts';
 export type * from './ports/model.ts';
 export type * from './ports/prices.ts';
 export type * from './ports/engine.ts';
+export type * from './ports/sections.ts';
 export type * from './ports/engine-children.ts';
 export type { ToolOutput } from './tools/define.ts';
 export type * from './tools/spawn.ts';

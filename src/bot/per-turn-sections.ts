@@ -3,7 +3,7 @@ import { passageTokens } from '../context/passages.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { repliedToSection } from '../memory/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall.ts';
-import type { PassageSection, VolatileSection } from '../ports/engine.ts';
+import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { passagesFor } from '../search/recall-passages.ts';
 import type { Services } from '../services.ts';

@@ -1,4 +1,4 @@
-import type { PassageSection } from '../ports/engine.ts';
+import type { PassageSection } from '../ports/sections.ts';
 import { evaluate } from './fit.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { fitPassages, isPassages } from './passages.ts';

@@ -1,7 +1,8 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
-import type { ContextProfile, SystemSection } from '../ports/engine.ts';
+import type { ContextProfile } from '../ports/engine.ts';
 import type { ToolSpec } from '../ports/model.ts';
+import type { SystemSection } from '../ports/sections.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { guidanceText } from './profile.ts';

@@ -1,6 +1,7 @@
-import type { ContextProfile, SystemSection } from '../ports/engine.ts';
+import type { ContextProfile } from '../ports/engine.ts';
 import type { EventOf } from '../ports/events.ts';
 import type { SystemBlock } from '../ports/model.ts';
+import type { SystemSection } from '../ports/sections.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { PromptSource } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';

@@ -1,5 +1,6 @@
 import type { SeqRange } from '../domain/message.ts';
-import type { ContextPart, ContextProfile, Measurement, Thresholds, VolatileSection } from '../ports/engine.ts';
+import type { ContextPart, ContextProfile, Measurement, Thresholds } from '../ports/engine.ts';
+import type { VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { addPassages, withoutPassages } from './add-passages.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentSettings } from '../config/schema.ts';
-import type { ContextProfile, SystemSection } from '../ports/engine.ts';
+import type { ContextProfile } from '../ports/engine.ts';
 import type { RequestPart } from '../ports/journal.ts';
+import type { SystemSection } from '../ports/sections.ts';
 import type { PromptLibrary, PromptName, PromptSource } from '../prompts/variables.ts';
 import { replySettings } from './call-settings.ts';
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { AgentSettings } from '../config/schema.ts';
-import type { SystemSection } from '../ports/engine.ts';
+import type { SystemSection } from '../ports/sections.ts';
 import { type FittedSection, fitSections } from './sections.ts';
 import { estimateBlock } from './tokens.ts';
 

@@ -1,4 +1,5 @@
-import type { ContextProfile, Passage, PassageSection, VolatileSection } from '../ports/engine.ts';
+import type { ContextProfile } from '../ports/engine.ts';
+import type { Passage, PassageSection, VolatileSection } from '../ports/sections.ts';
 import { estimateText } from './tokens.ts';
 
 /** With fewer tokens, a heading and one message say too little. */

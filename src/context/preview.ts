@@ -1,6 +1,7 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import type { ContextPart, ContextProfile, PassageSection, VolatileSection } from '../ports/engine.ts';
+import type { ContextPart, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
+import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { visibleText } from '../util/foreign-text.ts';

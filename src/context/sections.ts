@@ -1,4 +1,4 @@
-import type { SystemSection } from '../ports/engine.ts';
+import type { SystemSection } from '../ports/sections.ts';
 import { estimateBlock, estimateText } from './tokens.ts';
 import { type Marker, shorten } from './truncate.ts';
 

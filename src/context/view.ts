@@ -1,6 +1,7 @@
 import type { Entry, MemoryId } from '../domain/message.ts';
-import type { AssembleRequest, ContextProfile, Measurement, VolatileSection } from '../ports/engine.ts';
+import type { AssembleRequest, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
+import type { VolatileSection } from '../ports/sections.ts';
 import { type Head, headOf } from './cached-head.ts';
 import { correctionFor } from './calibration.ts';
 import { MESSAGE_OPEN, openedTools } from './catalogue.ts';

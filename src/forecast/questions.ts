@@ -1,5 +1,5 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import type { Passage } from '../ports/engine.ts';
+import type { Passage } from '../ports/sections.ts';
 import type { Conversation } from '../ports/store.ts';
 import { asksOfThePast } from '../search/asking.ts';
 import { MIN_GROUNDING, passageText } from '../search/recall-passages.ts';

@@ -1,5 +1,6 @@
 import type { Audience, Author, ConversationKey, Entry, MemoryId, Part, Role } from '../domain/message.ts';
 import type { BlobStore, NewBlob } from './blob-store.ts';
+import type { ClaimRequest, ConversationChange, ReleaseOutcome } from './conversation-changes.ts';
 import type { Journal, RequestPart, UsageRow } from './journal.ts';
 import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
@@ -120,46 +121,6 @@ export type ConversationPage = ConversationQuery & {
   readonly after: Pick<Conversation, 'id' | 'key' | 'heard' | 'lastActivityAt'> | null;
 };
 
-export interface ClaimRequest {
-  readonly work: 'reply' | 'maintenance';
-  readonly conversationId: number;
-  readonly now: number;
-  readonly leaseMs: number;
-}
-
-export type ReleaseOutcome =
-  /** A reply without a commit (nothing to say, or aborted): it stays owed unless `answeredUpto` is given. */
-  | { readonly work: 'reply'; readonly answeredUpto: number | null }
-  /**
-   * `seenNextSeq` prevents losing a message that arrived in between: `maintainAt` is written only if it still matches.
-   */
-  | {
-      readonly work: 'maintenance';
-      readonly kind: 'done';
-      readonly seenNextSeq: number;
-      readonly maintainAt: number | null;
-    }
-  | { readonly work: 'maintenance'; readonly kind: 'failed'; readonly error: string; readonly nextAttemptAt: number };
-
-export type ConversationChange =
-  /** Keeps the archive; the view starts empty, and children are deleted. Invalidates every running job. */
-  | { readonly kind: 'reset'; readonly now: number }
-  /**
-   * Who can read the place from now on. A narrower audience also applies to what was stored there; a wider one reveals
-   * nothing. Running replies and waiting posts that contain what their readers may no longer see are owed again.
-   */
-  | { readonly kind: 'audience'; readonly audience: Audience; readonly now: number }
-  /**
-   * Deletes everything: entries, layers, memories of this place, outbox, blobs, children. The first transaction hides all
-   * of it; resolves when it is deleted. After a crash, the next start deletes the rest.
-   */
-  | { readonly kind: 'purge' }
-  /** Deletes a child. Unlike after `purge`, its text may stay in unused pages of the files for a moment. */
-  | { readonly kind: 'end' }
-  /** Redacts entries older than the given time, and what was derived from them. */
-  | { readonly kind: 'expire'; readonly before: number; readonly now: number }
-  | { readonly kind: 'maintain'; readonly at: number };
-
 /** One message to store, and what is due with it. */
 export interface Append {
   readonly conversation: ConversationKey;
@@ -203,12 +164,15 @@ export type AppendResult =
     }
   | { readonly kind: 'duplicate'; readonly seq: number; readonly conversation: Conversation };
 
+/** A message that a turn adds, before the store numbers it: calls, their results, the answer. */
+export type TurnMessage = Pick<Entry, 'role' | 'parts' | 'tokens' | 'at'>;
+
 /** A finished turn: its entries, posts and costs, in one transaction, if the claim still holds. */
 export interface TurnCommit {
   readonly claim: Claim;
   /** The seq of the newest message that the turn has read. Becomes the `turn` of its entries and `answeredUpto`. */
   readonly readUpto: number;
-  readonly entries: readonly Pick<Entry, 'role' | 'parts' | 'tokens' | 'at'>[];
+  readonly entries: readonly TurnMessage[];
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;

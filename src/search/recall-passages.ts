@@ -2,7 +2,7 @@ import type { AgentSettings } from '../config/schema.ts';
 import { BOT_LABEL, labelOf, timeLabel } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
 import { type Entry, textOf } from '../domain/message.ts';
-import type { Passage, PassageSection } from '../ports/engine.ts';
+import type { Passage, PassageSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';

@@ -6,8 +6,8 @@ import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context
 import { estimateRequest } from '../../src/context/tokens.ts';
 import { buildView, type ViewRequest } from '../../src/context/view.ts';
 import type { Entry, SummaryId } from '../../src/domain/message.ts';
-import type { VolatileSection } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
+import type { VolatileSection } from '../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { bot, calls, entry, profile, results, section, snapshot, stories, summary, user } from '../fixtures/context.ts';
 import { faults } from '../fixtures/provider-rules.ts';

@@ -4,7 +4,7 @@ import { createEngines } from '../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { defineEngine } from '../../src/context/define-engine.ts';
 import { StrataError } from '../../src/domain/errors.ts';
-import type { TurnMessage } from '../../src/ports/engine.ts';
+import type { TurnMessage } from '../../src/ports/store.ts';
 import { profile, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { BO, openWorld, type World } from './commands.world.ts';

@@ -7,7 +7,7 @@ import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { limitsOf } from '../../src/context/shares.ts';
 import type { ViewRequest } from '../../src/context/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
-import type { PassageSection, VolatileSection } from '../../src/ports/engine.ts';
+import type { PassageSection, VolatileSection } from '../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { bot, profile, snapshot, summary, user } from '../fixtures/context.ts';
 import { faults } from '../fixtures/provider-rules.ts';

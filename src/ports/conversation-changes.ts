@@ -1,5 +1,6 @@
 import type { Audience } from '../domain/message.ts';
 
+/** Asks for the right to work on a conversation until `now + leaseMs`. */
 export interface ClaimRequest {
   readonly work: 'reply' | 'maintenance';
   readonly conversationId: number;
@@ -7,6 +8,7 @@ export interface ClaimRequest {
   readonly leaseMs: number;
 }
 
+/** How the work under a claim ended. */
 export type ReleaseOutcome =
   /** A reply without a commit (nothing to say, or aborted): it stays owed unless `answeredUpto` is given. */
   | { readonly work: 'reply'; readonly answeredUpto: number | null }
@@ -21,6 +23,7 @@ export type ReleaseOutcome =
     }
   | { readonly work: 'maintenance'; readonly kind: 'failed'; readonly error: string; readonly nextAttemptAt: number };
 
+/** A change of a whole conversation. */
 export type ConversationChange =
   /** Keeps the archive; the view starts empty, and children are deleted. Invalidates every running job. */
   | { readonly kind: 'reset'; readonly now: number }
@@ -38,4 +41,5 @@ export type ConversationChange =
   | { readonly kind: 'end' }
   /** Redacts entries older than the given time, and what was derived from them. */
   | { readonly kind: 'expire'; readonly before: number; readonly now: number }
+  /** A worker checks the conversation at this time at the latest. */
   | { readonly kind: 'maintain'; readonly at: number };

@@ -14,6 +14,7 @@ export interface EngineChildren {
   endChild(end: ChildEnd): Promise<void>;
 }
 
+/** A child conversation that is about to begin. */
 export interface ChildStart {
   readonly parent: ConversationKey;
   readonly child: ConversationKey;
@@ -21,11 +22,13 @@ export interface ChildStart {
   readonly ttlMs: number;
 }
 
+/** What `prepareChild` may return. Null if there is nothing to undo. */
 export interface ChildPreparation {
   /** Called instead of `endChild` if the child's first message could not be stored. */
   readonly rollback: () => Promise<void>;
 }
 
+/** A child conversation that has ended. */
 export interface ChildEnd {
   readonly parent: ConversationKey;
   readonly child: ConversationKey;

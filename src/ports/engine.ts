@@ -42,6 +42,7 @@ export interface EngineIntake {
   ingestBatch(batch: IngestBatch): Promise<IngestBatchResult>;
 }
 
+/** What an engine is called, and whether it keeps summaries. */
 export interface EngineInfo {
   readonly id: string;
   readonly name: string;
@@ -93,22 +94,26 @@ export interface Thresholds {
   readonly emergency: number;
 }
 
+/** By tier: the share of the window that a compaction leaves in use, or null for the tier's share of the tail. */
 export type Targets = Readonly<Record<Exclude<Tier, 'none'>, number | null>>;
 
 /** How full a view is: which threshold it has reached. */
 export type Tier = 'none' | 'background' | 'aggressive' | 'emergency';
 
+/** What the next request of a turn is built from. `assembleView` accepts it as it is. */
 export interface AssembleRequest {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
   /** The newest message that this turn reads; later messages wait for the next turn. */
   readonly readUpto: number;
+  /** Shown next to the newest message of this request only. */
   readonly volatile: readonly (VolatileSection | PassageSection)[];
   /** Steps of the running turn that are not stored yet. */
   readonly steps: readonly ModelMessage[];
   readonly now: number;
 }
 
+/** A request that fits into the window, and what `/context` says about it. */
 export interface Assembly {
   readonly system: readonly SystemBlock[];
   readonly messages: readonly ModelMessage[];
@@ -168,22 +173,26 @@ export interface ContextBudget {
   readonly tokens: number;
 }
 
+/** Whether the engine prepared anything for the conversation. `reason`: why not, or null. */
 export interface BootstrapResult {
   readonly bootstrapped: boolean;
   readonly reason: string | null;
 }
 
+/** A stored message that no turn answers, and the view that contains it. */
 export interface Ingest {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
   readonly seq: number;
 }
 
+/** Whether the message was new to the engine, and whether maintenance is due. */
 export interface IngestResult {
   readonly ingested: boolean;
   readonly due: boolean;
 }
 
+/** The messages that a committed turn answered and added. */
 export interface IngestBatch {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
@@ -191,11 +200,13 @@ export interface IngestBatch {
   readonly seqs: readonly number[];
 }
 
+/** How many messages of a batch were new to the engine. */
 export interface IngestBatchResult {
   /** Without messages that the engine knew. */
   readonly ingested: number;
 }
 
+/** A turn that is about to commit. `snapshot` does not contain its messages yet. */
 export interface FinishedTurn {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
@@ -208,19 +219,23 @@ export interface FinishedTurn {
   readonly addedTokens: number;
 }
 
+/** How full the view is after the turn. If maintenance is `due`, it runs soon after the commit. */
 export interface AfterTurn {
   readonly tier: Tier;
   readonly due: boolean;
 }
 
+/** A view to make smaller without a model. */
 export interface CompactRequest {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
   readonly readUpto: number;
+  /** `overflow`: the provider rejected the request as too long. `manual`: somebody asked for it. */
   readonly reason: 'overflow' | 'manual';
   readonly now: number;
 }
 
+/** What became smaller. After an overflow, the turn asks the model again only if `compacted` is true. */
 export interface CompactResult {
   readonly ok: boolean;
   readonly compacted: boolean;
@@ -230,14 +245,17 @@ export interface CompactResult {
   readonly snapshot: ContextSnapshot;
 }
 
+/** Which conversation to look after, and why now. */
 export interface MaintainRequest {
   readonly conversationId: number;
+  /** `queue`: it is due. `manual`: somebody asked for it. `shutdown`: the process is about to stop. */
   readonly trigger: 'queue' | 'manual' | 'shutdown';
   /** What a person asked for in this run: data for the prompt, never an instruction to Strata. */
   readonly instruction: string | null;
   readonly signal: AbortSignal;
 }
 
+/** What was done, in words that `/compact` shows. */
 export interface MaintainResult {
   readonly changed: boolean;
   readonly reason: string;

@@ -2,8 +2,9 @@
 export const SEVERITIES = ['debug', 'info', 'warn', 'error'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The lowest severity that a log writes, in ascending order; `silent` writes nothing. */
+/** The levels of a log, in ascending order. */
 export const LOG_LEVELS = [...SEVERITIES, 'silent'] as const;
+/** The lowest severity that a log writes; `silent` writes nothing. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Structured log lines. Fields contain ids, counts and durations, and by default never the text of messages. */

@@ -21,6 +21,7 @@ export interface SystemSection {
   readonly originalTokens?: number;
 }
 
+/** A line that can be left out on its own. The least important ones leave first. */
 export interface SectionLine {
   readonly text: string;
   readonly importance: number;
@@ -44,6 +45,7 @@ export interface PassageSection extends VolatileSection {
   readonly passages: readonly Passage[];
 }
 
+/** An earlier message that may help to answer the newest one. */
 export interface Passage {
   readonly seq: number;
   /** The platform's message id; null for messages of the bot. */

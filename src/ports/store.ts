@@ -115,6 +115,7 @@ export type ConversationQuery =
 /** `within`: keys that start with these whole parts, such as `slack`, `slack:T1` or `slack:T1:C1`; null for all. */
 export type ConversationScope = { readonly place: string } | { readonly within: string | null };
 
+/** One page of a list. */
 export type ConversationPage = ConversationQuery & {
   readonly limit: number;
   /** The last conversation of the previous page; null for the first page. */
@@ -143,6 +144,7 @@ export interface Append {
   readonly now: number;
 }
 
+/** A message to store. The store assigns its `seq`. */
 export interface NewMessage {
   readonly externalId: string | null;
   readonly role: Role;
@@ -154,6 +156,7 @@ export interface NewMessage {
   readonly at: number;
 }
 
+/** `duplicate`: the conversation already has a message with this `externalId`, and nothing was stored. */
 export type AppendResult =
   | {
       readonly kind: 'stored';
@@ -198,6 +201,7 @@ export interface TurnCommit {
   readonly now: number;
 }
 
+/** `stale`: the claim was lost, or what the turn has read is no longer valid. Nothing was stored. */
 export type TurnCommitResult =
   | {
       readonly kind: 'committed';
@@ -234,6 +238,7 @@ export interface TranscriptStore {
   redact(conversationId: number, redaction: MessageRedaction): Promise<readonly number[]>;
 }
 
+/** The new content of a message that was edited on its platform. */
 export interface EntryEdit {
   readonly externalId: string;
   readonly parts: readonly Part[];

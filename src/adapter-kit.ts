@@ -91,7 +91,7 @@ export { silentLog } from './util/silent-log.ts';
 export { endsWithin, withinTime } from './util/within.ts';
 export { createLanes, type Lanes } from './util/lanes.ts';
 export { loadOptional } from './util/optional-package.ts';
-export { sentencesLike } from './memory/about-person.ts';
+export { type SentencePrint, sentencePrints, sentencesLike } from './memory/about-person.ts';
 export {
   cleanText,
   counted,

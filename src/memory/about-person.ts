@@ -1,7 +1,7 @@
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
 import { visibleText } from '../util/foreign-text.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintFor, fingerprintOf } from './fingerprint.ts';
 
 /** The names in a place, used to tell whom a sentence is about. */
 export interface Naming {
@@ -41,6 +41,20 @@ export function sentencesOf(text: string): readonly string[] {
 export function sentencesLike(text: string, sentence: string): readonly string[] {
   const wanted = fingerprintOf(visibleText(sentence));
   return sentencesOf(text).filter((one) => fingerprintOf(visibleText(one)) === wanted);
+}
+
+export interface SentencePrint {
+  readonly text: string;
+  /** Equal for what `sentencesLike` counts as the same in one message. */
+  readonly print: string;
+}
+
+/** The sentences of a message, for comparison with those that were deleted from it. */
+export function sentencePrints(text: string, messageId: string): readonly SentencePrint[] {
+  return sentencesOf(text).map((one) => ({
+    text: one,
+    print: fingerprintFor(messageId, fingerprintOf(visibleText(one))),
+  }));
 }
 
 /** Words with which speakers refer to themselves; such a sentence is about the speaker too. */

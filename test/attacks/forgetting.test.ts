@@ -199,6 +199,20 @@ describe('a sentence about the person who forgets', () => {
     await world.forget({ kind: 'memories', ids: [await told(world)] }, as(world, mallory, 'moderator'));
     expect((await texts(world))[1]).toBe('Bring cake. (removed) See you at 5.');
   });
+
+  it('stays deleted when a preview or an edit changes the rest', async () => {
+    await using world = await openWorld();
+    await world.forget({ kind: 'memories', ids: [await told(world)] }, as(world, mallory, 'moderator'));
+    const { id } = await world.conversation(general);
+    for (const [cake, said] of [
+      ['cake', 'Ada is allergic to peanuts!'],
+      ['two cakes', 'ADA is allergic to  peanuts.'],
+    ]) {
+      const parts = [{ kind: 'text', text: `Bring ${cake}. ${said} See you at 5.` } as const];
+      await world.store.transcript.edit(id, { externalId: 'm2', parts, tokens: 9, now: world.time.now });
+      expect((await texts(world))[1]).toBe(`Bring ${cake}. (removed) See you at 5.`);
+    }
+  });
 });
 
 describe('whom a sentence is about', () => {

@@ -84,6 +84,19 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await listed(HERE)).toEqual([]);
       });
 
+      it('stay struck when the rest of the message is edited', async () => {
+        const { id } = await holding();
+        const [held] = await listed(HERE);
+        await storage.provenance.decide({ id: held?.id ?? '', place: HERE, kind: 'strike', now: NOW });
+        const edit = (text: string) =>
+          storage.store.transcript.edit(id, { externalId: 'x1', parts: textParts(text), tokens: 5, now: NOW });
+        for (const written of [SENTENCE, SENTENCE.toUpperCase(), SENTENCE.replace('Ada', '*Ada*')]) {
+          await edit(`Bring two. ${written} See you.`);
+          expect(await textAt(id, 1)).toBe('Bring two. (removed) See you.');
+        }
+        expect(await storage.search.entries({ conversationId: id, text: 'allergic', limit: 9 })).toEqual([]);
+      });
+
       it('stay withheld through edits; deleted with the message', async () => {
         const { id } = await holding();
         const edit = (text: string) =>

@@ -121,6 +121,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${OFFLINE}/tools.ts#callAbout`, (run, text) => run(spec, text, text)],
   [`${OFFLINE}/words.ts#pick`, (run, text) => run(['one', 'two'], text)],
   ['adapters/stores/sqlite/few-memories.ts#weighTexts', (run, text) => run([{ id: 'm', text }], ['word'])],
+  ['adapters/stores/sql/struck.ts#replaceIn', (run, text) => run([{ kind: 'text', text }], 'word', 'mark')],
   ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
   ['src/commands/parse.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
   ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],

@@ -12,11 +12,9 @@ import { readParts, writeJson } from './json.ts';
 import { changedIn, changeLayers, withoutReader } from './redaction.ts';
 import { toEntry } from './rows.ts';
 import type { Shared } from './shared.ts';
+import { noteStruck, replaceIn, STRUCK } from './struck.ts';
 import { asGap } from './summaries.ts';
 import type { ConversationRow, EntryRow, HeldRow } from './tables.ts';
-
-/** Replaces a deleted sentence in a text. */
-const STRUCK = '(removed)';
 
 /** Replaces a hidden sentence in a text. The random id keeps the placeholder from being imitated. */
 function markOf(id: string): string {
@@ -43,6 +41,7 @@ export async function removeSentences(shared: Shared, transaction: Transaction, 
       parts = replaceIn(parts, text, kind === 'hold' ? markOf(id) : STRUCK);
       const held = { id, conversation_id: row.id, seq, text, about_id: about.id, about_name: about.name, at: now };
       if (kind === 'hold') await insertHeld(shared, transaction, held);
+      else await noteStruck(shared, transaction, { row, seq, text, now });
       if (!seqs.includes(seq)) seqs.push(seq);
     }
     const change = { parts: writeJson(parts), changed_revision: revision };
@@ -91,7 +90,10 @@ export async function decideHeld(
   const [entry] = await shared.entries.pick(transaction, row.id, [held.seq]);
   if (entry === undefined) return null;
   await transaction.run(query.deleteFrom('held').where('id', '=', held.id).compile());
-  if (decision.kind === 'strike') await shared.engine.noteDeletion(transaction);
+  if (decision.kind === 'strike') {
+    await shared.engine.noteDeletion(transaction);
+    await noteStruck(shared, transaction, { row, seq: held.seq, text: held.text, now: decision.now });
+  }
   const text = decision.kind === 'release' ? held.text : STRUCK;
   const parts = writeJson(replaceIn(readParts(entry.parts), markOf(held.id), text));
   const revision = row.revision + 1;
@@ -140,10 +142,6 @@ async function insertHeld({ engine }: Shared, transaction: Transaction, held: He
 
 function holds(parts: readonly Part[], text: string): boolean {
   return text !== '' && parts.some((part) => part.kind === 'text' && part.text.includes(text));
-}
-
-function replaceIn(parts: readonly Part[], from: string, to: string): readonly Part[] {
-  return parts.map((part) => (part.kind === 'text' ? { ...part, text: part.text.split(from).join(to) } : part));
 }
 
 function toHeld(held: HeldRow, row: ConversationRow, entry: EntryRow): HeldSentence {

@@ -13,6 +13,7 @@ import { writeJson } from './json.ts';
 import { changedIn, changeLayers, dropMemories, redact } from './redaction.ts';
 import { toConversation, toEntry, toSummary } from './rows.ts';
 import type { Shared } from './shared.ts';
+import { withoutStruck } from './struck.ts';
 import type { ConversationRow, EntryRow, ReadEntryRow } from './tables.ts';
 import { createTurnCommit } from './turn.ts';
 
@@ -153,7 +154,8 @@ async function editEntry(
   const row = await shared.conversations.lock(transaction, conversationId);
   const entry = await shared.entries.byExternalId(transaction, conversationId, edit.externalId);
   if (row === null || entry === null || entry.redacted_at !== null) return 'unknown';
-  const parts = writeJson(await withoutHeld(shared, transaction, { entry, parts: edit.parts }));
+  const shown = await withoutHeld(shared, transaction, { entry, parts: edit.parts });
+  const parts = writeJson(await withoutStruck(shared, transaction, { row, entry, parts: shown }));
   if (parts === entry.parts) return 'same';
   await shared.engine.noteDeletion(transaction);
   const revision = row.revision + 1;

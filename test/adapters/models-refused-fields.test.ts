@@ -161,3 +161,19 @@ describe('a refusal that nobody can read', () => {
     await expect(collect(model, long(20_000))).rejects.toMatchObject({ reason: 'fatal' });
   });
 });
+
+test.each([
+  ['ttl', 'system.0.cache_control.ephemeral.ttl: Extra inputs are not permitted'],
+  ['cache_control', 'messages.0.content.0.cache_control: Extra inputs are not permitted'],
+])('a gateway to Anthropic may refuse %s', async (field, message) => {
+  const isRefused = (request: Received) => JSON.stringify(request.body).includes(`"${field}"`);
+  await using server = await serve((request, response) => {
+    if (isRefused(request)) response.writeHead(400).end(JSON.stringify({ type: 'error', error: { message } }));
+    else response.writeHead(400).end('{"type":"error","error":{"type":"invalid_request_error","message":"accepted"}}');
+  });
+  const environment = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: server.url };
+  const model = await createAiSdkModels({ environment, log: silentLog }).open('anthropic:m');
+  await expect(collect(model, ask('hello'))).rejects.toThrow('accepted');
+  await expect(collect(model, ask('hello'))).rejects.toThrow('accepted');
+  expect(server.received.map(isRefused)).toEqual([true, false, false]);
+});

@@ -217,6 +217,40 @@ describe('events', () => {
   });
 });
 
+describe('events of Anthropic', () => {
+  const begin = { type: 'message_start', message: { id: 'm', role: 'assistant', model: 'c', content: [] } };
+  const block = (index: number, type: string) => ({
+    type: 'content_block_start',
+    index,
+    content_block: { type, text: '' },
+  });
+  const delta = (index: number, type: string, text: string) => ({
+    type: 'content_block_delta',
+    index,
+    delta: { type, text },
+  });
+  const close = (index: number) => ({ type: 'content_block_stop', index });
+  const hello = [block(1, 'text'), delta(1, 'text_delta', 'Hello'), close(1)];
+  const end = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }];
+
+  test.each([
+    ['an unknown event', [{ type: 'weather', rain: true }]],
+    [
+      'an unknown block',
+      [block(0, 'hologram'), delta(0, 'hologram_delta', 'x'), delta(0, 'text_delta', 'y'), close(0)],
+    ],
+    ['an unknown delta', [block(0, 'text'), delta(0, 'hologram_delta', 'x'), close(0)]],
+    ['a ping', [{ type: 'ping' }]],
+  ])('%s is left out', async (_, events) => {
+    expect(textIn(await answered(streamed(begin, ...events, ...hello, ...end), 'anthropic:m'))).toBe('Hello');
+  });
+
+  test('missing counts are not reported ones', async () => {
+    const parts = await answered(streamed(begin, ...hello, ...end), 'anthropic:m');
+    expect(parts.at(-1)).toMatchObject({ reason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });
+  });
+});
+
 describe('the reason of a refusal', () => {
   test.each([
     [{ message: 'Tools need a parser' }, 'Tools need a parser'],

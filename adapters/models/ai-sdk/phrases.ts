@@ -44,6 +44,7 @@ export const rejectedKey: readonly RegExp[] = [
 export const unknownModel: readonly RegExp[] = [
   /\bmodel(?: [^\s]{1,100})? (?:does )?not exist/i,
   /\bnot a valid model\b/i,
+  /\bmodel identifier is invalid\b/i,
   /\b(?:invalid|unknown) model(?: name| id)?: /i,
   /\bmodel_not_found\b/i,
   /\bno models? (?:is |are )?loaded\b/i,

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai';
 import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/adapter-kit.ts';
+import { withKnownEvents } from './anthropic-events.ts';
 import { withReadableEvents } from './chat-events.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
 import { withReadableLines } from './ollama.ts';
@@ -97,7 +98,8 @@ const anthropic: Provider = {
     const { createAnthropic } = await withSdk('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'));
     // Anthropic's own tools expect the variable without the version.
     const versioned = new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1` : baseUrl;
-    const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
+    const readable = withKnownEvents(withoutRefusedFields(withStreams(fetch)));
+    const provider = createAnthropic({ baseURL: versioned, apiKey: apiKey ?? '', fetch: readable });
     const dialect: Dialect = { ...plain, cache: 'anthropic', keepsSystem: true };
     return { model: provider(model), dialect, traits: CAPABLE, providerOptions: noOptions, probe: null };
   },

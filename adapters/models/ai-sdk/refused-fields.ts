@@ -92,6 +92,8 @@ const LESSONS: readonly Lesson[] = [
     refusal: /\bcontent\b[^\n]{0,80}\b(?:null|none|a string|required)\b/i,
     change: withContent,
   },
+  { name: 'the time of caches', refusal: /\bttl\b/i, change: withoutKey('ttl') },
+  { name: 'cache marks', refusal: /\bcache_control\b/i, change: withoutKey('cache_control') },
   { name: 'call ids', refusal: /\btool[ _]call[ _]id\b/i, change: withShortIds },
 ];
 
@@ -100,6 +102,15 @@ function without(field: string): Lesson['change'] {
     if (given[field] === undefined) return given;
     const { [field]: _, ...rest } = given;
     return request.parse(rest);
+  };
+}
+
+/** Wherever it is in the request. */
+function withoutKey(key: string): Lesson['change'] {
+  return (given) => {
+    const text = JSON.stringify(given);
+    const left = JSON.stringify(given, (name, value: unknown) => (name === key ? undefined : value));
+    return left === text ? given : request.parse(parseJson(left));
   };
 }
 

@@ -1,6 +1,7 @@
 import { estimateRequest } from '../context/tokens.ts';
 import { ModelError } from '../domain/errors.ts';
 import type { HookRunner } from '../hooks/runner.ts';
+import { billedUsage } from '../models/billed.ts';
 import { callHooked, type HookedCall } from '../models/hooked-call.ts';
 import { collectStep, type Step } from '../models/step.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -10,6 +11,7 @@ import type {
   ModelMessage,
   ModelPurpose,
   ModelRequest,
+  ModelUsage,
   ToolCall,
   ToolSpec,
 } from '../ports/model.ts';
@@ -33,7 +35,7 @@ export interface CallContext {
   readonly settings: Pick<ModelRequest, 'effort' | 'providerOptions'>;
   readonly reasoning: SeenReasoning;
   /** Called after every model call, to record its cost. */
-  onStep(step: Step, durationMs: number): void;
+  onStep(usage: ModelUsage, durationMs: number): void;
 }
 
 export interface Ask {
@@ -220,7 +222,7 @@ async function callModel(context: CallContext, request: ModelRequest): Promise<S
         const startedAt = clock.now();
         const step = await collectStep(model, sent, options);
         learnReasoning(context, step);
-        if (!options.signal.aborted) context.onStep(step, clock.now() - startedAt);
+        if (!options.signal.aborted) context.onStep(billedUsage(sent, step), clock.now() - startedAt);
         return step;
       },
     );

@@ -3,9 +3,8 @@ import { publishedView } from '../context/ready.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, ModelError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
-import type { Step } from '../models/step.ts';
 import type { MaintenanceRun, UsageRow } from '../ports/journal.ts';
-import type { ModelPurpose } from '../ports/model.ts';
+import type { ModelPurpose, ModelUsage } from '../ports/model.ts';
 import { countCalls, payerOf } from './call-budget.ts';
 import type { JobContext } from './job-context.ts';
 import type { Run } from './maintenance-context.ts';
@@ -30,8 +29,8 @@ export async function runWork(
     agentId: agent.id,
     person: null,
   };
-  const onStep = (step: Step, durationMs: number) => {
-    usage.push(bookCall(services, { ...call, usage: step.usage, durationMs }));
+  const onStep = (billed: ModelUsage, durationMs: number) => {
+    usage.push(bookCall(services, { ...call, usage: billed, durationMs }));
   };
   const record: Recording = { self, work, look, model: model.id, startedAt, usage };
   try {

@@ -5,6 +5,7 @@ import { spellOutTools } from '../context/without-tools.ts';
 import { bookCall } from '../costs/usage.ts';
 import { describe, type ModelError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
+import { billedUsage } from '../models/billed.ts';
 import { callHooked } from '../models/hooked-call.ts';
 import { collectStep, type Step } from '../models/step.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
@@ -102,7 +103,7 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   const durationMs = clock.now() - startedAt;
   const about = rootOf(conversation.key);
   const call = { purpose: sent.purpose, model: model.id, agentId: profile.agentId, person, durationMs };
-  const usage = bookCall(options.services, { ...call, conversation: about, usage: step.usage });
+  const usage = bookCall(options.services, { ...call, conversation: about, usage: billedUsage(sent, step) });
   state.usage.push(usage);
   turn.cache.note({ sent, assembly, profile, engine: turn.engine, model, at: startedAt, usage });
   state.answeredBy = model.id;

@@ -7,6 +7,7 @@ import { estimateRequest } from '../context/tokens.ts';
 import { spellOutTools } from '../context/without-tools.ts';
 import { bookCall } from '../costs/usage.ts';
 import { ModelError, StrataError } from '../domain/errors.ts';
+import { billedUsage } from '../models/billed.ts';
 import { callHooked } from '../models/hooked-call.ts';
 import { collectStep, type Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
@@ -90,7 +91,7 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
     });
     const durationMs = services.clock.now() - startedAt;
     const call = { purpose: 'rerun', model: model.id, agentId: agent.id, person: null, durationMs } as const;
-    const usage = bookCall(services, { ...call, conversation: key, usage: step.usage });
+    const usage = bookCall(services, { ...call, conversation: key, usage: billedUsage(request, step) });
     await services.store.journal.addUsage(id, [usage]);
     await countCalls(services, conversation, 1);
     const { text, calls, finish } = step;

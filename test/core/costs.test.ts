@@ -112,6 +112,35 @@ describe('the ledger', () => {
     expect(cost).toMatch(/^compact: \d calls? of test:summariser, .*, price unknown\n/);
   });
 
+  it('estimates what a provider does not report', async () => {
+    const unreported = { text: 'One two three. '.repeat(100), inputTokens: 0, outputTokens: 0 };
+    const prices = { own: () => ({ 'test:chat': RATES }) };
+    await using world = await createBotWorld({
+      models: [scriptedModel(() => unreported, { id: 'test:chat' })],
+      prices,
+    });
+    await world.say('Hello?');
+    await world.settled();
+    const [used] = await world.bot.services.store.journal.usage((await world.conversation()).id);
+    expect(used?.inputTokens).toBeGreaterThan(100);
+    expect(used?.outputTokens).toBeGreaterThan(200);
+    expect(used?.costUsd).toBeGreaterThan(0);
+    expect((await world.conversation()).calibration).toBeNull();
+  });
+
+  it('says once why nothing was compacted', async () => {
+    const refusal = () => ({ text: "I can't help with that." });
+    const models = [scriptedModel(() => ({ text: 'Yes.' }), { id: 'test:chat' }), scriptedModel(refusal)];
+    await using world = await createBotWorld({ models, agent: { compaction: { model: 'test:summariser' } } });
+    for (const name of ['walrus', 'seal', 'ferry']) {
+      await world.say(`The ${name} in the harbour sleeps until the evening comes at nine. `.repeat(20));
+      await world.settled();
+    }
+    expect((await world.command('compact')).text).toMatch(
+      /^Nothing was compacted: .* it was a refusal, not a summary\.$/,
+    );
+  });
+
   it('counts the cost of a turn that stored nothing', async () => {
     const talker = scriptedModel(
       async () => {

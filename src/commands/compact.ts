@@ -1,5 +1,6 @@
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply } from '../ports/reply.ts';
+import { trimEndOf } from '../util/scan.ts';
 import { formatDuration, formatNumber } from '../util/text.ts';
 import { withinTime } from '../util/within.ts';
 import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from './command.ts';
@@ -33,7 +34,7 @@ async function compactNow(call: Call): Promise<CommandReply> {
   const runs = await services.store.journal.runs(conversation.id, RUNS);
   const done = runs.filter((run) => run.startedAt >= startedAt && run.outcome === 'committed');
   if (done.length === 0 && outcome.changed) return shared({ text: `Done: ${outcome.reason}.`, tone: 'success' });
-  if (done.length === 0) return shared({ text: `Nothing was compacted: ${outcome.reason}.` });
+  if (done.length === 0) return shared({ text: `Nothing was compacted: ${trimEndOf(outcome.reason, '.')}.` });
   return shared({ ...report(done), tone: 'success' });
 }
 

@@ -178,7 +178,7 @@ function readText(text: string): Answer {
   const plain = plainAnswer(text);
   const json = /^[{[]|```/u.test(text.trim()) || plain.endsWith('}') ? parseJsonAnswer(plain) : null;
   if (json !== null) return json;
-  if (/^[{[]\s*["{]/u.test(plain)) return { ...NO_ANSWER, problems: ['it was not the requested JSON object'] };
+  if (/^[{[]\s*["'{]/u.test(plain)) return { ...NO_ANSWER, problems: ['it was not the requested JSON object'] };
   return { ...NO_ANSWER, summary: plain };
 }
 

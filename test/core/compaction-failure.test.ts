@@ -132,6 +132,20 @@ describe('a summariser that', () => {
   });
 });
 
+it('an answer in the syntax of another language is no summary', async () => {
+  const written = "{'summary': 'Ada keeps four bees in the garden.', 'memories': []}";
+  await using world = await createWorld({
+    model: scriptedModel(() => ({ text: written }), { tools: false, window: 32_000 }),
+  });
+  await world.say('FACT Ada keeps four bees in the garden.');
+  await talk(world);
+  expect(await world.run()).toMatchObject({
+    changed: false,
+    reason: expect.stringContaining('not the requested JSON object'),
+  });
+  expect((await world.snapshot()).stack).toEqual([]);
+});
+
 describe('after failures', () => {
   // Shows: P15
   it('doubles its wait each time and never runs early', async () => {

@@ -7,6 +7,7 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import type { Account } from '../search/losses.ts';
 import { condensedSize, MAX_WORDS } from './answer-size.ts';
 import { limitFor } from './audit.ts';
+import { isNothingLeft, nothingLeft, shortened } from './fixed-texts.ts';
 import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept, condensedLoss } from './ledger.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
@@ -27,7 +28,7 @@ export async function condense(
   condensation: Condensation,
   { instruction, rewrites }: Condensing = { instruction: '', rewrites: null },
 ): Promise<CommitResult> {
-  const { services, claim, model } = job;
+  const { services, claim } = job;
   const written = await write(job, condensation, { instruction, rewrites });
   const { place, parts, text } = written;
   const { lost, account } = await condensedLoss(job, { ...place, text }, parts);
@@ -39,7 +40,7 @@ export async function condense(
       ...place,
       text,
       tokens: written.tokens,
-      model: model.id,
+      model: written.model,
       promptHash: written.promptHash,
       createdAt: now,
       lost,
@@ -63,11 +64,24 @@ export async function recondense(job: JobContext, { id, level, fromSeq, toSeq }:
 }
 
 interface Written extends Pick<Draft, 'text' | 'tokens' | 'promptHash'> {
+  /** Null for a summary that no model wrote. */
+  readonly model: string | null;
   readonly place: Pick<NewSummary, 'id' | 'level' | 'fromSeq' | 'toSeq'>;
   readonly parts: readonly Summary[];
 }
 
-async function write(
+async function write(job: JobContext, condensation: Condensation, condensing: Condensing): Promise<Written> {
+  const { parts } = condensation;
+  if (parts.every(isNothingLeft)) return withoutModel(job, condensation, nothingLeft(condensation));
+  return job.leavesOut ? withoutModel(job, condensation, shortened(parts)) : await draft(job, condensation, condensing);
+}
+
+function withoutModel(job: JobContext, { parts, level, fromSeq, toSeq }: Condensation, text: string): Written {
+  const place = { id: job.services.random.id() as SummaryId, level, fromSeq, toSeq };
+  return { place, parts, text, tokens: layerTokens(job, { ...place, text }), promptHash: null, model: null };
+}
+
+async function draft(
   job: JobContext,
   condensation: Condensation,
   { instruction, rewrites }: Condensing,
@@ -102,7 +116,7 @@ async function write(
     tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
     limitTokens: limitFor(sourceTokens),
   });
-  return { ...drafted, place, parts };
+  return { ...drafted, place, parts, model: job.model.id };
 }
 
 function announce(

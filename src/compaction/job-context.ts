@@ -20,6 +20,10 @@ export interface JobContext extends CallContext {
   readonly ready: boolean;
   /** A person's wish, or empty. */
   readonly instruction: string;
+  /** Maximum tokens of messages that one call reads; less than its window allows while a refused text is searched for. */
+  readonly headTokens: number;
+  /** The model refuses the text, so it is passed over. */
+  readonly leavesOut: boolean;
 }
 
 /** Whether the agent's summaries have sections. */

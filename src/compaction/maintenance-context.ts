@@ -41,6 +41,10 @@ export interface Run {
   asked: RewriteRequest | null;
   /** Models that turned out to be unavailable. */
   readonly away: Set<string>;
+  /** Maximum tokens of messages in one call. */
+  headTokens: number;
+  /** Whether refusals may be the model's own fault: asked after the first one, and answered by a harmless text. */
+  doubt: 'none' | 'open' | 'cleared';
 }
 
 /** The model that writes summaries. */

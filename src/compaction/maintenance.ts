@@ -18,7 +18,8 @@ import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-
 import { createMeasureView } from './measure.ts';
 import { openModel } from './model.ts';
 import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
-import { runWork } from './record-run.ts';
+import { type Attempt, runWork } from './record-run.ts';
+import { afterRefusal } from './refusal.ts';
 import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
 import type { Done } from './run-job.ts';
 import { publish, waitingOf } from './waiting.ts';
@@ -68,6 +69,8 @@ async function run(shared: MaintenanceContext, request: MaintainRequest): Promis
     opened: null,
     asked: null,
     away: new Set(),
+    headTokens: Number.POSITIVE_INFINITY,
+    doubt: 'none',
   };
   try {
     self.asked = await pendingRewrite(shared.services.state, conversationId);
@@ -143,21 +146,31 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
 }
 
 /**
- * Null if another attempt can do better: with less, because the window of the model is smaller than assumed, or with the next model, because this one is unavailable.
+ * Null if another attempt can do better: with less, because the window of the model is smaller than assumed or the model
+ * refuses some of it, or with the next model, because this one is unavailable.
  */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
-  const job = await jobContextFor(self, look);
   const instruction = (isAsked(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
+  const job = { ...(await jobContextFor(self, look)), instruction };
   try {
-    return await runWork(self, { job: { ...job, instruction }, work, look });
+    return await runWork(self, { job, work, look });
   } catch (error) {
     if (isOutage(error) && (await openNext(self, job, error))) return null;
+    const next = afterRefusal(self, error, { job, work, look });
+    if (next === 'read less') return null;
+    if (next === 'leave out') return await leaveOut(self, { job, work, look });
     if (!isOverflow(error)) throw error;
     const smaller = smallerWindow(job.windowTokens, error.windowTokens);
     if (smaller < MIN_WINDOW) throw error;
     self.shared.windows.set(job.model.id, smaller);
     return null;
   }
+}
+
+async function leaveOut(self: Run, attempt: Attempt): Promise<Done> {
+  const done = await runWork(self, { ...attempt, job: { ...attempt.job, leavesOut: true } });
+  self.headTokens = Number.POSITIVE_INFINITY;
+  return done;
 }
 
 /** False if the agent has no other usable model. */
@@ -203,6 +216,8 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     settings: maintenanceSettings(agent),
     timeoutMs: agent.compaction.timeout_seconds * 1000,
     ready: look.canWait,
+    headTokens: self.headTokens,
+    leavesOut: false,
     signal,
     toolless,
     reasoning,

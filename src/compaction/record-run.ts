@@ -10,12 +10,16 @@ import type { JobContext } from './job-context.ts';
 import type { Run } from './maintenance-context.ts';
 import type { Look, Work } from './next-job.ts';
 import { type Done, perform } from './run-job.ts';
+import { assertWorks } from './self-test.ts';
+
+export interface Attempt {
+  readonly job: Omit<JobContext, 'onStep'>;
+  readonly work: Work;
+  readonly look: Look;
+}
 
 /** Runs one job and records its outcome and cost. */
-export async function runWork(
-  self: Run,
-  { job, work, look }: { readonly job: Omit<JobContext, 'onStep'>; readonly work: Work; readonly look: Look },
-): Promise<Done> {
+export async function runWork(self: Run, { job, work, look }: Attempt): Promise<Done> {
   const { services, breaker } = self.shared;
   const { agent, conversation, model } = job;
   const { key } = conversation;
@@ -34,6 +38,7 @@ export async function runWork(
   };
   const record: Recording = { self, work, look, model: model.id, startedAt, usage };
   try {
+    if (self.doubt === 'open') await clearDoubt(self, { ...job, onStep });
     const done = await perform({ ...job, onStep }, work, look.snapshot);
     if (usage.length > 0) await breaker.succeeded(model.id);
     if (done.result === 'committed') announceMemories(self, look, done);
@@ -47,6 +52,11 @@ export async function runWork(
     await writeDown(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);
     throw error;
   }
+}
+
+async function clearDoubt(self: Run, job: JobContext): Promise<void> {
+  await assertWorks(job);
+  self.doubt = 'cleared';
 }
 
 function purposeOf(work: Work): ModelPurpose {

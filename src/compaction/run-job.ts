@@ -14,12 +14,13 @@ import { MAX_WORDS, type MemoryRules, memoryRules, summarySize } from './answer-
 import { fillingLimit, limitFor } from './audit.ts';
 import { condense, recondense } from './condense.ts';
 import { askForMemories } from './extract.ts';
+import { nothingLeft, notSummarised } from './fixed-texts.ts';
 import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept } from './ledger.ts';
 import { isAsked, type Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
-import { headSpan, type Span, sourceTokens } from './span.ts';
+import { headSpan, narrowed, type Span, sourceTokens } from './span.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor, saysSomething } from './transcript.ts';
 
@@ -53,10 +54,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   const rewrites = isAsked(work) && work.kind === 'rewrite' ? work.layer.id : null;
   if (rewrites !== null && span.toSeq < work.toSeq) throw tooSmall(job.model.id);
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
-  const isEmpty = !span.entries.some(saysSomething);
-  const { candidates, ...texts } = isEmpty
-    ? nothingLeft(job, place)
-    : await draft(job, { work, span, place, snapshot });
+  const { candidates, ...texts } = await textsFor(job, { work, span, place, snapshot });
   const { promptHash } = texts;
   const memories = await admit(job, { candidates, promptHash, entries: span.entries, extractedUpto });
   const account = accountFor(texts.text, span.entries.flatMap(sourceOf));
@@ -89,7 +87,7 @@ async function spanOf(job: JobContext, work: Work): Promise<Span> {
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
   const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
-  return headSpan(entries, tokens, timeZone);
+  return narrowed(headSpan(entries, tokens, timeZone), job.headTokens);
 }
 
 type Place = Pick<NewSummary, 'id' | 'level' | 'fromSeq' | 'toSeq'>;
@@ -101,6 +99,13 @@ interface Drafting {
   readonly span: Span;
   readonly place: Place;
   readonly snapshot: ContextSnapshot;
+}
+
+async function textsFor(job: JobContext, drafting: Drafting): Promise<Drafted> {
+  const { place, span } = drafting;
+  if (!span.entries.some(saysSomething)) return withoutModel(job, place, nothingLeft(place));
+  if (!job.leavesOut) return await draft(job, drafting);
+  return withoutModel(job, place, notSummarised(place));
 }
 
 async function draft(job: JobContext, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
@@ -137,9 +142,7 @@ async function transcriptOf(
   return { nonce, before: [...before], known: [...known], lines };
 }
 
-/** Everything in the range was deleted, so no model is called and the summary says that nothing is left. */
-function nothingLeft(job: JobContext, place: Place): Drafted {
-  const text = `[System: nothing is left of the messages #${place.fromSeq} to #${place.toSeq}]`;
+function withoutModel(job: JobContext, place: Place, text: string): Drafted {
   const tokens = layerTokens(job, { ...place, text });
   return { text, tokens, model: null, promptHash: null, candidates: [] };
 }
@@ -173,8 +176,8 @@ async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): 
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
   const head = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
-  const span = headSpan(head, tokens, timeZone);
-  const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
+  const span = narrowed(headSpan(head, tokens, timeZone), job.headTokens);
+  const isSpoken = !job.leavesOut && span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
   let memories: readonly MemoryWrite[] = [];
   if (isSpoken) {
     const shown = await transcriptOf(job, span, snapshot);

@@ -18,7 +18,7 @@ type Lines = (entries: readonly Entry[], longest: number) => readonly Transcript
 /** An entry cut below this many tokens is not worth its line. */
 const MIN_LINE = 100;
 /** No summary can be shorter than this many tokens, so such a span is read together with what follows. */
-const MIN_SPAN = 120;
+export const MIN_SPAN = 120;
 /** The range is already out of the tail, so nothing is urgent. */
 const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
 
@@ -37,6 +37,16 @@ export function headSpan(entries: readonly Entry[], budgetTokens: number, timeZo
   const cut = fitting.findLast((point) => point.clean) ?? fitting.at(-1);
   if (cut !== undefined) return headOf(entries, lines, cut);
   return shortened(entries.slice(0, points[0]?.entries ?? entries.length), budgetTokens, linesFor);
+}
+
+/** The longest head of a span with at most this many tokens, or its shortest one. The span itself if it has none. */
+export function narrowed(span: Span, maxTokens: number): Span {
+  const { entries, lines, toSeq } = span;
+  if (tokensOf(lines) <= maxTokens) return span;
+  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN && point.toSeq < toSeq);
+  const tokensUpto = runningTokens(lines);
+  const cut = points.findLast((point) => tokensUpto(point.toSeq) <= maxTokens) ?? points[0];
+  return cut === undefined ? span : headOf(entries, lines, cut);
 }
 
 function headOf(entries: readonly Entry[], lines: readonly TranscriptLine[], cut: CutPoint): Span {

@@ -76,6 +76,11 @@ async function write(job: JobContext, task: SummaryTask): Promise<Draft> {
   return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.told.answer.candidates };
 }
 
+/** Why the model's first answer is not usable. Null if it is. */
+export async function faultOfFirst(job: JobContext, task: SummaryTask): Promise<string | null> {
+  return (await attempt(job, task, '')).fault;
+}
+
 interface Attempt {
   readonly told: Told;
   readonly text: string;

@@ -215,12 +215,8 @@ describe('after failures', () => {
   });
 
   it('pauses no model for the text of one place', async () => {
-    const refuse: Script = (request, options) =>
-      transcriptIn(request).includes('refuse me')
-        ? { text: "I'm sorry, but I can't help with that." }
-        : faithful(request, options);
+    const refuse = always({ text: "I'm sorry, but I can't help with that." });
     await using world = await createWorld({ model: scriptedModel(refuse, { window: 32_000 }) });
-    await world.say('refuse me');
     await talk(world);
     for (let tries = 0; tries < 8; tries += 1) {
       await world.clock.advance(((await world.conversation()).nextAttemptAt ?? 0) - world.clock.now());

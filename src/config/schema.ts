@@ -4,7 +4,7 @@ import { LOG_LEVELS } from '../ports/log.ts';
 import { EFFORTS } from '../ports/model.ts';
 import { isTimeZone } from '../util/local-time.ts';
 import { compaction, memory, recall, section, tokens, toolResults } from './agent-tables.ts';
-import { address, modelId, modelOrAuto, name } from './shapes.ts';
+import { address, folder, modelId, modelOrAuto, name, urlOrNothing } from './shapes.ts';
 
 const MAX_MODELS = 5;
 const models = z
@@ -111,17 +111,17 @@ export type AgentSettings = z.infer<typeof agentSchema>;
 
 const general = {
   storage: z.strictObject({
-    directory: z.string().min(1).describe('Folder of the embedded store; relative to this file'),
-    url: z
-      .string()
-      .regex(/^$|^[a-z][a-z0-9+.-]*:\/\/\S+$/, 'expected a URL such as postgres://host/name, or nothing')
-      .describe('Store on a server, as a postgres:// URL, for any number of processes; empty uses the embedded store'),
+    directory: folder.describe('Folder of the embedded store; relative to this file'),
+    url: urlOrNothing(
+      /^[a-z][a-z0-9+.-]*:\/\/\S+$/,
+      'expected a URL such as postgres://host/name, or nothing',
+    ).describe('Store on a server, as a postgres:// URL, for any number of processes; empty uses the embedded store'),
   }),
   queue: z.strictObject({
-    url: z
-      .string()
-      .regex(/^$|^(redis|rediss|postgres|postgresql):\/\/\S+$/, 'expected a redis:// or postgres:// URL, or nothing')
-      .describe('Queue for maintenance jobs, as a redis:// or postgres:// URL; empty keeps it in the process'),
+    url: urlOrNothing(
+      /^(redis|rediss|postgres|postgresql):\/\/\S+$/,
+      'expected a redis:// or postgres:// URL, or nothing',
+    ).describe('Queue for maintenance jobs, as a redis:// or postgres:// URL; empty keeps it in the process'),
   }),
   log: z.strictObject({
     level: z.enum(LOG_LEVELS).describe('Minimum severity: debug, info, warn, error or silent'),

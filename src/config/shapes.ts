@@ -26,3 +26,33 @@ export function address(example: string): z.ZodString {
   const expected = `expected host:port, for example ${example}, or nothing`;
   return z.string().refine((text) => text === '' || isAddress(text), expected);
 }
+
+/** URL of a server, or nothing. */
+export function urlOrNothing(form: RegExp, expected: string): z.ZodString {
+  return checked((text) => {
+    if (text === '') return null;
+    if (!form.test(text)) return expected;
+    if (!URL.canParse(text)) return UNREADABLE_URL;
+    return /^rediss?:/.test(text) && !/^\/?\d*$/.test(new URL(text).pathname) ? NO_DATABASE : null;
+  });
+}
+
+const UNREADABLE_URL =
+  'is not a valid URL; in its user name and password, write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ? and %40 for @';
+const NO_DATABASE = 'expected a number as the database of Redis, for example redis://host/3';
+
+/** A folder. */
+export const folder = checked((text) => {
+  if (text === '') return 'must not be empty';
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    return 'expected a folder; for the URL of a server, use url in [storage], or STRATA_STORAGE_URL';
+  }
+  return /^~(\/|$)/.test(text) ? 'expected a folder; write the path of the home folder instead of ~' : null;
+});
+
+/** A text with one problem at most. */
+function checked(problemOf: (text: string) => string | null): z.ZodString {
+  return z
+    .string()
+    .refine((text) => problemOf(text) === null, { error: ({ input }) => problemOf(String(input)) ?? undefined });
+}

@@ -198,6 +198,35 @@ max_steps = 1.5
     ]);
   });
 
+  test.each([
+    [
+      'storage.url',
+      'postgres://strata:p#ss@db/strata',
+      /is not a valid URL; .* write %23 for #.*"postgres:\/\/\*\*\*@db\/strata"$/,
+    ],
+    ['queue.url', 'redis://:p#ss@cache', /is not a valid URL; .* %40 for @$/],
+    ['queue.url', 'redis://cache/main', /expected a number as the database of Redis/],
+    [
+      'storage.directory',
+      'postgres://strata:secret@db/strata',
+      /expected a folder; for the URL.*"postgres:\/\/\*\*\*@db/,
+    ],
+    ['storage.directory', '~/strata', /expected a folder; write the path of the home folder/],
+  ])('%s "%s" is refused', (path, value, problem) => {
+    const [table, key] = path.split('.');
+    const problems = problemsOf(`[${table}]\n${key} = "${value}"\n`);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(problems[0]).toMatch(/^config\.toml:2:\d+: /);
+    expect(problems[0]).not.toMatch(/p#ss|secret/);
+  });
+
+  test.each([
+    'redis://cache',
+    'redis://:a%23b@cache/3',
+    'postgresql:///strata?host=/run',
+    'postgres://a:b%40c@[::1]/d',
+  ])('a queue may be at "%s"', (url) => expect(problemsOf(`[queue]\nurl = "${url}"\n`)).toEqual([]));
+
   test('broken TOML names line and column', () => {
     expect(problemsOf('[defaults]\nmodel = "a"\nmax_steps = 1_\n')).toEqual([
       expect.stringMatching(/^config\.toml:3:\d+: unfinished numeric value$/),

@@ -260,7 +260,7 @@ describe('the check of a store', () => {
     const { storage, dispose } = await storages.create();
     const findings = await storage.upkeep.check();
     expect(findings.map(({ checkId }) => checkId)).toEqual([
-      ...['version', 'rights', 'clock', 'durability', 'connections', 'migrations'],
+      ...['version', 'rights', 'writes', 'clock', 'durability', 'connections', 'migrations'],
     ]);
     expect(findings.filter(({ severity }) => severity === 'fail')).toEqual([]);
     await dispose();
@@ -272,6 +272,7 @@ describe('the check of a store', () => {
     now: 0,
     may_create: true,
     is_owner: true,
+    is_read_only: false,
     fsync: 'on',
     synchronous_commit: 'on',
     autovacuum: 'on',
@@ -284,11 +285,13 @@ describe('the check of a store', () => {
     ['version', { version: 130_011, release: '13.11' }, 0, 'Use Postgres 14'],
     ['rights', { may_create: false }, 0, 'grant create on schema'],
     ['rights', { is_owner: false }, 0, 'Connect as the user that created the tables'],
+    ['writes', { is_read_only: true }, 0, 'Connect to the primary server'],
     ['clock', {}, 3_000, 'Synchronise the clocks with NTP'],
     ['clock', {}, -3_000, 'Synchronise the clocks with NTP'],
     ['durability', { fsync: 'off' }, 0, 'Set fsync to on'],
     ['durability', { autovacuum: 'off' }, 0, 'Set autovacuum to on'],
     ['connections', { connections: 17 }, 0, 'Raise max_connections'],
+    ['connections', { connections: 3 }, 0, 'the connection limit of the database or the user'],
   ])('names %s and its remedy when %o, %i ms apart', (id, odd, skewMs, wayOut) => {
     const wrong = judgeServer({ ...sound, ...odd }, skewMs).filter(({ severity }) => severity !== 'ok');
     expect(wrong).toMatchObject([{ checkId: id, fixHint: expect.stringContaining(wayOut) }]);

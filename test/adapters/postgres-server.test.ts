@@ -256,6 +256,22 @@ describe('on a Postgres server', () => {
       const error = await refusal(url.href);
       expect(error).toMatchObject({ code: 'STORE_UNUSABLE' });
       expect(String(error)).toContain('the user lacks a permission');
+      expect(String(error)).toContain('Make the user the owner of the database');
+    });
+
+    it.skipIf(DATABASE_URL !== undefined)('is judged by the limits and the state of its database', async () => {
+      await ask(database(), 'create role visitor login');
+      await ask(database(), 'create database small connection limit 12 owner visitor');
+      const url = new URL(named('small'));
+      url.username = 'visitor';
+      await (await createPostgresStorage({ url: url.href })).store.close();
+      await ask(database(), 'alter database small set default_transaction_read_only = on');
+      const storage = await createPostgresStorage({ url: url.href });
+      expect((await storage.upkeep.check()).filter(({ severity }) => severity !== 'ok')).toMatchObject([
+        { checkId: 'writes', severity: 'fail', fixHint: expect.stringContaining('primary server') },
+        ...[{ checkId: 'durability' }, { checkId: 'connections', message: expect.stringMatching(/^12 connections/) }],
+      ]);
+      await storage.store.close();
     });
 
     it('was written by a newer program', async () => {

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { createRedisMock } from 'js-redis-server';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startOperations } from '../../adapters/operations/http/index.ts';
 import { judgeRedis } from '../../adapters/queues/bullmq/check.ts';
-import { bullMqAdapter } from '../../adapters/queues/bullmq/index.ts';
+import { bullMqAdapter, createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { localAdapter } from '../../adapters/queues/local/index.ts';
 import type { Queue, QueueAdapter } from '../../src/adapter-kit.ts';
 import { createPlace } from '../fixtures/place.ts';
@@ -136,7 +136,47 @@ describe('the queue on Redis', () => {
       { checkId: 'writes', severity: 'fail', fixHint: expect.stringContaining('primary') },
       ...[{ checkId: 'memory' }, { checkId: 'persistence' }],
     ]);
+    await admin.replicaof('NO', 'ONE');
+    await admin.config('SET', 'maxmemory-policy', 'noeviction', 'appendonly', 'yes');
+    await admin.config('SET', 'maxmemory', '1mb');
+    expect(await wrong()).toMatchObject([
+      { checkId: 'memory', severity: 'fail', fixHint: expect.stringContaining('Raise maxmemory') },
+    ]);
+    await admin.config('SET', 'maxmemory', '0');
     admin.disconnect();
+  });
+
+  it('is judged by what its user may do', async () => {
+    const admin = new Redis(server.url);
+    await admin.call('ACL', 'SETUSER', 'guest', 'on', '>word', '~other:*', '&*', '+@all');
+    const findings = await bullMqAdapter.check(server.url.replace('//', '//guest:word@'));
+    expect(findings.filter(({ severity }) => severity !== 'ok')).toMatchObject([
+      { checkId: 'rights', severity: 'fail', fixHint: expect.stringContaining('{strata}') },
+    ]);
+    await admin.config('SET', 'requirepass', 'word');
+    const [finding] = await bullMqAdapter.check(server.url);
+    expect(finding?.message).toMatch(/cannot be used: it requires a password$/u);
+    await admin.config('SET', 'requirepass', '');
+    admin.disconnect();
+  });
+
+  it('puts no job into another database than its own', async () => {
+    const url = `${server.url}/99`;
+    expect(await bullMqAdapter.check(url)).toMatchObject([
+      { checkId: 'server', severity: 'fail', message: expect.stringContaining('DB index is out of range') },
+    ]);
+    const trouble = Promise.withResolvers<string>();
+    const queue = createBullMqQueue({ url, prefix: 'elsewhere', log: silent, onTrouble: trouble.resolve });
+    queue.kick(1);
+    expect(await trouble.promise).toContain('DB index is out of range');
+    const admin = new Redis(server.url);
+    await vi.waitFor(
+      async () => expect(await admin.info('commandstats')).toMatch(/cmdstat_select:calls=[3-9]/u),
+      10_000,
+    );
+    expect(await admin.keys('{elsewhere}*')).toEqual([]);
+    admin.disconnect();
+    await queue.close({ deadlineMs: 0 });
   });
 });
 
@@ -179,6 +219,7 @@ describe('a Redis', () => {
     ['version', 'fail', { redis_version: '4.0.9' }],
     ['writes', 'fail', { aof_last_write_status: 'err' }],
     ['memory', 'warn', { maxmemory_policy: 'volatile-lru' }],
+    ['memory', 'fail', { maxmemory: '1000000', used_memory: '1000001' }],
     ['persistence', 'warn', { aof_enabled: '0' }],
   ])('is reported for its %s (%s) at %o, with remedy', (id, severity, odd) => {
     const wrong = judged(odd).filter((finding) => finding.severity !== 'ok');

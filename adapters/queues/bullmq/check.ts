@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/adapter-kit.ts';
+import { type Finding, formatNumber } from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
 import { createDriver, isRedis } from './drivers.ts';
 import { openInTime } from './open.ts';
@@ -10,10 +10,28 @@ export async function checkQueue(url: string): Promise<readonly Finding[]> {
   if (!isRedis(url)) return await checkPostgres(createDriver({ url }));
   const place = addressOf(url);
   try {
-    return judgeRedis(place, await infoOf(url));
+    const findings = judgeRedis(place, await infoOf(url));
+    return [...findings, ...(findings.some(({ severity }) => severity === 'fail') ? [] : await checkRights(url))];
   } catch (error) {
     return [unreachable(`${place} cannot be used: ${reasonOf(error)}`, 'that the password is correct')];
   }
+}
+
+/** A user may be allowed to connect, and not to do what the queue does. */
+async function checkRights(url: string): Promise<readonly Finding[]> {
+  try {
+    await useQueue(createDriver({ url }));
+    return [];
+  } catch (error) {
+    const fixHint =
+      'Allow the user all commands on keys that start with {strata}, and rename or disable no command that scripts use.';
+    return [finding('fail', { id: 'rights', message: `the queue cannot be used: ${reasonOf(error)}`, fixHint })];
+  }
+}
+
+async function useQueue(driver: Driver): Promise<void> {
+  const { queue, close } = await openInTime(driver);
+  await queue.getJobCounts('waiting').finally(close);
 }
 
 /** One finding per requirement. Pure. */
@@ -24,8 +42,7 @@ export function judgeRedis(place: string, info: Info): readonly Finding[] {
 /** Connecting creates BullMQ's tables, so an open queue is a usable one. */
 async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
   try {
-    const { queue, close } = await openInTime(driver);
-    await queue.getJobCounts('waiting').finally(close);
+    await useQueue(driver);
     return [finding('ok', { id: 'server', message: `${driver.where} holds the queue’s tables` })];
   } catch (error) {
     return [unreachable(reasonOf(error), 'that the user can create a schema in the database')];
@@ -74,6 +91,11 @@ function checkWrites(info: Info): Finding {
 function checkMemory(info: Info): Finding {
   const policy = info.get('maxmemory_policy') ?? 'unknown';
   const message = `maxmemory-policy is ${policy}`;
+  const limit = Number(info.get('maxmemory') ?? 0);
+  if (policy === 'noeviction' && limit > 0 && Number(info.get('used_memory')) >= limit) {
+    const full = `its memory is full (maxmemory is ${formatNumber(limit / 1_000_000)} MB), so it accepts no jobs`;
+    return finding('fail', { id: 'memory', message: full, fixHint: 'Raise maxmemory, or delete what else it stores.' });
+  }
   if (policy === 'noeviction') return finding('ok', { id: 'memory', message });
   const fixHint = 'Set maxmemory-policy to noeviction: with any other policy, a full server drops jobs silently.';
   return finding('warn', { id: 'memory', message, fixHint });

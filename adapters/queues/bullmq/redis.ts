@@ -1,5 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
+import { z } from 'zod';
 import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driver.ts';
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
 
@@ -59,7 +60,10 @@ export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> 
     failure = error;
   });
   try {
-    const lines = (await redis.info()).split('\r\n').filter((line) => line.includes(':'));
+    const info = await redis.info();
+    // The database of the URL cannot be selected.
+    if (failure !== null) throw failure;
+    const lines = info.split('\r\n').filter((line) => line.includes(':'));
     return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
   } catch (error) {
     throw failure ?? error;
@@ -77,10 +81,14 @@ export function addressOf(url: string): string {
 type Haste = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>;
 
 function connect(url: string, options: Haste): Redis {
-  return new Redis(url, {
+  const redis = new Redis(url, {
     ...options,
     retryStrategy: () => RECONNECT_MS,
     connectTimeout: COMMAND_LIMIT_MS,
     disconnectTimeout: FAREWELL_MS,
   });
+  // If the database of the URL cannot be selected, the client would go on in database 0, with the jobs of another bot.
+  return redis.on('error', (error) => void (failedSelect.safeParse(error).success && redis.disconnect(true)));
 }
+
+const failedSelect = z.looseObject({ command: z.looseObject({ name: z.literal('select') }) });

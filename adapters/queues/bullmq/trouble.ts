@@ -44,5 +44,6 @@ export function createTrouble({ name, log, onTrouble, now }: TroubleOptions): Tr
 /** A failed connection to several addresses has its reasons inside, and no message of its own. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
-  return describe(error);
+  const reason = describe(error);
+  return reason.startsWith('NOAUTH') ? 'it requires a password' : reason;
 }

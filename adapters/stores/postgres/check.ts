@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Finding } from '../../../src/adapter-kit.ts';
 import type { Tables } from '../sql/index.ts';
-import { explain } from './failures.ts';
+import { explain, MAX_CONNECTIONS, WRITABLE } from './failures.ts';
 
 /** The oldest supported release with the features that are used here. */
 const OLDEST_MAJOR = 14;
@@ -14,6 +14,7 @@ export interface ServerFacts {
   readonly now: number;
   readonly may_create: boolean;
   readonly is_owner: boolean;
+  readonly is_read_only: boolean;
   readonly fsync: string;
   readonly synchronous_commit: string;
   readonly autovacuum: string;
@@ -46,6 +47,7 @@ export function judgeServer(facts: ServerFacts, skewMs: number): readonly Findin
   return [
     checkVersion(facts),
     checkRights(facts),
+    checkWrites(facts),
     checkClock(skewMs),
     checkDurability(facts),
     checkConnections(facts),
@@ -58,9 +60,13 @@ const FACTS = sql<ServerFacts>`
     (extract(epoch from clock_timestamp()) * 1000)::bigint as now,
     has_schema_privilege(current_schema(), 'create') as may_create,
     (select pg_has_role(relowner, 'usage') from pg_class where oid = 'entry'::regclass) as is_owner,
+    current_setting('transaction_read_only') = 'on' as is_read_only,
     current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit,
     current_setting('autovacuum') as autovacuum,
-    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections,
+    (select least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+      case when rolsuper then null else nullif(rolconnlimit, -1) end,
+      case when rolsuper then null else nullif(datconnlimit, -1) end)
+      from pg_roles, pg_database where rolname = current_user and datname = current_database()) as connections,
     (select count(*) from kysely_migration) as migrations`;
 
 function finding(
@@ -89,6 +95,12 @@ function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts):
   return finding('ok', { id: 'rights', message: 'the user owns the tables' });
 }
 
+/** A replica, or the primary of before that became one. */
+function checkWrites({ is_read_only: isReadOnly }: ServerFacts): Finding {
+  if (!isReadOnly) return finding('ok', { id: 'writes', message: 'the server accepts writes' });
+  return finding('fail', { id: 'writes', message: 'the server accepts no writes', fixHint: `${WRITABLE}.` });
+}
+
 function checkClock(skewMs: number): Finding {
   const message = `the clock of the server is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead'}`;
   if (Math.abs(skewMs) <= MAX_SKEW_MS) return finding('ok', { id: 'clock', message });
@@ -108,12 +120,11 @@ function checkDurability(facts: ServerFacts): Finding {
   return finding('warn', { id: 'durability', message, fixHint: `Set ${off.join(' and ')} to on in postgresql.conf.` });
 }
 
-/** The maximum that one process may open. */
-const OF_A_PROCESS = 9;
-
 function checkConnections({ connections }: ServerFacts): Finding {
-  const processes = Math.floor(connections / OF_A_PROCESS);
+  const processes = Math.floor(connections / MAX_CONNECTIONS);
   const message = `${connections} connections are enough for ${processes} processes`;
   if (processes >= 4) return finding('ok', { id: 'connections', message });
-  return finding('warn', { id: 'connections', message, fixHint: 'Raise max_connections, or start fewer processes.' });
+  const fixHint =
+    'Raise max_connections, or the connection limit of the database or the user, or start fewer processes.';
+  return finding(processes === 0 ? 'fail' : 'warn', { id: 'connections', message, fixHint });
 }

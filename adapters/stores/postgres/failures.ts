@@ -2,6 +2,12 @@ import { describe, StrataError } from '../../../src/adapter-kit.ts';
 
 /** Classifies failures of a statement or its connection. Pure. */
 
+/** The maximum that one process may open. */
+export const MAX_CONNECTIONS = 9;
+/** What to do about a server that only reads. */
+export const WRITABLE =
+  'Connect to the primary server, or set default_transaction_read_only to off for the database and the user';
+
 /** Two transactions conflicted. The later one is run again and sees the result of the earlier one. */
 const CONFLICTS: ReadonlySet<string> = new Set([
   '40001', // serialization failure
@@ -16,15 +22,41 @@ const LOST_CODE =
 const LOST_MESSAGE =
   /^(Connection terminated|Connection ended|Client has encountered|timeout (exceeded|expired)|Query read timeout)/;
 
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^28/, 'the server refused the login'],
-  [/^3D000$/, 'the database does not exist'],
-  [/^3F000$/, 'there is no schema for the tables'],
-  [/^42501$/, 'the user lacks a permission'],
-  [/^53300$/, 'the server has no free connection'],
-  [/^53/, 'the disk of the server is full'],
-  [/^25006$/, 'the server accepts no writes'],
-  [/^(58|XX)/, 'the server failed'],
+interface Cause {
+  readonly code: RegExp;
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+const CAUSES: readonly Cause[] = [
+  {
+    code: /^28/,
+    reason: 'the server refused the login',
+    remedy: 'Correct the user and the password in the URL, or admit the user in pg_hba.conf',
+  },
+  {
+    code: /^3D000$/,
+    reason: 'the database does not exist',
+    remedy: 'Create it, or correct its name at the end of the URL',
+  },
+  {
+    code: /^3F000$/,
+    reason: 'there is no schema for the tables',
+    remedy: "Create the schema in the user's search_path",
+  },
+  {
+    code: /^42501$/,
+    reason: 'the user lacks a permission',
+    remedy: 'Make the user the owner of the database, or grant the permission',
+  },
+  {
+    code: /^53300$/,
+    reason: 'the server has no free connection',
+    remedy: `Raise max_connections or the connection limit of the database or the user; a process needs ${MAX_CONNECTIONS}`,
+  },
+  { code: /^53/, reason: 'the disk of the server is full', remedy: 'Free some space on the server' },
+  { code: /^25006$/, reason: 'the server accepts no writes', remedy: WRITABLE },
+  { code: /^(58|XX)/, reason: 'the server failed', remedy: "Look into the server's log" },
 ];
 
 export function isConflict(error: unknown): boolean {
@@ -44,10 +76,10 @@ export function explain(place: string, error: unknown, remedy?: string): unknown
     const data = { path: place, reason: detailOf(error), ...(remedy === undefined ? {} : { remedy }) };
     return new StrataError('STORE_UNREACHABLE', data, { cause: error });
   }
-  const known = REASONS.find(([code]) => code.test(codeOf(error)));
+  const known = CAUSES.find(({ code }) => code.test(codeOf(error)));
   if (known === undefined) return error;
-  const reason = `${known[1]} (${detailOf(error)})`;
-  return new StrataError('STORE_UNUSABLE', { path: place, reason }, { cause: error });
+  const reason = `${known.reason} (${detailOf(error)})`;
+  return new StrataError('STORE_UNUSABLE', { path: place, reason, remedy: known.remedy }, { cause: error });
 }
 
 function codeOf(error: unknown): string {

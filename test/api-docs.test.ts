@@ -24,6 +24,11 @@ describe('the API reference', () => {
     }
   }, 240_000);
 
+  it('describes each export', () => {
+    const missing = entryPoints().flatMap(({ file }) => apiOf(file).filter(({ doc }) => doc === ''));
+    expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+
   it('shows declarations with their docstrings and examples', () => {
     expect(page).toMatch(
       /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(options: BotOptions\): Bot;\n```/,

@@ -3,6 +3,7 @@ import type { ContextReport } from '../context/inspection.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { assertMayRead, type Viewer } from './viewer.ts';
 
+/** The next request of a conversation, part by part with its text. */
 export interface ContextView {
   readonly key: string;
   readonly report: ContextReport;

@@ -50,11 +50,14 @@ export interface ConversationView {
   readonly summaryCalls: CallBudget;
 }
 
+/** How full the view of a conversation is. Quick to read, and without text. */
 export type GaugeView = Pick<ConversationView, 'row' | 'messagesLeft'>;
 
+/** A message in the list of a conversation. */
 export interface MessageLine {
   readonly seq: number;
   readonly role: Role;
+  /** The name of the author, or only the role if the viewer may not read the text. */
   readonly who: string;
   readonly at: number;
   readonly tokens: number;
@@ -64,6 +67,7 @@ export interface MessageLine {
   readonly whereabouts: Whereabouts;
 }
 
+/** A memory, with the seqs of its sources in this conversation. */
 export interface MemoryLine {
   readonly id: MemoryId;
   readonly kind: MemoryKind;

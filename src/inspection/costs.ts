@@ -9,8 +9,10 @@ export interface CostsQuery {
   readonly days: number | null;
 }
 
+/** What model calls cost in the chosen days, as a whole and in groups. */
 export interface CostsView {
   readonly total: Spent;
+  /** Oldest first. */
   readonly days: readonly Spending[];
   /** Without people for viewers, who see no names. */
   readonly groups: readonly { readonly by: SpendingKey; readonly rows: readonly Spending[] }[];

@@ -16,6 +16,7 @@ export interface Findings {
   readonly next: FindStart | null;
 }
 
+/** Where a search begins. For its first page: `afterId` null, `named` 0. */
 export interface FindStart {
   /** Id of the last conversation that was searched; null for the newest activity. */
   readonly afterId: number | null;
@@ -23,12 +24,14 @@ export interface FindStart {
   readonly named: number;
 }
 
+/** Words to look for in names, messages and memories, and where to begin. */
 export interface FindQuery {
   readonly viewer: Viewer;
   readonly text: string;
   readonly start: FindStart;
 }
 
+/** A message that contains the words, with the name of its author. */
 export interface FoundMessage {
   readonly conversation: ConversationKey;
   readonly seq: number;
@@ -37,6 +40,7 @@ export interface FoundMessage {
   readonly text: string;
 }
 
+/** A memory that contains the words, with a conversation in which it can be read. */
 export interface FoundMemory {
   readonly conversation: ConversationKey;
   readonly id: MemoryId;

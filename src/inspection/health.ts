@@ -22,8 +22,10 @@ export interface Health {
   readonly dataLocation: string;
 }
 
+/** Conversations with work that is due. `first`: some of those that wait longest. */
 export interface DueWork {
   readonly count: number;
+  /** `count` has reached its limit, so there may be more. */
   readonly isMore: boolean;
   readonly oldestAt: number | null;
   readonly first: readonly ConversationKey[];

@@ -16,6 +16,7 @@ export interface MemoryViewQuery {
   readonly id: string;
 }
 
+/** A memory with its sources and history, and whether the viewer may change it. */
 export interface MemoryView extends Origin {
   readonly conversation: Conversation;
   readonly mayChange: boolean;

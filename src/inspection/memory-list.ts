@@ -25,6 +25,7 @@ export interface MemoryFilter {
   readonly maxAgeDays: number | null;
 }
 
+/** Memories that match a filter, and the places and people to filter by. */
 export interface MemoriesView {
   /** The chosen place; null for all of them. */
   readonly conversation: Conversation | null;
@@ -37,6 +38,7 @@ export interface MemoriesView {
   readonly isMore: boolean;
 }
 
+/** Somebody whom memories are about, or who said them. The name is the id if no other is known. */
 export interface Person {
   readonly id: string;
   readonly name: string;

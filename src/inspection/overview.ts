@@ -13,6 +13,7 @@ export interface ConversationRows {
   readonly next: number | null;
 }
 
+/** A conversation in the list of all. `entries` counts its messages. */
 export interface ConversationRow {
   readonly key: ConversationKey;
   readonly agentId: string;

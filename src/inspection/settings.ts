@@ -10,6 +10,7 @@ export interface SettingsQuery {
   readonly filter: SettingsFilter;
 }
 
+/** Which settings to list. */
 export interface SettingsFilter {
   /** A part of a key; empty for all. */
   readonly text: string;

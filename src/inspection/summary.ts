@@ -4,7 +4,7 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
+import type { SpecificKind, Summary } from '../ports/summary-store.ts';
 import { type Account, accountFor, keptShare, lostOnce } from '../search/losses.ts';
 import { readAccount } from '../search/read-account.ts';
 import type { Specific } from '../search/specifics.ts';
@@ -23,14 +23,15 @@ export interface SummaryView {
   /** Details of the messages that it does not say, each once. */
   readonly lost: readonly LostDetail[];
   /** Lost details by kind, most frequent first. */
-  readonly lostByKind: readonly { readonly kind: Specific['kind']; readonly count: number }[];
+  readonly lostByKind: readonly { readonly kind: SpecificKind; readonly count: number }[];
   /** The share of the details that it says. */
   readonly keptShare: number;
   readonly rewriting: Rewriting;
 }
 
+/** A detail that the summary does not say, and the messages that do. */
 export interface LostDetail {
-  readonly kind: Specific['kind'];
+  readonly kind: SpecificKind;
   readonly text: string;
   readonly seqs: readonly number[];
 }
@@ -53,7 +54,7 @@ export interface SummarySource {
 export interface SourceMark {
   readonly start: number;
   readonly end: number;
-  readonly kind: Specific['kind'];
+  readonly kind: SpecificKind;
   readonly isLost: boolean;
 }
 

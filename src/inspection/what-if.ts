@@ -48,6 +48,7 @@ export interface WhatIfView {
   readonly lines: string | null;
 }
 
+/** A setting of the forecast: its present value, and what to try instead. */
 export interface TriedSetting {
   readonly name: ForecastSetting;
   readonly present: string | number;

@@ -43,6 +43,7 @@ export function sentencesLike(text: string, sentence: string): readonly string[]
   return sentencesOf(text).filter((one) => fingerprintOf(visibleText(one)) === wanted);
 }
 
+/** A sentence, and a hash by which it is recognised. */
 export interface SentencePrint {
   readonly text: string;
   /** Equal for what `sentencesLike` counts as the same in one message. */

@@ -86,6 +86,7 @@ export interface Origin {
   readonly replacedBy: Memory | null;
 }
 
+/** A message that a memory comes from. */
 export interface OriginMessage {
   readonly conversation: ConversationKey;
   readonly seq: number;

@@ -2,6 +2,7 @@ import type { JsonValue } from '../domain/message.ts';
 import type { ModelMessage, UserContent } from '../ports/model.ts';
 import type { ExplainedReply } from './explain.ts';
 
+/** The HTTP interfaces that `providerBody` can write a request for. */
 export const BODY_FORMS = ['openai', 'anthropic'] as const;
 export type BodyForm = (typeof BODY_FORMS)[number];
 type Json = { readonly [key: string]: JsonValue };

@@ -24,6 +24,7 @@ export interface ChannelUnderTest {
   dispose(): Promise<void>;
 }
 
+/** What `channelContract` tests. `open` is called before each test. */
 export interface ChannelContractOptions {
   readonly open: () => Promise<ChannelUnderTest>;
   /** The first part of its keys. */

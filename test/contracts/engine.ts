@@ -11,6 +11,7 @@ import { createPlace, type Place } from '../fixtures/place.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 import { SIZED, sized } from '../support/size.ts';
 
+/** What `engineContract` offers the engine that it creates. Most engines need none of it. */
 export interface EngineOptions {
   readonly services: Services;
   readonly maintenance: { run(request: MaintainRequest): Promise<MaintainResult> };

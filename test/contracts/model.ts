@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatModel, isStrataError, type ModelPart, type ModelRequest } from '../../src/adapter-kit.ts';
 
+/** What `create` of a model contract returns. */
 export interface ModelUnderTest {
   /** Answers any question with text, in more than one part. */
   readonly model: ChatModel;
@@ -8,6 +9,7 @@ export interface ModelUnderTest {
   dispose(): Promise<void>;
 }
 
+/** What `modelContract` tests. `create` is called before each test. */
 export interface ModelContractOptions {
   /** The model at its provider, or at a double of it. */
   create(): Promise<ModelUnderTest>;

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Queue } from '../../src/adapter-kit.ts';
 
+/** What `create` of a queue contract returns. */
 export interface QueueUnderTest {
   readonly queue: Queue;
   /** Frees everything else that the factory created. */
   dispose(): Promise<void>;
 }
 
+/** What `queueContract` tests. `create` is called before each test. */
 export interface QueueContractOptions {
   /** Every instance is empty and sees no other's work. A rejected handler is retried within some 200 ms. */
   create(): Promise<QueueUnderTest>;

@@ -20,12 +20,14 @@ import { workspacePurgeContract } from './store/workspace-purge.ts';
 import { createKit, type Lab } from './store-kit.ts';
 import { storeProperties } from './store-properties.ts';
 
+/** What `create` of a store, search or provenance contract returns. */
 export interface StorageUnderTest {
   readonly storage: Storage;
   /** Frees everything that the factory created. The store may already be closed. */
   dispose(): Promise<void>;
 }
 
+/** What `storeContract`, `searchContract` and `provenanceContract` test. `create` is called before each test. */
 export interface StoreContractOptions {
   /** Every instance is empty and sees no other's data. */
   create(): Promise<StorageUnderTest>;

@@ -17,6 +17,7 @@ import { MESSAGE_LENGTH, split } from './outbound/split.ts';
 import { linkTo, PLATFORM, placeOfKey } from './place.ts';
 import { botsOf, type DiscordSettings, type NamedBot, settingsSchema, siteOf } from './settings.ts';
 
+/** The options of `createDiscordChannel`. Only the settings and the state are required. */
 export interface DiscordOptions {
   /** `[channels.discord]`: a token, and any settings that differ from the defaults. */
   readonly settings: DiscordSettings;

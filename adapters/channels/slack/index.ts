@@ -46,6 +46,7 @@ export const slackAdapter: ChannelAdapter = {
 
 const load = <Module>(module: () => Promise<Module>) => loadOptional(['@slack/bolt'], module);
 
+/** The options of `createSlackChannel`. Only the settings and the state are required. */
 export interface SlackChannelOptions {
   /** `[channels.slack]`: the tokens, and any settings that differ from the defaults. */
   readonly settings: z.input<typeof settingsSchema>;

@@ -18,6 +18,7 @@ import { createLiveScreen, createPlainScreen, type Screen } from './screen.ts';
 import { createSession, type Session, type SessionOptions } from './session.ts';
 import { createReplyWaits, type ReplyWaits } from './waits.ts';
 
+/** The options of `createTerminalChannel`, which fills in whatever is missing. */
 export interface TerminalOptions {
   readonly input: Readable;
   readonly output: Writable;
@@ -36,6 +37,7 @@ export interface TerminalOptions {
   readonly newId?: () => string;
 }
 
+/** A channel that ends when its user leaves. */
 export interface TerminalChannel extends Channel {
   /** Resolves when the user has left, or the input has ended and every line is answered. */
   readonly ended: Promise<TerminalEnd>;

@@ -10,6 +10,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
 
+/** The options of `createPinoLog`. Only the level is required. */
 export interface PinoLogOptions {
   readonly level: LogLevel;
   /** Receives the lines, each with its line break. Default: standard error. */
@@ -20,6 +21,7 @@ export interface PinoLogOptions {
   readonly secrets?: readonly string[];
 }
 
+/** Takes lines, as `process.stdout` does. */
 export interface LogOutput {
   write(line: string): unknown;
   readonly isTTY?: boolean | undefined;

@@ -16,6 +16,7 @@ import { type Connection, createCompatible, type Provider, providers } from './p
 import { withByteLimit } from './response.ts';
 import type { StallLimits } from './watchdog.ts';
 
+/** The options of `createAiSdkModels`. Only the environment is required, which holds the API keys. */
 export interface AiSdkModelsOptions {
   readonly environment: Environment;
   /** Your own servers, by the prefix of model ids. A known name gets another URL or key. */
@@ -30,6 +31,7 @@ export interface AiSdkModelsOptions {
 
 type Settings = AiSdkModelsOptions & Required<Pick<AiSdkModelsOptions, 'providers' | 'builtIn' | 'log'>>;
 
+/** How to reach a provider. */
 export interface ProviderSettings {
   /** Empty for the provider's own URL. */
   readonly baseUrl: string;

@@ -6,6 +6,7 @@ import { createKicks, type Kicks } from './kicks.ts';
 import { createTrouble, type Trouble } from './trouble.ts';
 import { createWork, type Work } from './work.ts';
 
+/** The options of `createBullMqQueue`. */
 export interface BullMqOptions {
   /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. Bots with separate stores need separate databases. */
   readonly url: string;

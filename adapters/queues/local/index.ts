@@ -9,6 +9,7 @@ import {
   type QueueHandler,
 } from '../../../src/adapter-kit.ts';
 
+/** The options of `createLocalQueue`. None is required. */
 export interface LocalQueueOptions {
   /** Default: none. */
   readonly log?: Log;

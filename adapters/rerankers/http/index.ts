@@ -1,6 +1,7 @@
 import { createRedactor, credentialsIn, describe, type Reranker } from '../../../src/adapter-kit.ts';
 import { readScores, readVectors, toEmbeddingsBody, toRerankBody } from './map.ts';
 
+/** The options of `createHttpReranker`. */
 export interface HttpRerankerOptions {
   /** By the first part of the model: the address before `/rerank` or `/embeddings`, and the key if there is one. */
   readonly providers: Readonly<Record<string, { readonly baseUrl: string; readonly apiKey?: string }>>;

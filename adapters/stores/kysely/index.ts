@@ -8,6 +8,7 @@ import { createSearch } from './search.ts';
 import { createTextIndex } from './search-index.ts';
 import { createUnits } from './units.ts';
 
+/** The options of `createKyselyStorage`. */
 export interface KyselyOptions {
   /** Connects to the database, which must speak the SQL of SQLite 3.35 or newer. Nothing else may write to it. */
   readonly dialect: Dialect;

@@ -2,6 +2,7 @@ import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
 import { openPostgres } from './open.ts';
 import { PULSE_LIMITS } from './pulse.ts';
 
+/** The options of `createPostgresStorage`. */
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database. Parameters of libpq may follow, such as `?sslmode=verify-full`. */
   readonly url: string;

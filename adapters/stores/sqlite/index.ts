@@ -14,6 +14,7 @@ import { createScrub } from './scrub.ts';
 import { createSearch } from './search.ts';
 import { createTextIndex, searchMigrations } from './search-index.ts';
 
+/** The options of `createSqliteStorage`. Only the directory is required. */
 export interface SqliteOptions {
   /** The folder of `strata.db` and its lock. Created if missing. */
   readonly directory: string;

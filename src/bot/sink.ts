@@ -105,8 +105,12 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
       return isKnown;
     },
     async removed({ conversation: key, externalIds }: Parameters<ChannelSink['removed']>[0]): Promise<void> {
+      const { removeBeginnings, removeMessages } = await import('../memory/removal.ts');
+      for (const thread of await removeBeginnings(services, key, externalIds)) {
+        actors.peek(thread.key)?.refresh();
+        queue.kick(thread.id);
+      }
       await change(key, async (conversation) => {
-        const { removeMessages } = await import('../memory/removal.ts');
         const { seqs, elsewhere } = await removeMessages(services, conversation, externalIds);
         if (seqs.length > 0) events.emit({ kind: 'message.removed', conversation: key, seqs });
         for (const other of [...(seqs.length > 0 ? [conversation] : []), ...elsewhere]) {

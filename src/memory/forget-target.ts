@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { StrataError } from '../domain/errors.ts';
-import type { ConversationKey, MemoryId } from '../domain/message.ts';
+import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import { type ForgetPlan, MEMORY_STATES, type Memory } from '../ports/memory-store.ts';
+import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { type ForgetPreview, type Forgetting, namedMessages, planForget } from './forget.ts';
+import { type ForgetPreview, type Forgetting, planForget } from './forget.ts';
 import { forgettable } from './forget-memories.ts';
-import type { Requester } from './permissions.ts';
+import { mayDelete, type Requester } from './permissions.ts';
 import { assertReadable } from './policy.ts';
 import { isAboutRequester, type WithheldServices, withheldAbout } from './withheld.ts';
 
@@ -162,4 +163,15 @@ async function matching(services: ForgetServices, text: string, { reader }: Requ
   const ids = hits.filter((hit) => hit.score >= best * FORGET_SHARE).map((hit) => hit.id);
   if (ids.length === 0) return [];
   return services.store.memories.list({ reader, ids, states: MEMORY_STATES, limit: ids.length, offset: 0 });
+}
+
+/** The messages with these numbers that exist and that the person may delete. */
+async function namedMessages(
+  { store }: Pick<Services, 'store'>,
+  conversation: Conversation,
+  { seqs, by }: { readonly seqs: readonly number[]; readonly by: Requester },
+): Promise<{ readonly entries: readonly Entry[]; readonly refused: number }> {
+  const found = (await store.transcript.pick(conversation.id, seqs)).filter(({ redactedAt }) => redactedAt === null);
+  const entries = found.filter((entry) => mayDelete(entry, conversation, by));
+  return { entries, refused: found.length - entries.length };
 }

@@ -18,9 +18,10 @@ import { derivedBlobs } from './derived-blobs.ts';
 import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
-import { mayDelete, type Requester } from './permissions.ts';
+import type { Requester } from './permissions.ts';
 import { canRead } from './policy.ts';
 import { quotedIn } from './quoted-elsewhere.ts';
+import { beginningsOf, withBeginnings } from './thread-beginning.ts';
 import { tombstonesOf } from './tombstones.ts';
 
 export interface Forgetting {
@@ -72,9 +73,13 @@ export async function planForget(services: Forgetters, forgetting: Forgetting): 
     draft = await draftOf(services, areas, { ...forgetting, memories });
   }
   const found: AreaForgetting[] = [];
+  const beginnings = await beginningsOf(services, draft.people);
   for (const people of draft.people) {
-    const statements = [...draft.statements, ...quotedElsewhere(services, draft.people, people.area.conversation)];
-    found.push(await withDerived(services, { statements, areas }, people));
+    const { conversation } = people.area;
+    const begun = beginnings.filter((one) => one.conversation.id === conversation.id);
+    const elsewhere = quotedElsewhere(services, draft.people, conversation);
+    const statements = [...draft.statements, ...elsewhere, ...begun.map(({ statement }) => statement)];
+    found.push(await withDerived(services, { statements, areas }, await withBeginnings(areas, people, begun)));
   }
   return previewOf(services, { memories, found, by });
 }
@@ -285,15 +290,4 @@ function canReadMessages({ key, audience }: Conversation, reader: MemoryReader):
   if (place === reader.place) return true;
   const { agentId } = reader;
   return canRead({ scope: 'place', place, workspace: workspaceOf(key), audience, agentId }, reader);
-}
-
-/** The messages with these numbers that exist and that the person may delete. */
-export async function namedMessages(
-  { store }: Pick<Services, 'store'>,
-  conversation: Conversation,
-  { seqs, by }: { readonly seqs: readonly number[]; readonly by: Requester },
-): Promise<{ readonly entries: readonly Entry[]; readonly refused: number }> {
-  const found = (await store.transcript.pick(conversation.id, seqs)).filter(({ redactedAt }) => redactedAt === null);
-  const entries = found.filter((entry) => mayDelete(entry, conversation, by));
-  return { entries, refused: found.length - entries.length };
 }

@@ -1,13 +1,15 @@
 import { placeOf } from '../domain/key.ts';
-import type { Entry } from '../domain/message.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type Redaction } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { incomparableAnswers } from './answers.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
 import { hasText, redactionOf, withDerived } from './forget.ts';
 import { conversationsOf, createAreaReader } from './forget-area.ts';
 import { readerFor } from './policy.ts';
 import { quotedIn, quotesPlaces } from './quoted-elsewhere.ts';
+import { type Beginning, beginningsFrom } from './thread-beginning.ts';
 
 type Removers = Pick<Services, 'store' | 'search' | 'provenance' | 'agents'>;
 
@@ -45,6 +47,44 @@ export async function removeMessages(
   touched.delete(conversation.id);
   const elsewhere = await Promise.all([...touched].map((id) => store.conversations.get(id)));
   return { seqs, elsewhere: elsewhere.filter((other) => other !== null) };
+}
+
+/**
+ * Deletes what threads keep of the messages from which they start, and what the bot repeated of it there. Returns the
+ * threads.
+ */
+export async function removeBeginnings(
+  services: Removers & Pick<Services, 'clock'>,
+  key: ConversationKey,
+  externalIds: readonly string[],
+): Promise<readonly Conversation[]> {
+  const beginnings = await beginningsFrom(services, key, externalIds);
+  for (const beginning of beginnings) {
+    for (let look = 0; look < LOOKS; look += 1) await removeBeginning(services, beginning);
+  }
+  return beginnings.map(({ conversation }) => conversation);
+}
+
+async function removeBeginning(
+  services: Removers & Pick<Services, 'clock'>,
+  { conversation, entry, sentence, statement }: Beginning,
+): Promise<void> {
+  const { id: conversationId } = conversation;
+  const areas = createAreaReader(services);
+  const statements = [statement];
+  const decision = { area: await areas.load(conversation, statements), seqs: new Set<number>(), sentences: [sentence] };
+  const derived = await withDerived(services, { statements, areas }, decision);
+  const answers = await incomparableAnswers(services, conversationId, [entry]);
+  const redaction = redactionOf({ ...derived, entries: [...derived.entries, ...answers] });
+  const { text, kind, about } = sentence;
+  await services.store.memories.forget({
+    memoryIds: [],
+    tombstones: [],
+    redactions: [redaction].filter(hasText),
+    sentences: [{ conversationId, seq: entry.seq, sentences: [{ id: '', text }], kind, about }],
+    actor: 'channel',
+    now: services.clock.now(),
+  });
 }
 
 async function readable(

@@ -7,6 +7,7 @@ import {
   type Part,
   plainName,
   quoted,
+  threadNote,
 } from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
@@ -189,8 +190,7 @@ function quoteNote(quotedMessage: WireQuoted, context: MapContext): string {
 
 function startNote(starter: WireQuoted, context: MapContext): string {
   const text = contentOf(starter, context);
-  const heading = `the thread is about this message of ${plainName(authorOf(starter.author).name)}`;
-  return text === '' ? '' : quoted(heading, text);
+  return text === '' ? '' : threadNote(plainName(authorOf(starter.author).name), text);
 }
 
 function attachmentsOf(message: WireMessage, imageBytes: number): readonly AttachmentPart[] {

@@ -7,7 +7,7 @@ import {
   type HeardBy,
   type Log,
   plainName,
-  quoted,
+  threadNote,
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
@@ -205,7 +205,7 @@ async function rootNote(options: ContextOptions, where: KeyPlace, known: WireMes
     // Messages of people excluded by the access lists are not included either.
     const isHeard = isBots || isServed(options.settings, { channelId, userId: author.id, isOutsider });
     if (words === '' || !isHeard) return null;
-    return quoted(`the thread is about this message of ${isBots ? 'the bot' : plainName(named(speaker).name)}`, words);
+    return threadNote(isBots ? 'the bot' : plainName(named(speaker).name), words);
   } catch (error) {
     options.log.debug('The first message of a thread could not be read', { cause: describe(error) });
     return null;

@@ -34,7 +34,10 @@ export interface WrittenFile {
   readonly bytes: number;
 }
 
-/** Writes the dump. The file appears only when it is complete, and only its owner can read it. */
+/**
+ * Writes the dump. The file appears only when it is complete, and only its owner can read it. Throws `BACKUP_UNWRITTEN` if
+ * there is no place for it.
+ */
 export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Promise<void>): Promise<WrittenFile> {
   const part = `${file}.part`;
   const outputs: Output[] = [];
@@ -58,9 +61,26 @@ export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Pr
     return { header: written, bytes: (await stat(file)).size };
   } catch (error) {
     await outputs.at(-1)?.discard();
-    await rm(part, { force: true });
-    throw error;
+    await rm(part, { force: true }).catch(() => undefined);
+    throw unwritten(file, error);
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder does not exist',
+  EACCES: 'writing there is not permitted',
+  EPERM: 'writing there is not permitted',
+  EROFS: 'writing there is not permitted',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+};
+
+/** A failure of the store says what is wrong by itself; one of the file names only a system call. */
+function unwritten(file: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
+  const reason = REASONS[String(error.code)] ?? describe(error);
+  return new StrataError('BACKUP_UNWRITTEN', { file, reason }, { cause: error });
 }
 
 interface Output {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
 import { counted, formatNumber } from '../util/text.ts';
@@ -16,9 +16,7 @@ export function addBackup(program: Command, cli: Cli): void {
     .option('--force', 'replace the file if it exists')
     .addHelpText('after', HELP)
     .action(async (file: string, { force = false }: Options, own: Command) => {
-      if (!force && existsSync(file)) {
-        throw new StrataError('USAGE', { problem: `${file} already exists. Choose another file, or add --force.` });
-      }
+      refuseTarget(file, force);
       const { store, upkeep } = await cli.openStorage({ ...globalsOf(own), create: false });
       try {
         const { header, bytes } = await writeArchive(file, upkeep.dump);
@@ -27,6 +25,16 @@ export function addBackup(program: Command, cli: Cli): void {
         await store.close();
       }
     });
+}
+
+/** The finished file replaces what has its name, so it must not be the name of a device, a pipe or a folder. */
+function refuseTarget(file: string, isForced: boolean): void {
+  if (file === '-' || (existsSync(file) && !statSync(file).isFile())) {
+    const problem = `A backup is written to a regular file, and ${file} is none. Name another one, for example strata.jsonl.gz.`;
+    throw new StrataError('USAGE', { problem });
+  }
+  if (isForced || !existsSync(file)) return;
+  throw new StrataError('USAGE', { problem: `${file} already exists. Choose another file, or add --force.` });
 }
 
 /** The row counts as text. */

@@ -41,6 +41,8 @@ const sentences = {
     `There is already data at ${d.path}. A backup can only be restored into an empty store: set --data to another directory, or use another database.`,
   BACKUP_INVALID: (d: { file: string; line: number | null; problem: string }) =>
     `${d.file}${d.line === null ? '' : `:${d.line}`} cannot be restored: ${d.problem}. Nothing was changed.`,
+  BACKUP_UNWRITTEN: (d: { file: string; reason: string }) =>
+    `The backup cannot be written to ${d.file}: ${d.reason}. Name a file in a folder with enough space, where this user may write.`,
   CLAIM_LOST: (d: { conversation: string; work: 'reply' | 'maintenance' }) =>
     `Another process took over the ${d.work} of ${d.conversation}; the result of this process was discarded.`,
   ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} cannot be read here: ${d.reason}.`,

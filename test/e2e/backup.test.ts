@@ -1,4 +1,5 @@
-import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSchema, type TestSchema } from '../support/postgres-schema.ts';
@@ -67,7 +68,20 @@ describe('backup and restore', () => {
     using folder = copyOfTalk();
     const { code, stderr } = await folder.run(['backup', 'nowhere/all.jsonl']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^strata: .*nowhere.*\n$/);
+    expect(stderr).toBe(
+      'strata: The backup cannot be written to nowhere/all.jsonl: its folder does not exist. Name a file in a folder with enough space, where this user may write.\n',
+    );
+  });
+
+  test.each(['-', 'folder', 'pipe'])('do not replace "%s", which is no file', async (name) => {
+    using folder = copyOfTalk();
+    mkdirSync(folder.file('folder'));
+    execFileSync('mkfifo', [folder.file('pipe')]);
+    const before = readdirSync(folder.path);
+    const { code, stderr } = await folder.run(['backup', '--force', name]);
+    expect(stderr).toContain(`A backup is written to a regular file, and ${name} is none.`);
+    expect(code).toBe(2);
+    expect(readdirSync(folder.path)).toEqual(before);
   });
 
   test.each<readonly [string, RegExp, (lines: readonly string[]) => string]>([
@@ -147,7 +161,7 @@ describe('with Postgres', () => {
       JSON.parse(stdout);
     const data = report.findings.filter(({ checkId }) => checkId.startsWith('data.'));
     expect(data.map(({ checkId }) => checkId)).toEqual(
-      ['version', 'rights', 'clock', 'durability', 'connections', 'migrations'].map((id) => `data.${id}`),
+      ['version', 'rights', 'writes', 'clock', 'durability', 'connections', 'migrations'].map((id) => `data.${id}`),
     );
     expect(data.filter(({ severity }) => severity === 'fail')).toEqual([]);
     expect(code).toBe(0);

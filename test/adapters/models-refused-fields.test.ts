@@ -150,6 +150,19 @@ describe('a refusal that nobody can read', () => {
     await expect(collect(await open(server), long(40_000))).rejects.toMatchObject({ reason: 'fatal' });
   });
 
+  test('may be an empty answer', async () => {
+    await using server = await serve((request, response) => {
+      if (request.method === 'GET') return void response.writeHead(404).end();
+      const content = JSON.stringify(request.body).length > 30_000 ? '' : 'Hello';
+      sse(response, [chunk({ content }, 'stop'), '[DONE]']);
+      response.end();
+    });
+    const model = await open(server);
+    expect(textIn(await collect(model, long(20_000)))).toBe('Hello');
+    await expect(collect(model, long(40_000))).rejects.toMatchObject({ reason: 'overflow' });
+    expect(textIn(await collect(model, long(25_000)))).toBe('Hello');
+  });
+
   test('is none for size below what was accepted', async () => {
     let count = 0;
     await using server = await strict(() => {

@@ -1,22 +1,38 @@
-import type { ModelRequest } from '../../../src/adapter-kit.ts';
+import { ModelError, type ModelPart, type ModelRequest } from '../../../src/adapter-kit.ts';
 
 /** Every window holds this much. */
 const MIN_CHARACTERS = 12_000;
 
 /**
- * The sizes of the requests that a model has accepted. A refusal that nobody can read is probably one for size if the
- * request is larger than any of them.
+ * The sizes of the requests that a model has answered. A refusal that nobody can read is probably one for size if the
+ * request is larger than any of them, and so is an answer without content.
  */
-export function createSizes() {
+export function createSizes(model: string) {
   let largest = 0;
+  const isLargest = (request: ModelRequest) => largest > 0 && sizeOf(request) > Math.max(largest, MIN_CHARACTERS);
   return {
-    accepted(request: ModelRequest): void {
-      largest = Math.max(largest, sizeOf(request));
-    },
-    isLargest(request: ModelRequest): boolean {
-      return largest > 0 && sizeOf(request) > Math.max(largest, MIN_CHARACTERS);
+    isLargest,
+    /** The same parts. Throws instead of an end if such an answer has no content. */
+    async *watch(parts: AsyncIterable<ModelPart>, request: ModelRequest): AsyncGenerator<ModelPart> {
+      let isEmpty = true;
+      for await (const part of parts) {
+        if (hasContent(part)) isEmpty = false;
+        if (isEmpty && part.kind === 'finish' && ENDS.has(part.reason) && isLargest(request)) {
+          throw new ModelError({ model, reason: 'overflow', detail: 'the answer to its largest request was empty' });
+        }
+        yield part;
+      }
+      if (!isEmpty) largest = Math.max(largest, sizeOf(request));
     },
   };
+}
+
+const ENDS: ReadonlySet<string> = new Set(['stop', 'other']);
+
+/** Reasoning is content, although nobody sees it. */
+function hasContent(part: ModelPart): boolean {
+  if (part.kind === 'finish') return (part.usage.reasoningTokens ?? 0) > 0;
+  return part.kind === 'call' || (part.kind === 'text' && part.text.trim() !== '');
 }
 
 function sizeOf({ system, messages, tools }: ModelRequest): number {

@@ -39,7 +39,7 @@ export interface SdkModelOptions {
 export function createSdkModel(options: SdkModelOptions): ChatModel {
   let { traits } = options;
   let { thoughts } = options.dialect;
-  const sizes = createSizes();
+  const sizes = createSizes(options.id);
   const learn = ({ windowTokens, reason, lacks }: Classified, { tools }: ModelRequest) => {
     if (windowTokens !== null) traits = { ...traits, windowTokens };
     if (lacks === 'images') traits = { ...traits, images: false };
@@ -57,9 +57,9 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
       try {
         const sdk = await loadSdk(options.log);
         const parts = streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
-        yield* options.dialect.writesCalls ? withWrittenCalls(parts, request.tools) : parts;
+        const read = options.dialect.writesCalls ? withWrittenCalls(parts, request.tools) : parts;
+        yield* sizes.watch(read, request);
         thoughts = filter.thoughts;
-        sizes.accepted(request);
       } catch (error) {
         const cause = watchdog.reason() ?? error;
         if (cause instanceof ModelError) throw cause;

@@ -9,7 +9,8 @@ import { chunk, type Received, serve, sse, type TestServer } from '../fixtures/m
 interface Message {
   readonly role: string;
   readonly content?: unknown;
-  readonly tool_calls?: readonly { readonly id: string }[];
+  readonly reasoning_content?: string;
+  readonly tool_calls?: readonly { readonly id: string; readonly extra_content?: unknown }[];
   readonly tool_call_id?: string;
 }
 
@@ -85,6 +86,36 @@ const REFUSALS: readonly Refusal[] = [
     request: calls,
   },
   {
+    of: 'a person after results',
+    refusal: (request) => {
+      const roles = messagesIn(request).map(({ role }) => role);
+      return (
+        roles.some((role, at) => role === 'user' && roles[at - 1] === 'tool') &&
+        "Unexpected role 'user' after role 'tool'"
+      );
+    },
+    request: {
+      ...calls,
+      messages: [...(calls.messages ?? []), { role: 'user', content: [{ kind: 'text', text: 'So?' }] }],
+    },
+  },
+  {
+    of: 'calls without reasoning',
+    refusal: (request) =>
+      messagesIn(request).some(
+        ({ role, reasoning_content = '' }) => role === 'assistant' && reasoning_content === '',
+      ) && 'The `reasoning_content` in the thinking mode must be passed back to the API.',
+    request: calls,
+  },
+  {
+    of: 'calls without a signature',
+    refusal: (request) =>
+      messagesIn(request).some(({ tool_calls = [] }) =>
+        tool_calls.some(({ extra_content }) => extra_content === undefined),
+      ) && 'Function call is missing a thought_signature in functionCall parts.',
+    request: calls,
+  },
+  {
     of: 'long ids of calls',
     refusal: (request) =>
       messagesIn(request)
@@ -103,6 +134,36 @@ describe('a refusal of', () => {
     }
     const posts = server.received.filter(({ method }) => method === 'POST');
     expect(posts.map((post) => typeof refusal(post) === 'string')).toEqual([true, false, false]);
+  });
+
+  test('requests at the same time is learned from each', async () => {
+    const waiting: (() => void)[] = [];
+    await using server = await serve((request, response) => {
+      if (request.method === 'GET') return void response.writeHead(404).end();
+      const answer = () => {
+        if ('max_tokens' in (request.body ?? {})) {
+          response.writeHead(400).end(JSON.stringify({ error: "No 'max_tokens': use 'max_completion_tokens'" }));
+        } else {
+          sse(response, [chunk({ content: 'Hello' }, 'stop'), '[DONE]']);
+          response.end();
+        }
+      };
+      if (waiting.push(answer) < 2) return;
+      for (const each of waiting.length === 2 ? waiting : [answer]) each();
+    });
+    const model = await open(server);
+    const answers = await Promise.all(['one', 'two'].map(async (text) => textIn(await collect(model, ask(text)))));
+    expect(answers).toEqual(['Hello', 'Hello']);
+  });
+
+  test('a server that is never content ends the attempts', async () => {
+    let most = 90;
+    await using server = await strict(() => {
+      most -= 1;
+      return `max_tokens must be less than or equal to ${most}`;
+    });
+    await expect(collect(await open(server), ask('hello'))).rejects.toMatchObject({ reason: 'fatal' });
+    expect(server.received.length).toBeLessThan(20);
   });
 
   test('a field behind the address of another server', async () => {

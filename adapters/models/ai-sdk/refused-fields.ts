@@ -1,45 +1,54 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { parseJson } from './parse-json.ts';
 import { overflowing, says } from './phrases.ts';
+import {
+  type Change,
+  lowered,
+  type Request,
+  requestSchema,
+  withAnswers,
+  withContent,
+  without,
+  withoutKey,
+  withoutSystem,
+  withReasoning,
+  withShortIds,
+  withSignatures,
+} from './request-changes.ts';
 import { headOf } from './response.ts';
-
-const call = z.looseObject({ id: z.string() });
-const message = z.looseObject({
-  role: z.string(),
-  content: z.unknown(),
-  tool_calls: z.array(call).optional(),
-  tool_call_id: z.string().optional(),
-});
-const request = z.looseObject({ messages: z.array(message) });
-type Request = z.infer<typeof request>;
-
-/** The request without what was refused; the same object if it does not have it. */
-type Change = (request: Request) => Request;
 
 /** The statuses of servers that do not accept a field or a role. */
 const REFUSED: ReadonlySet<number> = new Set([400, 422, 500, 501]);
 const MAX_CHARACTERS = 8000;
 
 /**
- * Chat servers differ in what they accept, and tell only by refusing it. A refused request is sent again without that
- * part, as are all later ones.
+ * Servers accept different fields and roles, and nothing but a refusal shows which. A refused request is sent again as the
+ * server needs it, and so are all later ones.
  */
 export function withoutRefusedFields(send: typeof fetch): typeof fetch {
   const learned = new Map<string, Change>();
   return async (input, init) => {
-    const asked = request.safeParse(typeof init?.body === 'string' ? parseJson(init.body) : null).data;
-    if (asked === undefined) return await send(input, init);
-    for (;;) {
-      const sent = [...learned.values()].reduce((changed, change) => change(changed), asked);
-      const response = await send(input, { ...init, body: JSON.stringify(sent) });
+    const given = init?.body;
+    if (typeof given !== 'string') return await send(input, init);
+    for (let count = 0; ; count += 1) {
+      const body = changed(given, learned);
+      const response = await send(input, { ...init, body });
       if (!REFUSED.has(response.status)) return response;
       const text = await response.text();
-      const found = changeFor(text.slice(0, MAX_CHARACTERS), sent, learned);
+      const found = count < LESSONS.length ? changeFor(text.slice(0, MAX_CHARACTERS), body) : null;
       if (found === null) return new Response(text, headOf(response));
       learned.set(found.name, found.change);
     }
   };
+}
+
+function changed(given: string, learned: ReadonlyMap<string, Change>): string {
+  const asked = learned.size === 0 ? undefined : requestIn(given);
+  if (asked === undefined) return given;
+  return JSON.stringify([...learned.values()].reduce((request, change) => change(request), asked));
+}
+
+function requestIn(body: string): Request | undefined {
+  return requestSchema.safeParse(parseJson(body)).data;
 }
 
 interface Lesson {
@@ -49,10 +58,12 @@ interface Lesson {
   change(request: Request, number: number): Request;
 }
 
-function changeFor(text: string, sent: Request, learned: ReadonlyMap<string, Change>) {
-  if (says(text, overflowing)) return null;
+/** A request that was on its way may need a change that others have shown. */
+function changeFor(text: string, body: string) {
+  const sent = requestIn(body);
+  if (sent === undefined || says(text, overflowing)) return null;
   for (const { name, refusal, change } of LESSONS) {
-    const match = learned.has(name) ? null : refusal.exec(text);
+    const match = refusal.exec(text);
     if (match === null) continue;
     const bound = (given: Request) => change(given, Number(match[1]));
     if (bound(sent) !== sent) return { name, change: bound };
@@ -94,72 +105,8 @@ const LESSONS: readonly Lesson[] = [
   },
   { name: 'the time of caches', refusal: /\bttl\b/i, change: withoutKey('ttl') },
   { name: 'cache marks', refusal: /\bcache_control\b/i, change: withoutKey('cache_control') },
+  { name: 'a person after results', refusal: /\bafter role ['"`]?tool|\broles must alternate\b/i, change: withAnswers },
+  { name: 'reasoning', refusal: /\breasoning_content\b/i, change: withReasoning },
+  { name: 'signatures', refusal: /\bthought_signature\b/i, change: withSignatures },
   { name: 'call ids', refusal: /\btool[ _]call[ _]id\b/i, change: withShortIds },
 ];
-
-function without(field: string): Lesson['change'] {
-  return (given) => {
-    if (given[field] === undefined) return given;
-    const { [field]: _, ...rest } = given;
-    return request.parse(rest);
-  };
-}
-
-/** Wherever it is in the request. */
-function withoutKey(key: string): Lesson['change'] {
-  return (given) => {
-    const text = JSON.stringify(given);
-    const left = JSON.stringify(given, (name, value: unknown) => (name === key ? undefined : value));
-    return left === text ? given : request.parse(parseJson(left));
-  };
-}
-
-function lowered(given: Request, field: string, most: number): Request {
-  const asked = given[field];
-  return typeof asked === 'number' && most > 0 && asked > most ? { ...given, [field]: most } : given;
-}
-
-/** The first message of a person begins with the system text instead. */
-function withoutSystem(given: Request): Request {
-  const isSystem = ({ role }: Request['messages'][number]) => role === 'system' || role === 'developer';
-  const texts = given.messages.filter(isSystem).map(({ content }) => (typeof content === 'string' ? content : ''));
-  if (texts.length === 0) return given;
-  const [first, ...others] = given.messages.filter((one) => !isSystem(one));
-  if (first?.role !== 'user') return given;
-  return { ...given, messages: [{ ...first, content: below(texts.join('\n\n'), first.content) }, ...others] };
-}
-
-function below(heading: string, content: unknown): unknown {
-  return Array.isArray(content) ? [{ type: 'text', text: heading }, ...content] : `${heading}\n\n${content}`;
-}
-
-function withContent(given: Request): Request {
-  if (!given.messages.some(({ content }) => content === null)) return given;
-  return { ...given, messages: given.messages.map((one) => (one.content === null ? { ...one, content: '' } : one)) };
-}
-
-/** Mistral accepts nine letters and digits. */
-const ID_LENGTH = 9;
-
-function withShortIds(given: Request): Request {
-  const isLong = (id: string | undefined) => id !== undefined && !/^[a-f\d]{9}$/.test(id);
-  const ids = given.messages.flatMap(({ tool_calls = [], tool_call_id }) => [
-    tool_call_id,
-    ...tool_calls.map(({ id }) => id),
-  ]);
-  if (!ids.some(isLong)) return given;
-  return { ...given, messages: given.messages.map(withShortId) };
-}
-
-function withShortId(one: Request['messages'][number]): Request['messages'][number] {
-  const { tool_calls, tool_call_id } = one;
-  return {
-    ...one,
-    ...(tool_calls === undefined ? {} : { tool_calls: tool_calls.map((made) => ({ ...made, id: shortId(made.id) })) }),
-    ...(tool_call_id === undefined ? {} : { tool_call_id: shortId(tool_call_id) }),
-  };
-}
-
-function shortId(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH);
-}

@@ -56,9 +56,10 @@ describe('a message of Slack', () => {
 
   test('is addressed to the bot by blocks without text', () => {
     const naming = (user_id: string) => {
+      const text = `I typed {"type":"user","user_id":"${BOT}"}`;
       const elements = [
-        { type: 'user', user_id },
-        { type: 'text', text: ' hello' },
+        { user_id, type: 'user' },
+        { type: 'text', text },
       ];
       return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
     };

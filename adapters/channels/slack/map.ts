@@ -85,7 +85,7 @@ type Mentioning = Pick<WireMessage, 'type' | 'text' | 'blocks'>;
 export function mentionsBot({ type, text, blocks }: Mentioning, { userId }: Self): boolean {
   if (type === 'app_mention') return true;
   if (text) return mentionedIds(text).includes(userId);
-  return JSON.stringify(blocks ?? []).includes(`{"type":"user","user_id":"${userId}"`);
+  return JSON.stringify(blocks ?? []).includes(`"user_id":"${userId}"`);
 }
 
 function mentionsOf({ text }: WireMessage, { self, names }: MapContext): readonly Author[] {

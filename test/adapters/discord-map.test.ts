@@ -153,6 +153,7 @@ describe('a message of Discord', () => {
   test('reads cards of bots and webhooks, no link previews', () => {
     const embeds = [{ title: 'Build 7', description: 'failed', fields: [{ name: 'branch', value: 'main' }] }];
     expect(map({ author: OTHER_BOT, embeds })?.text).toBe('[card]\nBuild 7\nfailed\nbranch: main');
+    expect(map({ author: OTHER_BOT, content: 'Look', embeds })?.text).toMatch(/^Look\n\[card\]\nBuild 7/);
     expect(map({ content: 'https://example.org', embeds })?.text).toBe('https://example.org');
     const copy = { content: '', embeds, attachments: [] };
     const forwarded = map({ message_reference: { type: 1, message_id: '7' }, message_snapshots: [{ message: copy }] });

@@ -28,7 +28,7 @@ export const overrides: readonly Override[] = [
   { scope: 'general', path: ['operations', 'listen'], variable: 'STRATA_LISTEN', flag: null },
 ];
 
-/** The environment, then the flags above it. An empty variable counts as unset. */
+/** The environment, then the flags above it. An empty variable counts as unset, and spaces around a value are left out. */
 export function overrideLayers(
   scope: Override['scope'],
   given: { readonly environment: Environment; readonly flags: ConfigFlags },
@@ -36,7 +36,7 @@ export function overrideLayers(
   const rows = overrides.filter((row) => row.scope === scope);
   return [
     {
-      values: treeOf(rows, ({ variable }) => given.environment[variable]),
+      values: treeOf(rows, ({ variable }) => given.environment[variable]?.trim()),
       originOf: (path) => ({ kind: 'environment', variable: rowAt(rows, path)?.variable ?? '' }),
     },
     {

@@ -12,7 +12,8 @@ export interface Resolved {
 
 /**
  * Resolves environment references: a whole value `env:NAME`, or `${NAME}` and `${NAME:-default}` within a text; `$${`
- * is an escaped `${`. Lower-case names are left unchanged. `enabled` decides whether a missing variable at a path is a
+ * is an escaped `${`. Lower-case names are left unchanged. Spaces and line breaks around a variable are left out: files with
+ * secrets often end in one, and no header or URL takes it. `enabled` decides whether a missing variable at a path is a
  * problem; if not, the value becomes empty.
  */
 export function resolveReferences(
@@ -52,7 +53,7 @@ function fill(
   options: { readonly environment: Environment; readonly missing: (name: string) => string },
 ): string {
   const whole = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(text)?.[1];
-  if (whole) return options.environment[whole] || options.missing(whole);
+  if (whole) return options.environment[whole]?.trim() || options.missing(whole);
   const filled: string[] = [];
   let from = 0;
   for (const { index, 0: found, 1: name, 2: sign } of text.matchAll(REFERENCE)) {
@@ -60,7 +61,7 @@ function fill(
     const close = sign === ':-' ? text.indexOf('}', index) : index + found.length - 1;
     if (close === -1) break;
     const otherwise = sign === ':-' ? text.slice(index + found.length, close) : null;
-    const value = name === undefined ? '${' : options.environment[name] || (otherwise ?? options.missing(name));
+    const value = name === undefined ? '${' : options.environment[name]?.trim() || (otherwise ?? options.missing(name));
     filled.push(text.slice(from, index), value);
     from = close + 1;
   }

@@ -16,9 +16,9 @@ export const modelOrNothing = z
 
 const ADDRESS = /^(\[[\da-f:]+\]|[^\s:/@]+):\d{1,5}$/i;
 
-/** Whether a text is `host:port`, with an IPv6 address in brackets. */
+/** Whether a text is `host:port` with a possible port, and with an IPv6 address in brackets. */
 export function isAddress(text: string): boolean {
-  return ADDRESS.test(text);
+  return ADDRESS.test(text) && URL.canParse(`http://${text}`);
 }
 
 /** Address of a server, or nothing. */

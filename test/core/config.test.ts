@@ -441,6 +441,17 @@ compaction = { aggressive_threshold = 0.96 }
 describe('values from the environment', () => {
   const environment = { KEY: 'sk-123456', NAME: 'Ada', EMPTY: '' };
 
+  test('leaves out spaces and line breaks around variables', () => {
+    const text = '[channels.discord]\ntoken = "env:TOKEN"\n[queue]\nurl = "redis://:${WORD}@cache"\n';
+    const variables = { TOKEN: 'abc.def\r\n', WORD: 'word\n', STRATA_STORAGE_URL: ' postgres://db/strata\n' };
+    const { config } = load(text, { environment: variables });
+    expect(config.channels['discord']).toEqual({ token: 'abc.def' });
+    expect([config.queue.url, config.storage.url]).toEqual(['redis://:word@cache', 'postgres://db/strata']);
+    expect(problemsOf(text, { environment: { ...variables, TOKEN: ' \n' } })).toEqual([
+      'config.toml:2:9: channels.discord.token: the environment variable TOKEN is not set',
+    ]);
+  });
+
   test('resolves env:NAME, embedded variables, defaults and escapes', () => {
     const loaded = load(
       '[defaults]\npersona = "I am ${NAME}, ${NOBODY:-nobody}, ${EMPTY:-empty}, $${NAME}, ${lower} and env:KEY."\npolicy = "env:NAME"\n',

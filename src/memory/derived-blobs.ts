@@ -1,4 +1,6 @@
-import type { BlobId } from '../domain/message.ts';
+import { readNotes } from '../context/note-chain.ts';
+import type { BlobId, Entry } from '../domain/message.ts';
+import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { type BotText, isDerived, type Statement, type Surroundings } from './derived.ts';
@@ -57,4 +59,24 @@ async function repeats(
 function asText(text: string, at: number): BotText {
   const seq = Number.MAX_SAFE_INTEGER;
   return { seq, at, role: 'tool', author: null, parts: [{ kind: 'text', text }] };
+}
+
+/** What hooks changed in requests that read a message before it was edited: the text shows no longer what they repeat. */
+export async function changesBeforeEdits(
+  { store }: Pick<Services, 'store'>,
+  { id, nextSeq }: Conversation,
+  messages: readonly Entry[],
+): Promise<readonly BlobId[]> {
+  const edited = messages.filter(({ editedAt }) => editedAt !== null);
+  if (edited.length === 0) return [];
+  const fromSeq = Math.min(...edited.map(({ seq }) => seq)) + 1;
+  const until = Math.max(...edited.map(({ editedAt }) => editedAt ?? 0));
+  const found = new Set<BlobId>();
+  for (let toSeq = nextSeq - 1; toSeq >= fromSeq; ) {
+    const notes = await readNotes(store.journal.requests, id, { fromSeq, toSeq, limit: PAGE });
+    for (const { at, request } of notes) if (request.change !== null && at <= until) found.add(request.change);
+    toSeq = (notes[0]?.seq ?? fromSeq) - 1;
+    await yieldToEventLoop();
+  }
+  return [...found];
 }

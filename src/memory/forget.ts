@@ -14,7 +14,7 @@ import {
   statementOfMemory,
   statementOfMessage,
 } from './derived.ts';
-import { derivedBlobs } from './derived-blobs.ts';
+import { changesBeforeEdits, derivedBlobs } from './derived-blobs.ts';
 import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
@@ -194,7 +194,10 @@ export async function withDerived(
     entries: bySeq([...gone, ...echoes]),
     sentences,
     summaryIds: repeating.map(({ id }) => id),
-    blobIds: await derivedBlobs(services, { statements: all, around }),
+    blobIds: [
+      ...(await derivedBlobs(services, { statements: all, around })),
+      ...(await changesBeforeEdits(services, conversation, deleted)),
+    ],
   };
 }
 

@@ -30,8 +30,8 @@ const talk = {
   compact: 1,
   status: 1,
 };
-const changes = { ...talk, edit: 2, remove: 2, forget: 2, reset: 1, repeat: 2, status: 0 };
 const ends = { ...talk, restart: 1, crash: 2, platform: 1, repeat: 1 };
+const changes = { ...ends, edit: 3, remove: 2, forget: 3, reset: 1, status: 0 };
 
 describe('a whole bot, whatever happens to it', () => {
   // Shows: B15, I2, I7

@@ -57,6 +57,7 @@ export interface Post {
   readonly body: PostBody;
   /** External id of the message that this answers; only for the first chunk. */
   readonly replyTo: string | null;
+  /** From 1. */
   readonly attempt: number;
   /** When it was committed, for a post that answers no message and so replaces no draft. Absent for a reply. */
   readonly unaskedAt?: number;
@@ -74,7 +75,9 @@ export type Activity =
 export interface ChannelSink extends PlaceSink {
   /** Rejects with `MESSAGE_INVALID` if a field is missing or of another type. */
   message(message: InboundMessage): Promise<Receipt>;
+  /** An edit that arrives before its message is applied to it when it does. */
   edited(edit: MessageEdit): Promise<void>;
+  /** Deletes the text, and everything that repeats it. A message that arrives after its deletion is dropped. */
   removed(removal: { readonly conversation: ConversationKey; readonly externalIds: readonly string[] }): Promise<void>;
   /** The commands of the bot: the built-in ones and those of its plugins. */
   readonly commandSpecs: readonly CommandSpec[];
@@ -105,6 +108,7 @@ export interface CatchingUp {
 
 /** The same for places. */
 export interface PlaceSink {
+  /** Who can read the place from now on. */
   audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
   /**
    * The bot was removed from the place or from the whole workspace (`platform:workspace`). Everything stored for it is
@@ -192,6 +196,7 @@ export type DropReason =
 
 /** What became of a message. */
 export interface Receipt {
+  /** False for a redelivery, and for a message that was dropped. */
   readonly stored: boolean;
   /** The message asks for a reply, and one will follow. */
   readonly willReply: boolean;

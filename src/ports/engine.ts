@@ -133,11 +133,16 @@ export interface Assembly {
  * learned ratio.
  */
 export interface Measurement {
+  /** Tools and system sections. */
   readonly fixed: number;
+  /** Summaries. */
   readonly stack: number;
+  /** Messages, and the steps of the running turn. */
   readonly tail: number;
+  /** What is shown next to the newest message only. It does not count for the tier. */
   readonly volatile: number;
   readonly reserve: number;
+  /** All of these and the reserve. */
   readonly used: number;
   readonly window: number;
   /** `used / window`. */

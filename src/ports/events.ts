@@ -12,6 +12,7 @@ export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empt
 /** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
   | { readonly kind: 'message.accepted'; readonly seq: number; readonly wantsReply: boolean }
+  /** A redelivery of the message with this `seq`. It changed nothing. */
   | { readonly kind: 'message.duplicate'; readonly seq: number }
   | {
       /** An event of a platform was not stored. */
@@ -25,6 +26,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   | { readonly kind: 'message.edited'; readonly externalId: string }
   | { readonly kind: 'message.removed'; readonly seqs: readonly number[] }
+  /** `readUpto`: the seq of the newest message that the turn reads. */
   | { readonly kind: 'turn.started'; readonly readUpto: number }
   | {
       readonly kind: 'turn.ended';
@@ -40,6 +42,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly reason: TurnFailure;
       readonly message: string;
     }
+  /** The result of a turn was discarded: its claim was lost, or what it had read has changed. */
   | { readonly kind: 'turn.superseded'; readonly readUpto: number }
   | {
       /** A turn failed and stored nothing, not even an apology. It is retried. */
@@ -86,11 +89,13 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly message: string;
     }
   | {
+      /** The provider counted more input tokens than the window has, or far fewer than were sent. */
       readonly kind: 'model.mismatch';
       readonly model: string;
       readonly configuredTokens: number;
       readonly reportedTokens: number;
     }
+  /** `chunk`: which post of the message, from 0. */
   | { readonly kind: 'reply.posted'; readonly chunk: number; readonly platformMessageId: string }
   | {
       /** The platform did not accept a post. It is retried. */
@@ -102,6 +107,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   /** Given up: the platform rejected a post permanently, or was unavailable for too long. */
   | { readonly kind: 'reply.failed'; readonly chunk: number; readonly message: string }
+  /** The view has reached or left a threshold. `used` and `window` are tokens. */
   | { readonly kind: 'context.tier'; readonly tier: Tier; readonly used: number; readonly window: number }
   | { readonly kind: 'maintenance.requested'; readonly tier: Tier | 'manual' | 'gap' | 'idle' }
   | {
@@ -141,8 +147,10 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   | { readonly kind: 'stack.condensed'; readonly summaryId: SummaryId; readonly level: number; readonly parts: number }
   | { readonly kind: 'memory.saved'; readonly ids: readonly MemoryId[] }
+  /** A statement that a model proposed was not saved. */
   | { readonly kind: 'memory.refused'; readonly reason: string }
   | { readonly kind: 'memory.forgotten'; readonly ids: readonly MemoryId[] }
+  /** A model failed repeatedly, and is not called until `untilAt`. */
   | { readonly kind: 'breaker.opened'; readonly model: string; readonly untilAt: number; readonly message: string }
   | { readonly kind: 'breaker.closed'; readonly model: string }
   | { readonly kind: 'queue.trouble'; readonly message: string }
@@ -162,6 +170,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly after: EventKind | null;
       readonly before: EventKind | null;
     }
+  /** Something failed that no other event covers. */
   | { readonly kind: 'error.internal'; readonly message: string }
 );
 

@@ -91,6 +91,7 @@ export interface MaintenanceRun {
   /** Corrected tokens of the whole view, before and after. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** How many the run saved or confirmed. */
   readonly memories: number;
   readonly model: string;
   readonly inputTokens: number;
@@ -159,6 +160,7 @@ export interface StoredRequest {
   /** The newest message that its turn had read. */
   readonly turn: number;
   readonly at: number;
+  /** As `TurnCommit.record` contained it. Only Strata reads it. */
   readonly note: string;
 }
 

@@ -35,6 +35,7 @@ export interface Memory {
   readonly text: string;
   /** 0..1, as extracted. Decay is computed when reading, never stored. */
   readonly importance: number;
+  /** 0..1: how much its origin can be trusted. */
   readonly confidence: number;
   /** `place`: where it was said. `global`: added by the operator, readable everywhere. */
   readonly scope: 'place' | 'global';
@@ -51,6 +52,7 @@ export interface Memory {
   readonly state: MemoryState;
   readonly pinned: boolean;
   readonly validFrom: number;
+  /** Until when it is true; null if it still is. */
   readonly validUntil: number | null;
   readonly supersededBy: MemoryId | null;
   readonly recallCount: number;

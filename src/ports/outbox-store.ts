@@ -1,6 +1,8 @@
 /** A post as it is committed with its turn. */
 export interface NewPost {
+  /** Unique among the posts of the conversation. */
   readonly nonce: string;
+  /** Its place among the posts of the message, from 0. */
   readonly chunk: number;
   readonly body: PostBody;
   readonly replyTo: string | null;

@@ -62,6 +62,7 @@ export interface HeldSentence {
   readonly text: string;
   /** Who asked to forget it: the person the sentence is about. */
   readonly about: { readonly id: string; readonly name: string };
+  /** When it was hidden. */
   readonly at: number;
 }
 

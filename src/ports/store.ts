@@ -47,15 +47,19 @@ export interface Conversation {
   readonly replyDueFrom: number;
   /** Grows with every change of the view except appends; caches of the view compare it. */
   readonly revision: number;
+  /** The newest claim of the reply. `replyUntil` is null, or in the past, if nobody works on it. */
   readonly replyEpoch: number;
   readonly replyUntil: number | null;
+  /** The newest claim of maintenance, in the same way. */
   readonly maintenanceEpoch: number;
   readonly maintenanceUntil: number | null;
   /** When a worker should check the conversation next; null if nothing is due. */
   readonly maintainAt: number | null;
+  /** Consecutive failures of maintenance, and when it may be tried again. */
   readonly failures: number;
   readonly nextAttemptAt: number | null;
   readonly lastError: string | null;
+  /** Null until a provider has counted the tokens of a request. */
   readonly calibration: Calibration | null;
   readonly createdAt: number;
   readonly lastActivityAt: number;
@@ -66,6 +70,7 @@ export interface Conversation {
 /** The learned correction of token estimates, valid for one model. */
 export interface Calibration {
   readonly model: string;
+  /** Reported by estimated tokens, as a moving average over `samples` steps. */
   readonly ratio: number;
   readonly samples: number;
   /** Reported by the provider for the last step, with the revision that it applies to. */
@@ -213,6 +218,7 @@ export type TurnCommitResult =
 
 /** What was said: the entries of conversations. */
 export interface TranscriptStore {
+  /** Also creates the conversation with its first message. */
   append(append: Append): Promise<AppendResult>;
   commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
   /** State, stack and the newest `maxEntries` of the tail, in one snapshot. */

@@ -15,11 +15,13 @@ export interface Summary {
   readonly toSeq: number;
   readonly text: string;
   readonly tokens: number;
+  /** Null if no model wrote it. */
   readonly model: string | null;
   /** Hash of the template that asked for it. */
   readonly promptHash: string | null;
   /** An entry below was edited since: still shown, but due to be rewritten. */
   readonly stale: boolean;
+  /** The summary that has replaced or condensed it. */
   readonly supersededBy: SummaryId | null;
   readonly createdAt: number;
   /** The entries with specifics that the text leaves out; empty for a gap. */
@@ -120,6 +122,7 @@ export interface SummaryStore {
 export interface GapOpening {
   readonly id: SummaryId;
   readonly conversationId: number;
+  /** The result is stale if the stack ends elsewhere. */
   readonly expectedCompactedUpto: number;
   readonly toSeq: number;
   readonly now: number;

@@ -260,6 +260,16 @@ describe('the reason of a refusal', () => {
     [{ message: { detail: [{ loc: ['body', 'seed'], msg: 'not permitted' }] } }, 'body.seed: not permitted'],
     [[{ error: { message: 'Precondition failed' } }], 'Precondition failed'],
     [{ errors: [{ message: 'a' }, { message: 'b' }] }, 'a; b'],
+    [
+      {
+        error: {
+          message: 'Provider returned error',
+          metadata: { raw: '{"message":"Odd request"}', provider_name: 'x' },
+        },
+      },
+      'Odd request',
+    ],
+    [{ error: { message: 'Provider returned error', metadata: { raw: 'Odd request' } } }, 'Odd request'],
   ])('%j', async (body, reason) => {
     await expect(answered(json(400, body))).rejects.toThrow(`(fatal): ${reason} (HTTP 400)`);
   });

@@ -131,11 +131,14 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 const STATUS_TEXTS: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
 
+/** What says nothing; OpenRouter has the reason elsewhere in the body. */
+const EMPTY: ReadonlySet<string> = new Set(['', 'Provider returned error']);
+
 const MIN_SECRET_LENGTH = 6;
 const MAX_DETAIL_LENGTH = 300;
 
 function detailOf({ message, status, body }: Evidence, secrets: readonly string[]): string {
-  const isEmpty = STATUS_TEXTS.has(message.trim()) || message.trim() === '';
+  const isEmpty = EMPTY.has(message.trim()) || STATUS_TEXTS.has(message.trim());
   // Some packages make the whole body the message.
   const told = isEmpty || /^[{[]/.test(message) ? reasonIn(isEmpty ? body : message) : null;
   // A shorter one would be part of ordinary words.

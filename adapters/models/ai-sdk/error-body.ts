@@ -12,7 +12,13 @@ const problems = z
   .transform((list) => list.join('; '));
 const detailed = z.object({ detail: problems }).transform(({ detail }) => detail);
 const told = z.union([text, z.object({ message: text }).transform(({ message }) => message), problems, detailed]);
+/** OpenRouter repeats what the model's own server said, often as JSON. */
+const wrapped = z
+  .object({ error: z.object({ metadata: z.object({ raw: text }) }) })
+  .transform(({ error }) => reasonIn(error.metadata.raw))
+  .pipe(z.string());
 const body = z.union([
+  wrapped,
   z.object({ error: told }).transform(({ error }) => error),
   z.object({ message: z.union([text, detailed]) }).transform(({ message }) => message),
   z.object({ detail: told }).transform(({ detail }) => detail),

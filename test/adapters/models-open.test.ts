@@ -92,7 +92,9 @@ describe('open', () => {
         supported_parameters: ['temperature'],
         architecture: { input_modalities: ['text', 'image'] },
       },
+      { id: 'mistral', max_context_length: 32_768, capabilities: { function_calling: false, vision: true } },
       { id: 'odd', context_length: 'large' },
+      'no model',
     ];
     await using server = await serve((_, response) => void response.end(JSON.stringify({ data: listed })));
     const provider = models({
@@ -103,9 +105,17 @@ describe('open', () => {
     expect(await traitsOf('groq')).toMatchObject({ windowTokens: 131_072 });
     expect(await traitsOf('llama')).toMatchObject({ windowTokens: 4096 });
     expect(await traitsOf('router')).toEqual({ windowTokens: 32_768, tools: false, images: true });
+    expect(await traitsOf('mistral')).toEqual({ windowTokens: 32_768, tools: false, images: true });
     expect(await traitsOf('odd')).toMatchObject({ windowTokens: 1234 });
     expect(await traitsOf('unlisted')).toMatchObject({ windowTokens: null, tools: true });
     expect(server.received[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer secret' } });
+  });
+
+  test('a list of models may be all of the answer', async () => {
+    const listed = [{ id: 'm', context_length: 8192 }];
+    await using server = await serve((_, response) => void response.end(JSON.stringify(listed)));
+    const provider = models({ providers: { together: { baseUrl: server.url } } });
+    expect((await provider.open('together:m')).traits.windowTokens).toBe(8192);
   });
 
   test('an empty address means the provider’s; custom names need one', async () => {

@@ -22,24 +22,26 @@ const SILENT: Probe = { ...UNANSWERED, answered: true };
 
 const tokens = z.int().positive().nullish().catch(null);
 
-/** The list of models from compatible servers; each has its own field for the window. */
-const modelList = z.object({
-  data: z.array(
-    z.object({
-      id: z.string(),
-      max_model_len: tokens,
-      context_length: tokens,
-      context_window: tokens,
-      max_context_length: tokens,
-      meta: z.object({ n_ctx: tokens }).nullish().catch(null),
-      supported_parameters: z.array(z.string()).nullish().catch(null),
-      architecture: z
-        .object({ input_modalities: z.array(z.string()) })
-        .nullish()
-        .catch(null),
-    }),
-  ),
+const listed = z.object({
+  id: z.string(),
+  max_model_len: tokens,
+  context_length: tokens,
+  context_window: tokens,
+  max_context_length: tokens,
+  meta: z.object({ n_ctx: tokens }).nullish().catch(null),
+  supported_parameters: z.array(z.string()).nullish().catch(null),
+  architecture: z
+    .object({ input_modalities: z.array(z.string()) })
+    .nullish()
+    .catch(null),
+  capabilities: z
+    .object({ function_calling: z.boolean().optional(), vision: z.boolean().optional() })
+    .nullish()
+    .catch(null),
 });
+const list = z.array(listed.nullable().catch(null));
+/** The list of models from compatible servers; each has its own field for the window. Together's is no object. */
+const modelList = z.union([list, z.object({ data: list }).transform(({ data }) => data)]);
 
 /** Asks an OpenAI-compatible server (OpenRouter, vLLM, llama.cpp, Groq …) for the window and abilities of a model. */
 export async function askCompatible(
@@ -50,15 +52,15 @@ export async function askCompatible(
   const headers = connection.apiKey === undefined ? {} : { authorization: `Bearer ${connection.apiKey}` };
   const answer = await ask(asker, `${connection.baseUrl}/models`, { headers });
   if (answer === null) return UNANSWERED;
-  const found = modelList.safeParse(answer.body).data?.data.find(({ id }) => id === model);
-  if (found === undefined) return SILENT;
-  const { max_model_len, context_length, context_window, max_context_length, meta } = found;
+  const found = modelList.safeParse(answer.body).data?.find((one) => one?.id === model);
+  if (found === undefined || found === null) return SILENT;
+  const { max_model_len, context_length, context_window, max_context_length, meta, capabilities } = found;
   return {
     answered: true,
     known: true,
     windowTokens: max_model_len ?? meta?.n_ctx ?? context_length ?? context_window ?? max_context_length ?? null,
-    tools: found.supported_parameters?.includes('tools') ?? null,
-    images: found.architecture?.input_modalities.includes('image') ?? null,
+    tools: found.supported_parameters?.includes('tools') ?? capabilities?.function_calling ?? null,
+    images: found.architecture?.input_modalities.includes('image') ?? capabilities?.vision ?? null,
   };
 }
 

@@ -90,6 +90,29 @@ describe('refusals over HTTP', () => {
     expect(textIn(await collect(model, ask('hello')))).toBe('fine');
   });
 
+  test('a model found without images says so in its traits', async () => {
+    const url = 'data:image/png;base64,AAAA';
+    const content = [{ kind: 'image', mediaType: 'image/png', url }] as const;
+    await using server = await serve(
+      chat((request, response) => {
+        if (JSON.stringify(request.body).includes('image_url')) {
+          response
+            .writeHead(400)
+            .end('{"error":{"message":"messages[1]: unknown variant `image_url`, expected `text`"}}');
+        } else {
+          sse(response, [chunk({ content: 'fine' }), chunk({}, 'stop'), '[DONE]']);
+          response.end();
+        }
+      }),
+    );
+    const environment = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${server.url}/v1` };
+    const model = await createAiSdkModels({ environment, log: silentLog }).open('openai:m');
+    const request = ask('hello', { tools: [rollDice], messages: [{ role: 'user', content }] });
+    await expect(collect(model, request)).rejects.toMatchObject({ reason: 'unsupported' });
+    expect(model.traits).toMatchObject({ images: false, tools: true });
+    expect(textIn(await collect(model, request))).toBe('fine');
+  });
+
   test('a server that is not there is transient', async () => {
     const server = await serve(() => {});
     const model = await open(server).catch(() => null);

@@ -7,8 +7,9 @@ import { type ScriptedModel, scriptedModel } from './compaction.world.ts';
 
 function teachable(
   refuse: (model: ScriptedModel, learn: (traits: Partial<ModelTraits>) => void) => void,
+  assumed: Partial<ModelTraits> = {},
 ): ScriptedModel {
-  let learned: Partial<ModelTraits> = {};
+  let learned = assumed;
   const model = scriptedModel(
     async () => {
       refuse(taught, (traits) => {
@@ -43,6 +44,29 @@ it('answers without tools where the server has none', async () => {
   await here.settled();
   expect(posted(here)).toEqual(['Here you are.', 'Here you are.']);
   expect(chat.requests.map(({ tools }) => tools.length)).toEqual([1, 0, 0]);
+});
+
+it('answers without images where the model sees none', async () => {
+  const image = 'data:image/png;base64,AAAA';
+  const shows = (request: unknown) => JSON.stringify(request).includes(image);
+  const refuse: Parameters<typeof teachable>[0] = ({ requests }, learn) => {
+    if (!shows(requests.at(-1))) return;
+    learn({ images: false });
+    throw new ModelError({ model: 'test:chat', reason: 'unsupported', detail: 'no images' });
+  };
+  const chat = teachable(refuse, { images: true });
+  await using here = await createBotWorld({ models: [chat] });
+  const picture = {
+    kind: 'attachment',
+    name: 'a.png',
+    mediaType: 'image/png',
+    sizeBytes: 3,
+    reference: image,
+  } as const;
+  await here.say('What is this?', { attachments: [picture] });
+  await here.settled();
+  expect(posted(here)).toEqual(['Here you are.']);
+  expect(chat.requests.map(shows)).toEqual([true, false]);
 });
 
 it('offers no tools to a model that has none', async () => {

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
+import { parseEnv } from 'node:util';
 import type { ExitCode } from './cli/cli.ts';
+import { readText } from './util/text-file.ts';
 
 const OLDEST_NODE = 24;
 
@@ -38,11 +40,11 @@ function readEnvironmentFile(): void {
   try {
     // Usually there is none. A link to a file that is missing counts as one.
     if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) return;
-    if (!statSync('.env').isFile()) throw new Error('it is not a regular file');
-    process.loadEnvFile();
-  } catch {
+    for (const [name, value] of Object.entries(parseEnv(readText('.env')))) process.env[name] ??= value;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(
-      'strata: .env cannot be read, so its variables are not set. Make it a file that this user may read.\n',
+      `strata: .env cannot be read, so its variables are not set: ${reason}. Make it a text file that this user may read.\n`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ended, type Folder, MAIN, openFolder } from './strata.ts';
 
@@ -50,15 +50,26 @@ test.skipIf(process.platform === 'win32')('a closed terminal ends the bot cleanl
   expect(code).toBe(0);
 });
 
-test.each(['folder', 'dangling link'])('a %s as environment file is named', async (kind) => {
+test.each([
+  ['folder', 'it is a directory', (path: string) => void mkdirSync(path)],
+  ['dangling link', 'it does not exist', (path: string) => symlinkSync('missing', path)],
+  ['UTF-16 file', 'it is not valid UTF-8 text', (path: string) => writeFileSync(path, '\ufeffA=b\n', 'utf16le')],
+] as const)('a %s as environment file is named', async (_, reason, put) => {
   using folder = openFolder();
   const start = () => folder.runProcess(['config', 'show']);
   expect((await start()).stderr).toBe('');
-  if (kind === 'folder') mkdirSync(folder.file('.env'));
-  else symlinkSync('missing', folder.file('.env'));
+  put(folder.file('.env'));
   const { code, stderr } = await start();
   expect(code).toBe(0);
   expect(stderr).toBe(
-    'strata: .env cannot be read, so its variables are not set. Make it a file that this user may read.\n',
+    `strata: .env cannot be read, so its variables are not set: ${reason}. Make it a text file that this user may read.\n`,
   );
+});
+
+test('an environment file may begin with a byte order mark', async () => {
+  using folder = openFolder({ STRATA_LOG_LEVEL: 'warn' });
+  writeFileSync(folder.file('.env'), '\ufeffSTRATA_DATA="./own" # mine\r\nSTRATA_LOG_LEVEL=debug\r\n');
+  const { stdout } = await folder.runProcess(['config', 'show', '--origin']);
+  expect(stdout).toMatch(/storage\.directory +".*own" +environment STRATA_DATA\n/);
+  expect(stdout).toMatch(/log\.level +"warn" /);
 });

@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFile, restrictToOwner } from '../util/private-file.ts';
+import { makePrivateFile, OWNER_ONLY, restrictToOwner } from '../util/private-file.ts';
 
 const MAX_BYTES = 5_000_000;
 
@@ -15,9 +15,11 @@ export function openLogFile(directory: string): { write(line: string): void } {
       try {
         if (!isPrivate) makePrivateFile(file);
         isPrivate = true;
-        appendFileSync(file, line);
+        // A program that rotates logs may have moved the file away: then this line creates the next one.
+        appendFileSync(file, line, { mode: OWNER_ONLY });
       } catch {
         // A log that cannot be written must not interrupt a conversation.
+        isPrivate = false;
       }
     },
   };

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
-const OWNER_ONLY = 0o600;
+/** The mode of a file that only its owner can read and write. */
+export const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 /** On file systems without modes, and for files of another user, the operator has decided who may read them. */
 const UNCHANGEABLE = new Set(['EPERM', 'ENOTSUP', 'EROFS']);

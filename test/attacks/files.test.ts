@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -69,6 +69,15 @@ describe.skipIf(process.platform === 'win32')('another user of the machine', () 
     strata('000', 'backup', 'copy.jsonl.gz', '--data', 'data');
     expect([modeOf(join(folder, 'copy.jsonl')), modeOf(join(folder, 'copy.jsonl.gz'))]).toEqual(['600', '600']);
   }, 120_000);
+
+  it('reads no log that begins after a rotation', () => {
+    const log = openLogFile(folder);
+    log.write('one\n');
+    renameSync(join(folder, 'strata.log'), join(folder, 'moved.log'));
+    log.write('two\n');
+    expect(modeOf(join(folder, 'strata.log'))).toBe('600');
+    expect(readFileSync(join(folder, 'strata.log'), 'utf8')).toBe('two\n');
+  });
 
   it('reads no log that was there before', () => {
     writeFileSync(join(folder, 'strata.log'), 'older\n');

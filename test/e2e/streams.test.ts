@@ -50,11 +50,13 @@ test.skipIf(process.platform === 'win32')('a closed terminal ends the bot cleanl
   expect(code).toBe(0);
 });
 
-test.each([
-  ['folder', 'it is a directory', (path: string) => void mkdirSync(path)],
-  ['dangling link', 'it does not exist', (path: string) => symlinkSync('missing', path)],
-  ['UTF-16 file', 'it is not valid UTF-8 text', (path: string) => writeFileSync(path, '\ufeffA=b\n', 'utf16le')],
-] as const)('a %s as environment file is named', async (_, reason, put) => {
+const UNREADABLE: readonly (readonly [string, string, (path: string) => void])[] = [
+  ['folder', 'it is a directory', (path) => void mkdirSync(path)],
+  ['dangling link', 'it does not exist', (path) => symlinkSync('missing', path)],
+  ['UTF-16 file', 'it is not valid UTF-8 text', (path) => writeFileSync(path, '\ufeffA=b\n', 'utf16le')],
+];
+
+test.each(UNREADABLE)('a %s as environment file is named', async (_, reason, put) => {
   using folder = openFolder();
   const start = () => folder.runProcess(['config', 'show']);
   expect((await start()).stderr).toBe('');

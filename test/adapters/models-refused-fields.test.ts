@@ -237,10 +237,11 @@ describe('a refusal that nobody can read', () => {
 });
 
 test.each([
-  ['ttl', 'system.0.cache_control.ephemeral.ttl: Extra inputs are not permitted'],
-  ['cache_control', 'messages.0.content.0.cache_control: Extra inputs are not permitted'],
+  ['"ttl"', 'system.0.cache_control.ephemeral.ttl: Extra inputs are not permitted'],
+  ['"cache_control"', 'messages.0.content.0.cache_control: Extra inputs are not permitted'],
+  ['"system":[', 'system: Input should be a valid string'],
 ])('a gateway to Anthropic may refuse %s', async (field, message) => {
-  const isRefused = (request: Received) => JSON.stringify(request.body).includes(`"${field}"`);
+  const isRefused = (request: Received) => JSON.stringify(request.body).includes(field);
   await using server = await serve((request, response) => {
     if (isRefused(request)) response.writeHead(400).end(JSON.stringify({ type: 'error', error: { message } }));
     else response.writeHead(400).end('{"type":"error","error":{"type":"invalid_request_error","message":"accepted"}}');

@@ -245,6 +245,15 @@ describe('events of Anthropic', () => {
     expect(textIn(await answered(streamed(begin, ...events, ...hello, ...end), 'anthropic:m'))).toBe('Hello');
   });
 
+  test('a whole answer may end without a reason', async () => {
+    const [, stop] = end;
+    const open = { type: 'message_delta', delta: { stop_reason: null } };
+    expect(textIn(await answered(streamed(begin, ...hello, open, stop), 'anthropic:m'))).toBe('Hello');
+    await expect(answered(streamed(begin, ...hello, open), 'anthropic:m')).rejects.toMatchObject({
+      reason: 'transient',
+    });
+  });
+
   test('missing counts are not reported ones', async () => {
     const parts = await answered(streamed(begin, ...hello, ...end), 'anthropic:m');
     expect(parts.at(-1)).toMatchObject({ reason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } });

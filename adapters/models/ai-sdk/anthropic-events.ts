@@ -25,7 +25,13 @@ const known = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('message_start'), message: z.looseObject({ usage: started.catch(noCounts) }) }),
   z.looseObject({
     type: z.literal('message_delta'),
-    delta: z.looseObject({ stop_reason: z.string().nullish() }),
+    // An answer that breaks off has no `message_stop`.
+    delta: z.looseObject({
+      stop_reason: z
+        .string()
+        .nullish()
+        .transform((given) => given ?? 'end_turn'),
+    }),
     usage: ended.catch({ output_tokens: 0 }),
   }),
   z.looseObject({ type: z.literal('content_block_start'), index: z.number(), content_block: kind }),

@@ -13,6 +13,7 @@ import {
   withReasoning,
   withShortIds,
   withSignatures,
+  withSystemText,
 } from './request-changes.ts';
 import { headOf } from './response.ts';
 
@@ -103,6 +104,7 @@ const LESSONS: readonly Lesson[] = [
     refusal: /\bcontent\b[^\n]{0,80}\b(?:null|none|a string|required)\b/i,
     change: withContent,
   },
+  { name: 'a list as system', refusal: /\bsystem\b[^\n]{0,40}\b(?:valid|a) string\b/i, change: withSystemText },
   { name: 'the time of caches', refusal: /\bttl\b/i, change: withoutKey('ttl') },
   { name: 'cache marks', refusal: /\bcache_control\b/i, change: withoutKey('cache_control') },
   { name: 'a person after results', refusal: /\bafter role ['"`]?tool|\broles must alternate\b/i, change: withAnswers },

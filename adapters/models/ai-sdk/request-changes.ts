@@ -84,6 +84,14 @@ function shortId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH);
 }
 
+const systemList = z.array(z.looseObject({ text: z.string() }));
+
+/** Some gateways to Anthropic read one text only. */
+export function withSystemText(given: Request): Request {
+  const blocks = systemList.safeParse(given['system']).data;
+  return blocks === undefined ? given : { ...given, system: blocks.map(({ text }) => text).join('\n\n') };
+}
+
 /** A turn that failed leaves the results of its tools without an answer. */
 export function withAnswers(given: Request): Request {
   const messages = given.messages.flatMap((one, index) => {

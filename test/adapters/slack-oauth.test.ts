@@ -683,13 +683,13 @@ describe('one person in two workspaces', () => {
     await until('the home is shown', () => slack.callsOf('views.publish').length === 1);
     const value = /"value":"(r\.[^"]*memory search[^"]*)"/.exec(JSON.stringify(slack.callsOf('views.publish')))?.[1];
     expect(value).toBeDefined();
-    const press = async (teamId: string) => {
+    const press = async (teamId: string, installedIn?: string) => {
       const payload = {
         type: 'block_actions',
         team: { id: teamId },
         user: { id: ADA, team_id: teamId },
         trigger_id: 'trigger',
-        view: { id: 'V1', type: 'home' },
+        view: { id: 'V1', type: 'home', app_installed_team_id: installedIn },
         actions: [{ action_id: 'button 0', block_id: 'b', type: 'button', value }],
       };
       const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
@@ -700,7 +700,9 @@ describe('one person in two workspaces', () => {
     await until('it is refused', () => JSON.stringify(slack.callsOf('views.open')).includes('older version'));
     await press(TEAM);
     await until('it is taken', () => slack.callsOf('views.open').length === 2);
-    expect(JSON.stringify(slack.callsOf('views.open')[1])).not.toContain('older version');
+    await press(OTHER_TEAM, TEAM);
+    await until('it is taken too', () => slack.callsOf('views.open').length === 3);
+    expect(JSON.stringify(slack.callsOf('views.open').slice(1))).not.toContain('older version');
     expect(bot.sink.commands.map(({ conversation }) => conversation)).not.toContain(
       `slack:${OTHER_TEAM}:${OTHER_DIRECT}`,
     );

@@ -158,7 +158,7 @@ describe('forgotten messages', () => {
       is_share: true,
       author_name: 'strata',
       text: 'Your password is swordfish',
-      fallback: 'swordfish',
+      fallback: 'a message',
       channel_id: STAFF,
       ts: '1700000001.000200',
       from_url: `https://example.test/archives/${STAFF}/p1700000001000200?thread_ts=${thread}`,

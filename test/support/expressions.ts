@@ -25,27 +25,42 @@ const files = globSync('{src,adapters}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.d.ts'))
   .sort();
 
-const nodeSchema = z.looseObject({ type: z.string(), start: z.number() });
-const literalSchema = z.looseObject({ regex: z.object({ pattern: z.string(), flags: z.string() }) });
-const calleeSchema = z.looseObject({ callee: z.looseObject({ name: z.literal('RegExp') }) });
+/** A node of the syntax. A schema for each of them would take seconds: there are hundreds of thousands. */
+type Node = object & { readonly type: string };
+const regexSchema = z.object({ pattern: z.string(), flags: z.string() });
+
+function isNode(value: object): value is Node {
+  return 'type' in value && typeof value.type === 'string';
+}
+
+function startOf(node: Node): number {
+  if (!('start' in node) || typeof node.start !== 'number') throw new Error(`${node.type} has no start`);
+  return node.start;
+}
+
+function isNamed(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && 'name' in value && value.name === name;
+}
 
 /** Every literal of a file, and every `RegExp(…)` within a function. */
 export function expressionsIn(path: string, text: string): Found {
   const expressions: Expression[] = [];
   const late: string[] = [];
+  const placeOf = (node: Node) => `${path}:${text.slice(0, startOf(node)).split('\n').length}`;
   const visit = (value: unknown, isLate: boolean): void => {
+    if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
       for (const item of value) visit(item, isLate);
       return;
     }
-    const node = nodeSchema.safeParse(value).data;
-    if (node === undefined) return;
-    const place = `${path}:${text.slice(0, node.start).split('\n').length}`;
-    const literal = literalSchema.safeParse(node).data?.regex;
-    if (literal) expressions.push({ source: literal.pattern, flags: literal.flags, places: [place] });
-    if (isLate && calleeSchema.safeParse(node).success) late.push(place);
-    const isWithin = isLate || node.type.includes('Function') || node.type === 'MethodDefinition';
-    for (const inner of Object.values(node)) if (typeof inner === 'object') visit(inner, isWithin);
+    if (!isNode(value)) return;
+    if ('regex' in value && value.regex !== null) {
+      const { pattern, flags } = regexSchema.parse(value.regex);
+      expressions.push({ source: pattern, flags, places: [placeOf(value)] });
+    }
+    if (isLate && 'callee' in value && isNamed(value.callee, 'RegExp')) late.push(placeOf(value));
+    const isWithin = isLate || value.type.includes('Function') || value.type === 'MethodDefinition';
+    for (const inner of Object.values(value)) visit(inner, isWithin);
   };
   visit(parseSync(path, text).program, false);
   return { expressions, late };

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { openLogFile } from '../../src/app/log-file.ts';
 import { makePrivateFile } from '../../src/util/private-file.ts';
 
@@ -27,37 +28,47 @@ function strata(umask: string, ...argv: readonly string[]): void {
 }
 
 /**
- * The files of an open store besides its database. Printed by a separate process, because the umask belongs to a
- * process.
+ * The files of a store besides its database, opened under each umask in a folder of that name. Printed by a separate
+ * process, because the umask belongs to a process.
  */
-function openStore(umask: string, directory: string): Record<string, string> {
+function openStores(umasks: readonly string[]): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const store = join(import.meta.dirname, '../../adapters/stores/sqlite/index.ts');
   const code = `
     const { createSqliteStorage } = await import(${JSON.stringify(store)});
     const { readdirSync, statSync } = await import('node:fs');
-    const { store } = await createSqliteStorage({ directory: ${JSON.stringify(directory)} });
     const mode = (path) => (statSync(path).mode & 0o777).toString(8);
-    const files = readdirSync(${JSON.stringify(directory)});
-    console.log(JSON.stringify(Object.fromEntries(files.map((file) => [file, mode(${JSON.stringify(directory)} + '/' + file)]))));
-    await store.close();`;
-  const argv = ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, '--input-type=module', '-e', code];
-  return JSON.parse(execFileSync('sh', argv, { encoding: 'utf8' }));
+    const found = {};
+    for (const umask of ${JSON.stringify(umasks)}) {
+      process.umask(umask);
+      const directory = umask + '/data';
+      const { store } = await createSqliteStorage({ directory });
+      found[umask] = Object.fromEntries(readdirSync(directory).map((file) => [file, mode(directory + '/' + file)]));
+      await store.close();
+    }
+    console.log(JSON.stringify(found));`;
+  const argv = ['--input-type=module', '--eval', code];
+  return JSON.parse(execFileSync(process.execPath, argv, { cwd: folder, encoding: 'utf8' }));
 }
 
 describe.skipIf(process.platform === 'win32')('another user of the machine', () => {
-  it.each(['000', '022', '077', '777'])('reads no file of the store under umask %s', (umask) => {
-    const files = openStore(umask, join(folder, 'made/data'));
-    expect(Object.keys(files).sort()).toEqual(['strata.db', 'strata.db-shm', 'strata.db-wal', 'strata.lock']);
-    expect(new Set(Object.values(files))).toEqual(new Set(['600']));
-    expect([modeOf(join(folder, 'made')), modeOf(join(folder, 'made/data'))]).toEqual(['700', '700']);
+  it('reads no file of the store, whatever the umask', () => {
+    const umasks = ['000', '022', '077', '777'];
+    const found = openStores(umasks);
+    expect(Object.keys(found).sort()).toEqual(umasks);
+    for (const [umask, files] of Object.entries(found)) {
+      expect(Object.keys(files).sort()).toEqual(['strata.db', 'strata.db-shm', 'strata.db-wal', 'strata.lock']);
+      expect([umask, new Set(Object.values(files))]).toEqual([umask, new Set(['600'])]);
+      expect([umask, modeOf(join(folder, umask)), modeOf(join(folder, umask, 'data'))]).toEqual([umask, '700', '700']);
+    }
   });
 
-  it('reads no file that an older version left open', () => {
-    const directory = join(folder, 'data');
-    openStore('000', directory);
+  it('reads no file that an older version left open', async () => {
+    const directory = join(folder, '000/data');
+    const { store } = await createSqliteStorage({ directory });
+    await store.close();
     for (const file of ['strata.db', 'strata.lock']) chmodSync(join(directory, file), 0o666);
     writeFileSync(join(directory, 'strata.db-wal'), '', { mode: 0o666 });
-    expect(new Set(Object.values(openStore('000', directory)))).toEqual(new Set(['600']));
+    expect(new Set(Object.values(openStores(['000'])['000'] ?? {}))).toEqual(new Set(['600']));
   });
 
   it('reads neither log nor backup', () => {

@@ -73,7 +73,7 @@ export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/commit.ts';
 export { readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';
-export { threadNote } from './util/thread-note.ts';
+export { replyNote, threadNote } from './util/quote-notes.ts';
 export { assembleView } from './context/assemble-view.ts';
 export { defineEngine, type EngineDefinition } from './context/define-engine.ts';
 export { plainName } from './context/label.ts';

@@ -105,10 +105,10 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
       return isKnown;
     },
     async removed({ conversation: key, externalIds }: Parameters<ChannelSink['removed']>[0]): Promise<void> {
-      const { removeBeginnings, removeMessages } = await import('../memory/removal.ts');
-      for (const thread of await removeBeginnings(services, key, externalIds)) {
-        actors.peek(thread.key)?.refresh();
-        queue.kick(thread.id);
+      const { removeKeptQuotes, removeMessages } = await import('../memory/removal.ts');
+      for (const quoting of await removeKeptQuotes(services, key, externalIds)) {
+        actors.peek(quoting.key)?.refresh();
+        queue.kick(quoting.id);
       }
       await change(key, async (conversation) => {
         const { seqs, elsewhere } = await removeMessages(services, conversation, externalIds);

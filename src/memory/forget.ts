@@ -18,10 +18,10 @@ import { changesBeforeEdits, derivedBlobs } from './derived-blobs.ts';
 import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
+import { beginningsOf, withBeginnings } from './kept-quotes.ts';
 import type { Requester } from './permissions.ts';
 import { canRead } from './policy.ts';
 import { quotedIn } from './quoted-elsewhere.ts';
-import { beginningsOf, withBeginnings } from './thread-beginning.ts';
 import { tombstonesOf } from './tombstones.ts';
 
 export interface Forgetting {

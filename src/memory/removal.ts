@@ -7,9 +7,9 @@ import { incomparableAnswers } from './answers.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
 import { hasText, redactionOf, withDerived } from './forget.ts';
 import { conversationsOf, createAreaReader } from './forget-area.ts';
+import { beginningsFrom, type KeptQuote, quotesInReplies } from './kept-quotes.ts';
 import { readerFor } from './policy.ts';
 import { quotedIn, quotesPlaces } from './quoted-elsewhere.ts';
-import { type Beginning, beginningsFrom } from './thread-beginning.ts';
 
 type Removers = Pick<Services, 'store' | 'search' | 'provenance' | 'agents'>;
 
@@ -50,24 +50,25 @@ export async function removeMessages(
 }
 
 /**
- * Deletes what threads keep of the messages from which they start, and what the bot repeated of it there. Returns the
- * threads.
+ * Deletes what threads keep of the messages from which they start, and replies of those that they answer, and what the
+ * bot repeated of it there. Returns their conversations.
  */
-export async function removeBeginnings(
+export async function removeKeptQuotes(
   services: Removers & Pick<Services, 'clock'>,
   key: ConversationKey,
   externalIds: readonly string[],
 ): Promise<readonly Conversation[]> {
-  const beginnings = await beginningsFrom(services, key, externalIds);
-  for (const beginning of beginnings) {
-    for (let look = 0; look < LOOKS; look += 1) await removeBeginning(services, beginning);
+  const threads = await beginningsFrom(services, key, externalIds);
+  const quotes = [...threads, ...(await quotesInReplies(services, key, externalIds))];
+  for (const quote of quotes) {
+    for (let look = 0; look < LOOKS; look += 1) await removeKeptQuote(services, quote);
   }
-  return beginnings.map(({ conversation }) => conversation);
+  return quotes.map(({ conversation }) => conversation);
 }
 
-async function removeBeginning(
+async function removeKeptQuote(
   services: Removers & Pick<Services, 'clock'>,
-  { conversation, entry, sentence, statement }: Beginning,
+  { conversation, entry, sentence, statement }: KeptQuote,
 ): Promise<void> {
   const { id: conversationId } = conversation;
   const areas = createAreaReader(services);

@@ -7,6 +7,7 @@ import {
   type Part,
   plainName,
   quoted,
+  replyNote,
   threadNote,
 } from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
@@ -185,7 +186,7 @@ function forwardNote(text: string): string {
 
 function quoteNote(quotedMessage: WireQuoted, context: MapContext): string {
   const text = contentOf(quotedMessage, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
-  return text === '' ? '' : `[in reply to ${plainName(authorOf(quotedMessage.author).name)}: ${text}]`;
+  return text === '' ? '' : replyNote(plainName(authorOf(quotedMessage.author).name), text);
 }
 
 function startNote(starter: WireQuoted, context: MapContext): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey, parseKey } from '../../src/domain/key.ts';
 import { type ConversationKey, textOf } from '../../src/domain/message.ts';
-import { threadNote } from '../../src/util/thread-note.ts';
+import { replyNote, threadNote } from '../../src/util/quote-notes.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
@@ -54,5 +54,19 @@ describe('a thread whose first message is deleted', () => {
     const by = { reader: world.reader(general), author: ada, rights: 'member' } as const;
     await world.forget({ kind: 'messages', conversation: general, seqs: [1] }, by);
     expect(await textsIn(world, other)).toEqual([`${NOTE}\nis that safe?`]);
+  });
+});
+
+describe('a reply that quotes what it answers', () => {
+  it('loses it when that is deleted', async () => {
+    const model = scriptedModel(() => ({ text: 'swordfish is easy to guess' }), { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [model] });
+    const note = replyNote('Ada', 'my password is swordfish [really]');
+    await world.say(`${note}\nis that safe?`, { id: 'm2', replyTo: 'm1' });
+    await world.say('[in reply to nobody: well]', { id: 'm3', replyTo: 'm7', asks: false });
+    await world.settled();
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
+    const texts = (await world.entries()).map(({ parts }) => textOf(parts));
+    expect(texts).toEqual(['[in reply to (removed)]\nis that safe?', '[in reply to nobody: well]', '']);
   });
 });

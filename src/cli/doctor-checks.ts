@@ -70,7 +70,8 @@ async function checkServices(app: App, options: Asking): Promise<readonly Findin
 
 /** The same on an empty store, while a running bot uses the data or while they are damaged. */
 async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding[]> {
-  const data = await mkdtemp(join(tmpdir(), 'strata-doctor-'));
+  const data = await mkdtemp(join(tmpdir(), 'strata-doctor-')).catch(() => null);
+  if (data === null) return [nowhereToCheck()];
   try {
     const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, data }).catch(() => null);
     // What cannot be opened here either is reported with the data.
@@ -83,6 +84,11 @@ async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding
   } finally {
     await rm(data, { recursive: true, force: true });
   }
+}
+
+function nowhereToCheck(): Finding {
+  const message = `queue, models and platforms are not checked, because nothing can be written at ${tmpdir()}`;
+  return { checkId: 'disk', severity: 'warn', message, fixHint: 'Set TMPDIR to a folder that this user may write.' };
 }
 
 const ONLY_CHECKED = { platforms: [], listenOnly: true, create: true, role: 'all', terminal: null } as const;

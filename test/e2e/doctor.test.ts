@@ -98,6 +98,17 @@ describe('doctor', () => {
     expect((await ended(child)).code).toBe(0);
   });
 
+  test('goes on without a place for temporary files', async () => {
+    using folder = openFolder({ TMPDIR: '/dev/null' });
+    mkdirSync(folder.file('data'));
+    writeFileSync(folder.file('data/strata.db'), Buffer.alloc(20_000, 'not a database '));
+    const { code, stdout, stderr } = await folder.runProcess(['doctor', '--offline']);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/FAIL {2}data: .*the file is damaged/);
+    expect(stdout).toMatch(/WARN {2}disk: queue, models and platforms are not checked.*\n.*Set TMPDIR/);
+    expect(code).toBe(1);
+  });
+
   test('closes the data although a check failed', async () => {
     using folder = openFolder();
     const directory = JSON.stringify(folder.file('shelf'));

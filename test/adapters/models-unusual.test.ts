@@ -180,6 +180,12 @@ describe('events', () => {
     },
   );
 
+  test('an event may be a whole answer', async () => {
+    const message = { role: 'assistant', content: 'Hello' };
+    const whole = { id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    expect(textIn(await answered(streamed(whole)))).toBe('Hello');
+  });
+
   test('arguments may be JSON in a JSON text', async () => {
     const written = JSON.stringify('{"sides":6}');
     const call = { index: 0, id: 'x', type: 'function', function: { name: 'roll_dice', arguments: written } };

@@ -23,7 +23,9 @@ const written = z
   .transform((given) => (isPlain(given) ? given : JSON.stringify(given)));
 const call = z.looseObject({ function: z.looseObject({ arguments: written }).optional() });
 const delta = z.looseObject({ tool_calls: z.array(call).nullish() });
-const choice = z.looseObject({ delta: delta.nullish(), finish_reason: written });
+const choice = z
+  .looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: written })
+  .transform(({ message, ...rest }) => ({ ...rest, delta: rest.delta ?? message }));
 const error = z
   .unknown()
   .optional()
@@ -31,7 +33,8 @@ const error = z
 const event = z.looseObject({ usage, error, choices: z.array(choice).nullish() });
 
 /** What the provider package cannot read begins like this. */
-const UNUSUAL = /"(?:usage|error)"|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
+const UNUSUAL =
+  /"(?:usage|error)"|"message" {0,2}: {0,2}\{|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
 
 const BEGUN = /"(?:content|arguments)" {0,2}: {0,2}(?:"[^"]|[[{])/;
 const ENDED = /"finish_reason" {0,2}: {0,2}[^ n]|"error" {0,2}: {0,2}[^ n]/;

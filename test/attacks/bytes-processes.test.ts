@@ -70,7 +70,7 @@ async function tell({ folder, child }: Bot): Promise<void> {
 }
 
 async function forget({ folder }: Bot): Promise<void> {
-  const { code, stderr } = await folder.runProcess(['memory', 'forget', '#1', ...HERE, '--yes']);
+  const { code, stderr } = await folder.run(['memory', 'forget', '#1', ...HERE, '--yes']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 }
 
@@ -109,7 +109,7 @@ describe('what the command line forgets', SIZED, () => {
     go(bot);
     await rest(bot);
     await isGone(bot);
-    const { stdout } = await bot.folder.runProcess(['transcript', ...HERE]);
+    const { stdout } = await bot.folder.run(['transcript', ...HERE]);
     expect(stdout).toContain('What is a boat?');
   });
 

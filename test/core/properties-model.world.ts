@@ -23,7 +23,7 @@ export function createScripts({ story, oracle, world }: ScriptParts): Scripts {
   return {
     reply: async (request, { signal }) => {
       story.requests += 1;
-      await oracle.inspectReply(request);
+      await oracle.inspectReply(request, signal);
       const inputTokens = await countedTokens(request, story, world());
       if (story.isHolding) await parked(story.held, signal);
       const ask = story.byWord.get(newestWord(request));

@@ -5,13 +5,14 @@ import { type Entry, MEMORY_STATES, type Memory, type ModelRequest, textOf } fro
 import { correctionFor } from '../../src/context/calibration.ts';
 import { estimateRequest } from '../../src/context/tokens.ts';
 import type { BotWorld } from '../support/bot-world.ts';
+import { settle } from './compaction.world.ts';
 import { pairingFault, viewFault } from './properties-request.world.ts';
 import { FACTS, type Story, SUMMARISER_WINDOW, WINDOW } from './properties-story.world.ts';
 
 /** The invariants of a bot: at each request, after each step, and at the end. */
 export interface Oracle {
-  /** Adds the problems of a reply's request to the violations. */
-  inspectReply(request: ModelRequest): Promise<void>;
+  /** Adds the problems of a reply's request to the violations. The signal is the call's. */
+  inspectReply(request: ModelRequest, signal: AbortSignal): Promise<void>;
   inspectSummariser(request: ModelRequest): void;
   /** What must hold at any time. */
   check(): Promise<void>;
@@ -27,7 +28,7 @@ export interface Oracle {
 
 export function createOracle(story: Story, world: () => BotWorld): Oracle {
   return {
-    inspectReply: (request) => inspectReply(request, story, world()),
+    inspectReply: (request, signal) => inspectReply({ request, signal }, story, world()),
     inspectSummariser: (request) => inspectSummariser(request, story),
     check: () => check(story, world()),
     checkStatus: () => checkStatus(world()),
@@ -43,10 +44,18 @@ export function allMemories(world: BotWorld): Promise<readonly Memory[]> {
   return memories.list({ reader: { ...reader, audience: 'dm' }, states: MEMORY_STATES, limit: 1000, offset: 0 });
 }
 
-async function inspectReply(request: ModelRequest, story: Story, world: BotWorld): Promise<void> {
+async function inspectReply(
+  { request, signal }: { readonly request: ModelRequest; readonly signal: AbortSignal },
+  story: Story,
+  world: BotWorld,
+): Promise<void> {
   if (!story.isWatching) return;
   try {
-    story.violations.push(...(await replyFaults(request, story, world)));
+    const faults = await replyFaults(request, story, world);
+    if (faults.length === 0) return;
+    // A text that changed after it was read ends the turn.
+    await settle();
+    if (!signal.aborted) story.violations.push(...faults);
   } catch (error) {
     // A dead bot shows nothing, and its unsent posts are lost.
     if (error instanceof Error && /closed/u.test(error.message)) return;

@@ -1,3 +1,4 @@
+import { ZodString } from 'zod';
 import { messageSchema as discordMessage } from '../../adapters/channels/discord/wire.ts';
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
 import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
@@ -129,6 +130,13 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/compaction/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
   ['src/compaction/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
   ['src/domain/key.ts#makeChildKey', (run, text) => run('a:b:c', text)],
+  [
+    'src/config/shapes.ts#urlOrNothing',
+    (run, text) => {
+      const schema = run(/^redis:\/\/\S+$/u, 'expected a URL');
+      return schema instanceof ZodString && schema.safeParse(`redis://${text}`);
+    },
+  ],
   ['src/context/fixed-prefix.ts#makeLayer', (run, text) => run({}, text)],
   ['src/context/note-codec.ts#decodeNote', (run, text) => run(`=${text} n${text} s${text} l${text}`, { at: 0 }, null)],
   ['src/context/note-fields.ts#readLayers', (run, text) => run(text, [])],

@@ -111,6 +111,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['adapters/models/ai-sdk/classify.ts#classify', (run, text) => run(new Error(text), 0, [text.slice(0, 100)])],
   ['adapters/models/ai-sdk/phrases.ts#says', (_run, text) => says(text, windows)],
+  ['adapters/models/ai-sdk/request-changes.ts#lowered', (run, text) => run({ messages: [], [text]: 9 }, text, 1)],
   ['adapters/models/ai-sdk/retry-after.ts#retryAfterMs', (run, text) => run({ headers: {}, text }, 0)],
   ['adapters/models/ai-sdk/written-calls.ts#writtenCalls', (run, text) => run(text, [{ name: text }])],
   [`${OFFLINE}/acknowledge.ts#acknowledge`, (run, text) => run(text, view(text), english)],

@@ -144,7 +144,7 @@ describe('the late index', () => {
         await room.close();
         checkIndex(own);
       }),
-      { numRuns: sized({ small: 20, full: 400 }) },
+      { numRuns: sized({ small: 20, full: 250 }) },
     );
   });
 

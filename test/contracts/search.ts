@@ -261,7 +261,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
               expect([token, hits.map((hit) => hit.seq)]).toEqual([token, [seq]]);
             }
           }),
-          { numRuns: sized({ small: 25, full: 60 }) },
+          { numRuns: sized({ small: 25, full: 40 }) },
         );
       });
 

@@ -56,7 +56,7 @@ export function storeProperties(create: () => Promise<Made>): void {
             await made.dispose();
           }
         }),
-        { numRuns: sized({ small: 15, full: 60 }) },
+        { numRuns: sized({ small: 15, full: 40 }) },
       );
     });
 
@@ -74,7 +74,7 @@ export function storeProperties(create: () => Promise<Made>): void {
             await made.dispose();
           }
         }),
-        { numRuns: sized({ small: 10, full: 30 }) },
+        { numRuns: sized({ small: 10, full: 20 }) },
       );
     });
   });

@@ -170,6 +170,8 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
 async function leaveOut(self: Run, attempt: Attempt): Promise<Done> {
   const done = await runWork(self, { ...attempt, job: { ...attempt.job, leavesOut: true } });
   self.headTokens = Number.POSITIVE_INFINITY;
+  // The model may stop working in the middle of a run.
+  self.doubt = 'none';
   return done;
 }
 

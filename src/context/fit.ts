@@ -5,7 +5,7 @@ import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
-import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, type ReductionStep, reductionSteps } from './reduce.ts';
+import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, reductionSteps } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
 /** Tokens of the label and the message around the newest ask. */
@@ -36,12 +36,16 @@ export function reduceBelow(
   { limitTokens, wantedTokens: wanted }: { readonly limitTokens: number; readonly wantedTokens: number },
 ): Fitted {
   let fitted = evaluate(prefixes, request, FIRST_REDUCTION);
+  let leastAskTokens = Number.POSITIVE_INFINITY;
   for (const step of reductionSteps(limitTokens)) {
     fitted = evaluate(prefixes, request, step.reduction);
-    if (fitted.measurement.used >= wanted) fitted = withShorterAsk(prefixes, fitted, { step, wanted }) ?? fitted;
-    if (fitted.measurement.used < wanted) break;
+    leastAskTokens = Math.max(1, Math.floor(step.askShare * wanted));
+    if (fitted.measurement.used >= wanted)
+      fitted = withShorterAsk(prefixes, fitted, { leastAskTokens, wanted }) ?? fitted;
+    if (fitted.measurement.used < wanted) return fitted;
   }
-  return fitted;
+  if (fitted.view.askTokens <= leastAskTokens + ASK_OVERHEAD) return fitted;
+  return evaluate(prefixes, request, { ...fitted.reduction, askTokens: leastAskTokens });
 }
 
 /**
@@ -60,12 +64,12 @@ export function lighten(prefixes: FixedPrefixBuilder, fitted: Fitted, limitToken
 function withShorterAsk(
   prefixes: FixedPrefixBuilder,
   fitted: Fitted,
-  { step, wanted }: { readonly step: ReductionStep; readonly wanted: number },
+  { leastAskTokens, wanted }: { readonly leastAskTokens: number; readonly wanted: number },
 ): Fitted | null {
   const over = Math.ceil((fitted.measurement.used - wanted) / fitted.correction) + 1;
   const askTokens = fitted.view.askTokens - over - ASK_OVERHEAD;
-  if (askTokens < Math.max(1, step.askShare * wanted)) return null;
-  return evaluate(prefixes, fitted.request, { ...step.reduction, askTokens });
+  if (askTokens < leastAskTokens) return null;
+  return evaluate(prefixes, fitted.request, { ...fitted.reduction, askTokens });
 }
 
 export function evaluate(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): Fitted {

@@ -41,7 +41,7 @@ export const NO_REDUCTION: Reduction = {
 export const FIRST_REDUCTION: Reduction = { ...NO_REDUCTION, stubs: 'old' };
 
 /** What to leave out, and the minimum share of the window that the newest ask keeps. */
-export interface ReductionStep {
+interface ReductionStep {
   readonly reduction: Reduction;
   readonly askShare: number;
 }

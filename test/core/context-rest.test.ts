@@ -5,6 +5,7 @@ import { reduceBelow } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
 import { viewKey } from '../../src/context/order.ts';
+import { gapText } from '../../src/context/reduce.ts';
 import { estimateText } from '../../src/context/tokens.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ToolSpec } from '../../src/ports/model.ts';
@@ -111,7 +112,9 @@ function leastTokens({ services }: World, profile: ContextProfile, snapshot: Con
   const request = { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
   const wantedTokens = profile.thresholds.background * profile.windowTokens;
   const limits = { limitTokens: profile.windowTokens, wantedTokens };
-  return reduceBelow(createFixedPrefixBuilder(services), request, limits).measurement.used;
+  const { measurement, correction } = reduceBelow(createFixedPrefixBuilder(services), request, limits);
+  // One line stands for the messages before.
+  return measurement.used + Math.ceil(estimateText(gapText(99)) * correction);
 }
 
 /** The tokens of the turns before the newest that the share of the tail does not keep. A compaction splits no turn. */
@@ -159,6 +162,11 @@ const huge: [Setting, Talk[]][] = [
   [
     { ...base, ratio: 2.5, persona: 3000, tools: 40, instructions: 3, language: 'code' },
     [{ said: 314, answered: 3, tools: [5, 18] }, { said: 397, answered: 181, tools: [4511, 356, 44] }, short],
+  ],
+  // With the line for the first exchange, the second fits only if its question is shortened as far as possible.
+  [
+    { ...base, ratio: 2.42, persona: 3000, tools: 40, language: 'chinese' },
+    [{ said: 6, answered: 78, tools: [] }, { said: 411, answered: 61, tools: [85, 8, 5] }, short],
   ],
 ];
 

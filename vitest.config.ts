@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { seedOfTests } from './test/support/seed.ts';
 import { SIZED_TAG } from './test/support/size.ts';
 import { sizedFiles } from './test/support/sized-files.ts';
 import { createSkippedReporter } from './test/support/skipped-reporter.ts';
@@ -8,16 +9,18 @@ import { createSkippedReporter } from './test/support/skipped-reporter.ts';
 // Node strips types and compiles once for all processes of the tests, and again only what has changed.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/strata-tests');
 
+const env = { SIZED_TAG, TEST_SEED: seedOfTests() };
+
 /** `npm run soak` is the mode "soak": the long tests alone, at full size. */
 export default defineConfig(({ mode }) => ({
   test: {
     ...(mode === 'soak'
       ? {
           include: [...sizedFiles()],
-          env: { SIZED_TAG, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
+          env: { ...env, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
           tagsFilter: [SIZED_TAG],
         }
-      : { include: ['test/**/*.test.ts'], env: { SIZED_TAG } }),
+      : { include: ['test/**/*.test.ts'], env }),
     tags: [{ name: SIZED_TAG, description: 'takes its size from test/support/size.ts' }],
     pool: 'forks',
     // A worker imports a module once for all of its files.
@@ -29,6 +32,7 @@ export default defineConfig(({ mode }) => ({
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     // Most of the long tests wait for processes and sockets.
     maxWorkers: 8,
+    setupFiles: join(import.meta.dirname, 'test/support/use-seed.ts'),
     globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),
     sequence: { sequencer: LongestFirst },
     // For a machine that is many times slower than an idle one: only a hang takes this long.

@@ -43,7 +43,7 @@ export interface Run {
   readonly away: Set<string>;
   /** Maximum tokens of messages in one call. */
   headTokens: number;
-  /** Whether refusals may be the model's own fault: asked after the first one, and answered by a harmless text. */
+  /** Whether refusals may be the model's own fault: a harmless text answers it. */
   doubt: 'none' | 'open' | 'cleared';
 }
 

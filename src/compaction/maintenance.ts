@@ -168,9 +168,10 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
 }
 
 async function leaveOut(self: Run, attempt: Attempt): Promise<Done> {
+  // The model may have stopped working since the last test, and may stop again.
+  self.doubt = 'open';
   const done = await runWork(self, { ...attempt, job: { ...attempt.job, leavesOut: true } });
   self.headTokens = Number.POSITIVE_INFINITY;
-  // The model may stop working in the middle of a run.
   self.doubt = 'none';
   return done;
 }

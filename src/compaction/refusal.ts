@@ -11,7 +11,8 @@ const NARROWING = 8;
 /**
  * A text that a model refuses, or that a filter withholds, must not keep a conversation from ever being summarised
  * again. After some attempts as a whole, shorter heads of it are tried until the refused messages are found; those are
- * passed over. Before that, the model has to summarise a harmless text. Null if the job has to wait for better times.
+ * passed over. Before the first shorter head, and again before messages are passed over, the model has to summarise a
+ * harmless text. Null if the job has to wait for better times.
  */
 export function afterRefusal(self: Run, error: unknown, { job, work }: Attempt): 'read less' | 'leave out' | null {
   const { failures } = job.conversation;

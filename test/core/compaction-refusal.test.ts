@@ -133,6 +133,40 @@ describe('a summariser that', () => {
   });
 });
 
+const breakdowns = {
+  'refuses everything': refusals.refuses,
+  'says nothing': () => ({ text: '' }),
+  'is down': () => {
+    throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'the server is restarting' });
+  },
+} satisfies Readonly<Record<string, () => Said>>;
+
+/** Refuses one message, and stops working after so many calls. */
+const breakingAfter =
+  (calls: number, fail: () => Said): Script =>
+  (request, options) =>
+    options.count > calls ? fail() : refusing(refusals.refuses)(request, options);
+
+describe('a summariser that stops working in the middle of a run', () => {
+  it.each(Object.entries(breakdowns))('and %s makes nothing be left out', async (_, fail) => {
+    for (let calls = 1; calls <= 12; calls += 1) {
+      const model = scriptedModel(breakingAfter(calls, fail), { window: 32_000 });
+      await using world = await createWorld({ model, window: 3000 });
+      await talk(world);
+      await runOften(world, 5);
+      for (const [from = 0, to = 0] of await leftOutIn(world)) {
+        expect({ calls, holds: from <= 5 && to >= 5 }).toEqual({ calls, holds: true });
+      }
+      model.script = refusing(refusals.refuses);
+      await runOften(world, 4);
+      await expectCovered(world);
+      expect(await world.conversation()).toMatchObject({ failures: 0, lastError: null });
+      expect(await leftOutIn(world)).toHaveLength(1);
+      expect(await remembered(world)).toContain('Ada keeps 11 boats.');
+    }
+  });
+});
+
 describe('summaries of what was deleted', () => {
   it('are condensed without a model', async () => {
     const model = scriptedModel(faithful, { window: 32_000 });

@@ -2,11 +2,7 @@ import { type Commands, createCommands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import type { Maintenance } from '../compaction/maintenance.ts';
-import { askForRewrite } from '../compaction/rewrite-request.ts';
 import { createSweeper, type Sweeper } from '../compaction/sweeper.ts';
-import { inspectContext } from '../context/inspection.ts';
-import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
-import { previewContext, withQuestion } from '../context/preview.ts';
 import { createProfiles, type Profiles } from '../context/profile.ts';
 import { createRequestRecorder } from '../context/record-request.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
@@ -16,13 +12,11 @@ import { createHeldReplies, type HeldReplies } from '../conversation/held-replie
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { createSend, type Send } from '../conversation/send.ts';
-import { newestMessage } from '../conversation/snapshot.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
-import { describe, StrataError } from '../domain/errors.ts';
+import { describe } from '../domain/errors.ts';
 import { platformOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createHookRunner } from '../hooks/runner.ts';
-import { reportFocus } from '../memory/focus.ts';
 import { instructionsFor } from '../memory/recall.ts';
 import { createMemories, type Memories } from '../memory/service.ts';
 import { type Breaker, createBreaker } from '../models/breaker.ts';
@@ -31,7 +25,6 @@ import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import { createEvents } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { QueueHandler } from '../ports/queue.ts';
-import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { withPauses } from '../search/reranker-pauses.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
@@ -41,6 +34,7 @@ import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { createErrorLog } from '../util/error-log.ts';
 import { onFirstUse } from '../util/on-first-use.ts';
 import { checkBotOptions } from './checked-options.ts';
+import { createCommandServices } from './command-services.ts';
 import { createEngines, type Engines } from './engines.ts';
 import { guardedChannel, guardedLog, guardedModels } from './guarded-parts.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
@@ -214,86 +208,3 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
   const actors = createActors({ ...shared, outbox, children, open: () => !closing.signal.aborted });
   return { actors, outbox, children };
 }
-
-interface CommandNeeds extends MaintenanceSide {
-  readonly services: Services;
-  readonly memories: Memories;
-  readonly channels: Channels;
-}
-
-function createCommandServices(options: BotOptions, needs: CommandNeeds): CommandServices {
-  const { services, memories, channels, profiles, engines, maintain } = needs;
-  const self: CommandServices = {
-    ...services,
-    memories,
-    async inspect(conversation) {
-      const snapshot = await readView(services, conversation);
-      const profile = await profiles.of(snapshot.conversation);
-      const newest = newestMessage(snapshot);
-      // In conversations the bot never answers, the newest message has no sections of its own.
-      const listens = services.agents.agentFor(conversation.key).mode === 'observe';
-      const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest, profile });
-      const focus = newest === null ? null : reportFocus(newest);
-      return inspectContext(services, { profile, snapshot, volatile, focus });
-    },
-    profile: (conversation) => profiles.of(conversation),
-    async preview(conversation, text) {
-      const now = services.clock.now();
-      const asked = withQuestion(await readView(services, conversation), text, { now });
-      const profile = await profiles.of(conversation);
-      return await previewContext(services, {
-        ...asked,
-        profile,
-        volatile: await volatileFor(services, { ...asked, profile }),
-        now,
-      });
-    },
-    compact: (conversation: Conversation, instruction) => compactNow(needs, conversation, instruction),
-    async rewrite(conversation, summary, wish) {
-      const { info } = engines.for({ agentId: services.agents.agentFor(conversation.key).id });
-      if (!info.ownsCompaction)
-        throw new StrataError('USAGE', { problem: `The context engine ${info.id} of this agent writes no summaries.` });
-      await askForRewrite(services, { conversation, summary, wish });
-    },
-    extract: (conversation: Conversation) => {
-      const signal = AbortSignal.timeout(EXTRACT_LIMIT_MS);
-      return maintain({ conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal });
-    },
-    linkTo: async (message) => (await channels.get(platformOf(message.conversation))?.linkTo(message)) ?? null,
-    commandPrefix: (conversation) => channels.get(platformOf(conversation))?.traits.commandPrefix ?? '/',
-    dataLocation: options.dataLocation ?? 'the store of this bot',
-    inspectorLink: options.inspectorLink ?? (() => null),
-    configTrouble: options.configTrouble ?? (() => null),
-    // Loaded with the first picture.
-    picture: async (conversation) => (await import('../inspection/picture.ts')).pictureOf(self, conversation),
-  };
-  return self;
-}
-
-/** Without maintenance, an engine can only remove messages. */
-async function compactNow(
-  { services, profiles, engines, maintain }: CommandNeeds,
-  conversation: Conversation,
-  instruction: string | null,
-): Promise<MaintainResult> {
-  const profile = await profiles.of(conversation);
-  const engine = engines.for(profile);
-  const signal = AbortSignal.timeout(COMPACT_LIMIT_MS);
-  if (engine.info.ownsCompaction)
-    return await maintain({ conversationId: conversation.id, trigger: 'manual', instruction, signal });
-  const snapshot = await readView(services, conversation);
-  const readUpto = snapshot.conversation.nextSeq - 1;
-  const now = services.clock.now();
-  const { compacted, reason } = await engine.compact({ profile, snapshot, readUpto, reason: 'manual', now });
-  return { changed: compacted, reason };
-}
-
-async function readView({ store }: Services, { id, key }: Conversation): Promise<ContextSnapshot> {
-  const snapshot = await store.transcript.context(id, { maxEntries: MAX_TAIL_ENTRIES });
-  if (snapshot === null) throw new StrataError('CONVERSATION_UNKNOWN', { key });
-  return snapshot;
-}
-
-/** A person waits for the result of `/compact`; longer work continues in the background. */
-const COMPACT_LIMIT_MS = 10 * 60_000;
-const EXTRACT_LIMIT_MS = 60_000;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
-import type { ModelMessage, ModelPart, ModelRequest, ToolSpec } from '../../src/adapter-kit.ts';
+import type { ModelMessage, ModelPart, ModelRequest, ToolCall, ToolSpec } from '../../src/adapter-kit.ts';
+import { contentFault } from '../../src/compaction/content-audit.ts';
 
 const model = createOfflineModel();
 const open = new AbortController().signal;
@@ -364,6 +365,21 @@ describe('tools', () => {
     }
   });
 
+  test('asks tool_help once, even if its answer is shortened', async () => {
+    const inputSchema = { type: 'object', properties: { tool: { type: 'string', enum: ['roll_dice'] } } };
+    const help: ToolSpec = { name: 'tool_help', description: 'Describes a tool', inputSchema };
+    const call: ToolCall = { callId: 'c', tool: 'tool_help', input: { tool: 'roll_dice' } };
+    const cut = JSON.stringify(rollDice).replace(/.{20}$/u, '[... 20 characters left out ...]');
+    const after: ModelMessage[] = [
+      { role: 'assistant', text: '', calls: [call] },
+      { role: 'tool', results: [{ callId: 'c', tool: 'tool_help', text: cut, isError: false }] },
+    ];
+    const known = callsIn(await partsOf(requestOf({ ask: 'roll a d6', tools: [help, rollDice], after })));
+    expect(known).toEqual([{ tool: 'roll_dice', input: { sides: 6, count: 1 } }]);
+    const unknown = callsIn(await partsOf(requestOf({ ask: 'roll a d6', tools: [help], after })));
+    expect(unknown.map(({ tool }) => tool)).toEqual(['roll_dice']);
+  });
+
   test('reports a result or error without calling again', async () => {
     const tools = [rollDice];
     const told = await partsOf(requestOf({ ask: 'roll a d6', tools, after: afterCall('roll_dice', '{"total":4}') }));
@@ -403,8 +419,18 @@ describe('tools', () => {
   });
 
   test('a search that found nothing is admitted', async () => {
-    const scene = { ask: 'Where did I park the car?', tools: [search], after: afterCall('transcript_search', '[]') };
-    expect(await answer(scene)).toMatch(/found nothing/);
+    const results = [
+      '[]',
+      '{"found":0,"messages":[]}',
+      '{"found":1,"messages":[{"by":"<tool>","text":"Elm Street."}]}',
+    ];
+    for (const result of results) {
+      const after = afterCall('transcript_search', result);
+      const scene = { ask: 'Where did I park the car? It is late.', tools: [search], after };
+      const text = await answer(scene);
+      expect(text).not.toMatch(/found"|Elm/);
+      expect(await answer({ ...scene, ask: 'Where did I park the car?' })).toMatch(/found nothing/);
+    }
   });
 });
 
@@ -499,6 +525,20 @@ describe('maintenance', () => {
     expect(savedIn(parts)).toEqual([]);
     expect(summaryIn(parts)).toBe('Small talk with Ada.');
     expect(textIn(await partsOf(maintenance('extract', { text, tools: [memorySave] })))).toBe('NOTHING');
+  });
+
+  test('names what a person said, even if known or long', async () => {
+    const head = '[#7 | 2026-03-02 Mon 09:08 | Weiß]';
+    const known = 'Ich habe die Rähmchen ausgeschmolzen und das Wachs in den Keller gestellt.';
+    const long = 'Der Chor hat gestern den zweiten Satz durchgesungen, die Tenöre waren dabei etwas zu laut.';
+    const reply = '[#8 | 2026-03-02 Mon 09:08 | <assistant>] Interesting. Tell me more if you like.';
+    for (const said of [known, long, `${known} ${long}`]) {
+      const transcript = `<transcript-abc>\n${head} ${said}\n${reply}\n</transcript-abc>`;
+      const text = `Earlier summaries:\n<earlier-abc>\n[#1 to #6] Lütfi: ${known}\n</earlier-abc>\n\n${transcript}`;
+      const summary = summaryIn(await partsOf(maintenance('compact', { text })));
+      expect(contentFault(summary, `${said} Interesting. Tell me more if you like.`)).toBeNull();
+      expect(summary).toMatch(/^Weiß: /u);
+    }
   });
 
   test('after its calls were taken it ends', async () => {

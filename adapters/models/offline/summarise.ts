@@ -9,6 +9,7 @@ import { overlap, topicWords } from './words.ts';
 /** A candidate sentence for the summary, with its score. */
 interface Candidate {
   readonly text: string;
+  readonly byPerson: boolean;
   readonly score: number;
   readonly order: number;
 }
@@ -45,11 +46,29 @@ export function summarise(lines: readonly Line[], options: SummaryOptions): stri
   const budget = Math.max(MIN_TOKENS, Math.floor(countText(source) * options.share));
   const candidates = lines.flatMap((line, index) => candidatesOf(line, index, options));
   const chosen = choose(candidates, budget, options.known);
-  return chosen.length === 0 ? smallTalk(lines, options.names) : chosen.join(' ');
+  if (chosen.some(({ byPerson }) => byPerson)) return textOf(chosen);
+  // All that people said is known, or too long: a summary that leaves them out would not be about the source.
+  return headline(candidates, budget) ?? smallTalk(lines, options.names);
+}
+
+/** The best sentence of a person, as far as there is room for it. */
+function headline(candidates: readonly Candidate[], budget: number): string | null {
+  const [best] = candidates
+    .filter(({ byPerson, score }) => byPerson && score > 0)
+    .toSorted((a, b) => b.score - a.score);
+  return best === undefined ? null : shortenTo(best.text, budget);
+}
+
+function shortenTo(text: string, tokens: number): string {
+  return shorten(text, Math.floor(text.length * Math.min(1, tokens / countText(text))));
+}
+
+function textOf(chosen: readonly Candidate[]): string {
+  return chosen.map(({ text }) => text).join(' ');
 }
 
 /** The best ones that fit, without repetitions. */
-function choose(candidates: readonly Candidate[], budget: number, known: string): readonly string[] {
+function choose(candidates: readonly Candidate[], budget: number, known: string): readonly Candidate[] {
   const kept: Candidate[] = [];
   let left = budget;
   const best = candidates.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score || b.order - a.order);
@@ -65,7 +84,7 @@ function choose(candidates: readonly Candidate[], budget: number, known: string)
     kept.push(candidate);
     left -= tokens;
   }
-  return kept.toSorted((a, b) => a.order - b.order).map(({ text }) => text);
+  return kept.toSorted((a, b) => a.order - b.order);
 }
 
 function candidatesOf(line: Line, index: number, { names }: SummaryOptions): readonly Candidate[] {
@@ -78,11 +97,13 @@ function candidatesOf(line: Line, index: number, { names }: SummaryOptions): rea
   return [
     ...findings.map((finding, place) => ({
       text: sayFinding(finding, name),
+      byPerson: line.byPerson,
       score: KIND_SCORES[finding.kind] + finding.importance,
       order: index + place / 100,
     })),
     ...others.map((clause, place) => ({
       text: retell(clause, { ...line, author: name }),
+      byPerson: line.byPerson,
       score: worthOf(clause, line),
       order: index + (50 + place) / 100,
     })),
@@ -127,9 +148,12 @@ function smallTalk(lines: readonly Line[], names: Names): string {
 export function condense(texts: readonly string[], share: number): string {
   const source = texts.join('\n');
   const budget = Math.max(MIN_TOKENS, Math.floor(countText(source) * share));
-  const candidates = texts.flatMap(sentencesOf).map((text, order) => ({ text, order, score: worthInSummary(text) }));
+  const candidates = texts.flatMap(sentencesOf).map((text, order) => ({
+    ...{ text, order, byPerson: true },
+    score: worthInSummary(text),
+  }));
   const chosen = choose(candidates, budget, '');
-  return chosen.length === 0 ? shorten(source.replace(/\s+/g, ' '), budget * 3) : chosen.join(' ');
+  return chosen.length === 0 ? shorten(source.replace(/\s+/g, ' '), budget * 3) : textOf(chosen);
 }
 
 function worthInSummary(sentence: string): number {

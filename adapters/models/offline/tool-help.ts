@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelRequest, ToolSpec } from '../../../src/adapter-kit.ts';
+import type { ModelRequest, ToolCall, ToolSpec } from '../../../src/adapter-kit.ts';
 import type { Answer } from './answer.ts';
 import type { View } from './view.ts';
 
@@ -7,6 +7,7 @@ import type { View } from './view.ts';
 const HELP = 'tool_help';
 
 const helpSchema = z.object({ properties: z.object({ tool: z.object({ enum: z.array(z.string()) }) }) });
+const askSchema = z.object({ tool: z.string() });
 const specSchema = z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.json()) });
 
 export interface OfferedTools {
@@ -26,8 +27,15 @@ export function offeredTools({ tools }: Pick<ModelRequest, 'tools'>, { calls }: 
     }),
   );
   const known = new Map(tools.filter(({ name }) => name !== HELP).map((tool) => [tool.name, tool]));
-  for (const name of names) known.set(name, opened.get(name) ?? { name, description: '', inputSchema: {} });
-  return { tools: [...known.values()], undescribed: new Set(names.filter((name) => !opened.has(name))) };
+  for (const name of names) {
+    known.set(name, opened.get(name) ?? known.get(name) ?? { name, description: '', inputSchema: {} });
+  }
+  // In a full window the answer of `tool_help` is shortened: asking again would not help.
+  const asked = new Set(calls.map(({ call }) => askedFor(call)));
+  return {
+    tools: [...known.values()],
+    undescribed: new Set(names.filter((name) => !opened.has(name) && !asked.has(name))),
+  };
 }
 
 /** The view without what was only asked of `tool_help`. */
@@ -39,6 +47,11 @@ export function withoutHelp(view: View): View {
 export function helpFirst(answer: Answer, { undescribed }: Pick<OfferedTools, 'undescribed'>): Answer {
   const unknown = answer.calls.find(({ tool }) => undescribed.has(tool));
   return unknown === undefined ? answer : { text: '', calls: [{ tool: HELP, input: { tool: unknown.tool } }] };
+}
+
+/** The tool that a call of `tool_help` is about; null for other calls. */
+function askedFor({ tool, input }: ToolCall): string | null {
+  return tool === HELP ? (askSchema.safeParse(input).data?.tool ?? null) : null;
 }
 
 function specIn(text: string): ToolSpec | null {

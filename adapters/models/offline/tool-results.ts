@@ -68,8 +68,7 @@ const recordSchema = z.looseObject({
 /** Statements in a result: labelled lines, lists of memories, or JSON with texts. */
 function foundIn(text: string, source: 'memory' | 'message'): readonly Statement[] {
   const json = parseJson(text) ?? cutJson(text);
-  const records = json === undefined ? [] : recordsIn(json);
-  const found = records.length > 0 ? records : text.split('\n').map(fromLine);
+  const found = typeof json === 'object' && json !== null ? recordsIn(json) : text.split('\n').map(fromLine);
   return found
     .filter((statement) => statement.text.trim() !== '')
     .flatMap((statement) => sentencesOf(statement.text).map((sentence) => ({ ...statement, text: sentence })))
@@ -101,8 +100,8 @@ function recordsIn(value: JsonValue): readonly Found[] {
   if (record?.text !== undefined) {
     const line = fromLine(record.text);
     const author = record.author ?? record.by ?? line.author;
-    // The bot's own words are not knowledge.
-    if (author === '<you>') return [];
+    // What the bot or a tool said is not knowledge.
+    if (author === '<you>' || author === '<tool>') return [];
     const at = record.at?.slice(0, 16).replace('T', ' ');
     return [{ text: line.text, author, when: at ?? record.saidOn ?? line.when }];
   }

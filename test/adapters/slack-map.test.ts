@@ -173,7 +173,7 @@ describe('places', () => {
     const thread = { teamId: TEAM, channelId: GENERAL, threadTs: '1700000000.123456' };
     expect(placeOfKey(keyOf(thread))).toEqual(thread);
     expect(placeOfKey(keyOf({ ...thread, threadTs: null })).threadTs).toBeNull();
-    expect(conversationsOf(TEAM, { channelId: GENERAL, ts: '2', threadTs: '1' })).toHaveLength(3);
+    expect(conversationsOf(TEAM, { channelIds: [GENERAL], ts: '2', threadTs: '1' })).toHaveLength(3);
   });
 
   test('the thread follows from the message and the settings alone', () => {

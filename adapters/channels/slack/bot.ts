@@ -7,6 +7,7 @@ import {
   type MessageAt,
   type Post,
 } from '../../../src/adapter-kit.ts';
+import { createChannelIds } from './channel-ids.ts';
 import { createButtons } from './commands/buttons.ts';
 import { createCommandHandlers } from './commands/commands.ts';
 import { createHome } from './commands/home.ts';
@@ -145,8 +146,10 @@ function createIntake(
   { threads, poster, rate }: Pick<Sender, 'poster'> & { readonly threads: Threads; readonly rate: PostRate },
 ): Intake {
   const { workspace, settings, state, sink, clock, log, signal } = options;
+  const channelIds = createChannelIds({ state, clock, log, teamId: workspace.teamId });
+  workspace.web.redirect(channelIds.current);
   const places = createPlaces(workspace, { clock, signal });
-  const base = { workspace, settings, sink, places, state, clock, log, signal, threads, rate };
+  const base = { channelIds, workspace, settings, sink, places, state, clock, log, signal, threads, rate };
   const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });

@@ -44,6 +44,7 @@ const EVENTS = [
   'app_mention',
   'app_uninstalled',
   'channel_deleted',
+  'channel_id_changed',
   'channel_left',
   'channel_shared',
   'channel_unshared',

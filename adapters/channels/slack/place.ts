@@ -51,10 +51,10 @@ export function threadOf({ isDirect: direct, ts, threadTs, mentionsBot }: Said, 
 /** Every conversation that may contain the message: an edit may have added or removed the deciding mention. */
 export function conversationsOf(
   teamId: string,
-  { channelId, ts, threadTs }: Pick<Said, 'channelId' | 'ts' | 'threadTs'>,
+  { channelIds, ts, threadTs }: Pick<Said, 'ts' | 'threadTs'> & { readonly channelIds: readonly string[] },
 ): readonly ConversationKey[] {
-  const threads = new Set([threadTs ?? ts, ts, null]);
-  return [...threads].map((thread) => keyOf({ teamId, channelId, threadTs: thread }));
+  const threads = [...new Set([threadTs ?? ts, ts, null])];
+  return channelIds.flatMap((channelId) => threads.map((thread) => keyOf({ teamId, channelId, threadTs: thread })));
 }
 
 /** Slack's timestamps are seconds with six decimals, unique in their channel. */

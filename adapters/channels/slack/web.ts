@@ -9,7 +9,23 @@ const RETRIES = { retries: 0 };
 const TIME_LIMIT_MS = 15_000;
 const API_URL = 'https://slack.com/api/';
 
-export type Web = webApi.WebClient;
+/** The library's client. Every call that names a channel goes through `apiCall`. */
+export class Web extends webApi.WebClient {
+  #current = async (channel: string): Promise<string> => channel;
+
+  /** From now on, a call for a channel names the id that `current` returns. */
+  redirect(current: (channel: string) => Promise<string>): void {
+    this.#current = current;
+  }
+
+  override async apiCall(method: string, options: Record<string, unknown> = {}): Promise<webApi.WebAPICallResult> {
+    const named = Object.entries(options).filter(([name]) => name === 'channel' || name === 'channel_id');
+    const channels = await Promise.all(
+      named.map(async ([name, id]) => [name, typeof id === 'string' ? await this.#current(id) : id] as const),
+    );
+    return await super.apiCall(method, { ...options, ...Object.fromEntries(channels) });
+  }
+}
 
 export interface WebOptions {
   readonly settings: Pick<SlackSettings, 'api_url'>;
@@ -19,7 +35,7 @@ export interface WebOptions {
 }
 
 export function createWeb(token: string | undefined, options: WebOptions): Web {
-  return new webApi.WebClient(token, clientOptions(options));
+  return new Web(token, clientOptions(options));
 }
 
 export function clientOptions({ settings, log, signal }: WebOptions) {

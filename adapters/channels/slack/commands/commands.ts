@@ -207,7 +207,8 @@ async function forget(parts: CommandServices, visit: Visit, { options }: ReplyCo
   const who = { userId: visit.userId, rights: invocation.rights, isDirect: invocation.audience === 'dm' };
   const refused = mayForget(author, who);
   if (refused !== null) return await answer(parts, visit, { reply: refused });
-  const said = { channelId: visit.channelId, ts, threadTs: thread === '' ? null : thread };
+  const channelIds = await parts.channelIds.all(visit.channelId);
+  const said = { channelIds, ts, threadTs: thread === '' ? null : thread };
   for (const conversation of conversationsOf(parts.workspace.teamId, said)) {
     await parts.sink.removed({ conversation, externalIds: [ts] });
   }

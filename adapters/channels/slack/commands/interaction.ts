@@ -8,6 +8,7 @@ import {
   type Log,
 } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
+import type { ChannelIds } from '../channel-ids.ts';
 import { isDirect, keyOf } from '../place.ts';
 import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -22,6 +23,7 @@ export interface VisitOptions {
   readonly settings: SlackSettings;
   readonly sink: ChannelSink;
   readonly places: Places;
+  readonly channelIds: ChannelIds;
   readonly buttons: Buttons;
   readonly responder: Responder;
   readonly log: Log;
@@ -53,14 +55,15 @@ const MAX_ROLE_AGE_MS = 60_000;
 /** Null if the access lists exclude the person or the place. */
 export async function invocationOf(options: VisitOptions, visit: Visit): Promise<CommandInvocation | null> {
   const { settings, workspace, places } = options;
-  const { userId, channelId } = visit;
+  const { userId } = visit;
+  const channelId = await options.channelIds.first(visit.channelId);
   const user = await places.user(userId, MAX_ROLE_AGE_MS);
   const isOutsider = isForeign(user, { home: user?.team_id ?? visit.teamId, own: workspace.teamId });
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
-    conversation: await conversationOf(options, visit),
+    conversation: await conversationOf(options, { ...visit, channelId }),
     ...(await heardIn(places, { id: channelId, type: null })),
     author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',

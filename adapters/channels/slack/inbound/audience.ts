@@ -7,7 +7,8 @@ import {
   type HeardBy,
   type Log,
 } from '../../../../src/adapter-kit.ts';
-import { keyOf, placeOfKey } from '../place.ts';
+import type { ChannelIds } from '../channel-ids.ts';
+import { isDirect, keyOf, placeOfKey } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
 
 const MAX_KNOWN = 5_000;
@@ -22,6 +23,7 @@ export interface AudienceOptions {
   readonly teamId: string;
   readonly sink: ChannelSink;
   readonly places: Places;
+  readonly channelIds: Pick<ChannelIds, 'all'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly purgeOnLeave: boolean;
@@ -45,9 +47,14 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(conversation, audience);
   };
-  /** The channel's own conversation and those of its threads. */
-  const inChannel = (channelId: string) =>
-    options.sink.conversations.within(keyOf({ teamId: options.teamId, channelId, threadTs: null }));
+  /** The channel's own conversation and those of its threads, under each id that it had. */
+  async function* inChannel(id: string) {
+    const { sink, teamId, channelIds } = options;
+    for (const channelId of await channelIds.all(id)) {
+      if (isDirect(channelId, null) !== isDirect(id, null)) continue;
+      yield* sink.conversations.within(keyOf({ teamId, channelId, threadTs: null }));
+    }
+  }
   const apply = async (channelId: string, audience: Audience): Promise<void> => {
     for await (const { conversation } of inChannel(channelId)) {
       remember(conversation, audience);

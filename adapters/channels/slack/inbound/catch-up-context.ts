@@ -1,4 +1,5 @@
 import type { ChannelSink, Clock, ConversationKey, Log, StateStore } from '../../../../src/adapter-kit.ts';
+import type { ChannelIds } from '../channel-ids.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
@@ -6,6 +7,7 @@ import type { Workspace } from '../workspace.ts';
 export interface CatchUpContext {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
+  readonly channelIds: Pick<ChannelIds, 'first'>;
   readonly sink: ChannelSink;
   readonly state: StateStore;
   readonly clock: Clock;

@@ -11,6 +11,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
+import type { ChannelIds } from '../channel-ids.ts';
 import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
 import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
@@ -27,6 +28,7 @@ export interface ContextOptions {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly places: Places;
+  readonly channelIds: Pick<ChannelIds, 'all'>;
   readonly firstMessages: FirstMessages;
   readonly userContexts: UserContexts;
   readonly files: FileOptions;

@@ -9,6 +9,8 @@ export type Incoming =
   | { readonly kind: 'removal'; readonly channel: string; readonly ts: string; readonly threadTs: string | null }
   /** The readers of the channel have changed: to `audience`, or if that is null, to what a lookup shows. */
   | { readonly kind: 'conversion'; readonly channel: string; readonly audience: Audience | null }
+  /** The channel has another id from now on. */
+  | { readonly kind: 'renumbering'; readonly channel: string; readonly to: string }
   /** The bot is no longer in the channel. */
   | { readonly kind: 'leaving'; readonly channel: string };
 
@@ -43,6 +45,7 @@ export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused 
   const { type = '', subtype = '' } = kindSchema.safeParse(event).data ?? {};
   const shared = SHARING.get(type);
   if (shared !== undefined) return readPlaceChange(event, { kind: 'conversion', audience: shared });
+  if (type === 'channel_id_changed') return readRenumbering(event);
   if (LEAVING.has(type)) return readPlaceChange(event, { kind: 'leaving' });
   if (type !== 'message' && type !== 'app_mention') return null;
   if (subtype === 'message_changed') return readEdit(event, isShared);
@@ -84,6 +87,25 @@ function readPlaceChange(event: unknown, change: PlaceChange): Incoming | Refuse
   const read = placedSchema.safeParse(event);
   if (!read.success) return malformed(read.error);
   return { ...change, channel: read.data.channel };
+}
+
+const renumberedSchema = z.object({ old_channel_id: z.string().min(1), new_channel_id: z.string().min(1) });
+
+function readRenumbering(event: unknown): Incoming | Refused {
+  const read = renumberedSchema.safeParse(event);
+  if (!read.success) return malformed(read.error);
+  const { old_channel_id: channel, new_channel_id: to } = read.data;
+  return { kind: 'renumbering', channel, to };
+}
+
+/** The same with another id of the channel. */
+export function withChannel(incoming: Incoming, channel: string): Incoming {
+  if (incoming.kind !== 'message' && incoming.kind !== 'edit') return { ...incoming, channel };
+  return { ...incoming, message: { ...incoming.message, channel } };
+}
+
+export function channelOf(incoming: Incoming): string {
+  return incoming.kind === 'message' || incoming.kind === 'edit' ? incoming.message.channel : incoming.channel;
 }
 
 function malformed({ issues }: z.ZodError): Refused {

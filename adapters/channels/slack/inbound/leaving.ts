@@ -22,6 +22,7 @@ export function endingOf(event: unknown): Ending | null {
 const NAMESPACES = [
   'slack.asked',
   'slack.beginnings',
+  'slack.channels',
   'slack.drafts',
   'slack.gap',
   'slack.greeted',

@@ -97,9 +97,8 @@ export async function unheardChannels(
     used.add(cursor);
     await pace();
     const page = await readPage(context, cursor);
-    found.push(
-      ...page.channels.map(({ id }) => id).filter((id) => !heard.has(id) && servesPlace(context.settings, id)),
-    );
+    const ids = await Promise.all(page.channels.map(({ id }) => context.channelIds.first(id)));
+    found.push(...ids.filter((id) => !heard.has(id) && servesPlace(context.settings, id)));
     cursor = page.response_metadata?.next_cursor ?? '';
   }
   const since = (newest - MARGIN_S).toFixed(6);

@@ -1,10 +1,12 @@
 import type { ChannelSink, QuotedMessage } from '../../../../src/adapter-kit.ts';
+import type { ChannelIds } from '../channel-ids.ts';
 import { conversationsOf } from '../place.ts';
 import type { WireMessage } from '../wire.ts';
 
 export interface QuoteOptions {
   readonly workspace: { readonly teamId: string };
   readonly sink: Pick<ChannelSink, 'conversations'>;
+  readonly channelIds: Pick<ChannelIds, 'all'>;
 }
 
 type Attachment = NonNullable<WireMessage['attachments']>[number];
@@ -35,11 +37,12 @@ async function asKept(
 
 /** Null if Slack's own text may be quoted; empty if the message was forgotten. */
 export async function keptText(
-  { sink, workspace }: QuoteOptions,
-  { ts, ...place }: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null },
+  { sink, workspace, channelIds }: QuoteOptions,
+  { channelId, ts, threadTs }: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null },
   quotation: Pick<QuotedMessage, 'quotedIn' | 'shown'>,
 ): Promise<string | null> {
-  const conversations = conversationsOf(workspace.teamId, { ...place, ts });
+  const holders = { channelIds: await channelIds.all(channelId), ts, threadTs };
+  const conversations = conversationsOf(workspace.teamId, holders);
   return await sink.conversations.textOf({ conversations, externalId: ts, ...quotation });
 }
 

@@ -5,7 +5,7 @@ import { PLATFORM } from '../place.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { ReadLater } from './catch-up-context.ts';
 import { createInbox, type Inbox, type Parked } from './inbox.ts';
-import { messageName, nameOf, type RawEvent, readIncoming } from './incoming.ts';
+import { channelOf, type Incoming, messageName, nameOf, type RawEvent, readIncoming, withChannel } from './incoming.ts';
 import { createTaker, type Taker, type TakerOptions } from './take.ts';
 
 export interface ReceiverOptions extends TakerOptions {
@@ -49,12 +49,14 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
     void track(finish({ parts, taker, inbox }, parked, work));
   return {
     async event(raw) {
-      const incoming = readIncoming(raw);
-      if (incoming === null) return;
-      if (incoming.kind === 'dropped') {
-        const { reason, problem } = incoming;
+      const read = readIncoming(raw);
+      if (read === null) return;
+      if (read.kind === 'dropped') {
+        const { reason, problem } = read;
         return parts.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
       }
+      // At once, so that an event right behind the change finds its conversation.
+      const incoming = read.kind === 'renumbering' ? read : await placed(parts, read);
       // Deleted text must not return with the next start.
       if (incoming.kind === 'removal') await inbox.forget(messageName(incoming.channel, incoming.ts));
       const work = track(taker.take(incoming));
@@ -68,7 +70,7 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
     edited: (message) => taker.take({ kind: 'edit', message, isShared: false }),
     removed: (place) => taker.take({ kind: 'removal', ...place }),
     async recover() {
-      for (const parked of await inbox.list()) finishLater(parked, takeParked(taker, parked));
+      for (const parked of await inbox.list()) finishLater(parked, takeParked(parts, taker, parked));
     },
     async drained() {
       await Promise.allSettled(running);
@@ -100,13 +102,19 @@ async function finish(
       if (signal.aborted) return;
       log.warn('A Slack event is waiting to be stored', { event: parked.name, failures, cause: describe(error) });
       await clock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), { signal }).catch(() => undefined);
-      work = takeParked(taker, parked);
+      work = takeParked(parts, taker, parked);
     }
   }
 }
 
 /** An event of an older version that this one rejects ends here. */
-async function takeParked(taker: Taker, parked: Parked): Promise<void> {
+async function takeParked(parts: ReceiverOptions, taker: Taker, parked: Parked): Promise<void> {
   const incoming = readIncoming(parked);
-  if (incoming !== null && incoming.kind !== 'dropped') await taker.take(incoming);
+  if (incoming !== null && incoming.kind !== 'dropped') await taker.take(await placed(parts, incoming));
+}
+
+/** With the id of the channel that is in the keys of its conversations. */
+async function placed({ channelIds }: ReceiverOptions, incoming: Incoming): Promise<Incoming> {
+  if (incoming.kind === 'renumbering') return incoming;
+  return withChannel(incoming, await channelIds.first(channelOf(incoming)));
 }

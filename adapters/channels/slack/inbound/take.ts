@@ -6,6 +6,7 @@ import {
   type Lanes,
 } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
+import type { ChannelIds } from '../channel-ids.ts';
 import { toInbound, toParts } from '../map.ts';
 import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
 import type { Threads } from '../threads.ts';
@@ -19,6 +20,7 @@ import { withKeptQuotes } from './quotes.ts';
 export interface TakerOptions extends ContextOptions {
   readonly sink: ChannelSink;
   readonly audiences: AudienceWatch;
+  readonly channelIds: ChannelIds;
   readonly threads: Threads;
   readonly followUps: FollowUps;
   readonly signal: AbortSignal;
@@ -58,6 +60,8 @@ export function createTaker(options: TakerOptions): Taker {
           return await takeRemoval(options, incoming);
         case 'conversion':
           return await options.audiences.changed(incoming.channel, incoming.audience);
+        case 'renumbering':
+          return await takeRenumbering(options, incoming);
         case 'leaving':
           return await options.audiences.left(incoming.channel);
       }
@@ -144,7 +148,7 @@ async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming):
   const { message } = coming;
   const refusal = refusalOf(options, message);
   if (refusal !== null) return drop(options, message, refusal);
-  const conversations = holdersOf(options, message);
+  const conversations = await holdersOf(options, message);
   const asked = contextOf(options, coming);
   asked.catch(() => undefined);
   await lanes.run(conversations, async () => {
@@ -160,16 +164,30 @@ async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming):
   });
 }
 
-function holdersOf({ workspace }: TakerOptions, { channel: channelId, ts, thread_ts: threadTs }: WireEventMessage) {
-  return conversationsOf(workspace.teamId, { channelId, ts, threadTs: threadTs ?? null });
+async function holdersOf({ workspace, channelIds }: TakerOptions, message: WireEventMessage) {
+  const { channel, ts, thread_ts: threadTs } = message;
+  return conversationsOf(workspace.teamId, {
+    ...{ ts, threadTs: threadTs ?? null },
+    channelIds: await channelIds.all(channel),
+  });
+}
+
+/** The readers may have changed with the id. */
+async function takeRenumbering(
+  { channelIds, audiences }: TakerOptions,
+  { channel: from, to }: Extract<Incoming, { kind: 'renumbering' }>,
+): Promise<void> {
+  await channelIds.changed({ from, to });
+  await audiences.changed(await channelIds.first(to), null);
 }
 
 /** Before a message that is still on its way is stored: the bot remembers the deletion. */
 async function takeRemoval(
-  { sink, workspace }: TakerOptions,
-  { channel: channelId, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,
+  { sink, workspace, channelIds }: TakerOptions,
+  { channel, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,
 ): Promise<void> {
-  for (const conversation of conversationsOf(workspace.teamId, { channelId, ts, threadTs })) {
+  const holders = { channelIds: await channelIds.all(channel), ts, threadTs };
+  for (const conversation of conversationsOf(workspace.teamId, holders)) {
     await sink.removed({ conversation, externalIds: [ts] });
   }
 }

@@ -1,5 +1,5 @@
-import { webApi } from '@slack/bolt';
-import { clientOptions, type WebOptions } from '../web.ts';
+import type { webApi } from '@slack/bolt';
+import { clientOptions, Web, type WebOptions } from '../web.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Installation } from './installations.ts';
 
@@ -22,7 +22,7 @@ export function installedWorkspace(
   const options = clientOptions(webOptions);
   const withToken: webApi.FetchFunction = (url, request) =>
     options.fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
-  const web = new webApi.WebClient(undefined, { ...options, fetch: withToken });
+  const web = new Web(undefined, { ...options, fetch: withToken });
   return {
     workspace: {
       ...{ web, teamId, userId: botUserId, botId, secret },

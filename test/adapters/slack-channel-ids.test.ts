@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { forgetWorkspace } from '../../adapters/channels/slack/inbound/leaving.ts';
+import { recordLog } from '../fixtures/channel-kit.ts';
+import { ADA, BOB, BOT, DIRECT, GENERAL, GROUP, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { arrived, createState, type Opened, recordSink, until } from '../fixtures/slack/kit.ts';
+
+/** Slack gives a channel another id: when it is shared, converted, or moved. */
+
+const MOVED = 'C0MOVED01';
+const AGAIN = 'C0AGAIN01';
+
+let slack: SlackDouble;
+const { start, stop } = slackForEachTest((fresh) => {
+  slack = fresh;
+});
+
+const known = (bot: Opened, count: number) =>
+  until('the change is known', () => bot.log.lines.filter(({ message }) => message.includes('another id'))[count - 1]);
+const post = async ({ channel }: Opened, conversation: Parameters<Opened['channel']['post']>[0]['conversation']) => {
+  const body = { kind: 'text', text: 'still here' } as const;
+  const { signal } = new AbortController();
+  return await channel.post({ conversation, nonce: '1', body, replyTo: null, attempt: 1 }, { signal });
+};
+
+describe('a channel with another id', () => {
+  test('continues its conversation, and posts under the new id', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'before');
+    const { conversation } = await arrived(bot, 'before');
+    slack.renumber(GENERAL, MOVED);
+    slack.say(MOVED, ADA, 'right behind');
+    expect((await arrived(bot, 'right behind')).conversation).toBe(conversation);
+    await post(bot, conversation);
+    expect(slack.posted(MOVED)).toHaveLength(1);
+    expect(slack.posted(GENERAL)).toEqual([]);
+    expect(await bot.channel.linkTo({ conversation, externalId: slack.posted(MOVED)[0]?.ts ?? '' })).toContain(MOVED);
+  });
+
+  test('continues its threads', async () => {
+    const bot = await start();
+    const { ts } = slack.say(GENERAL, ADA, `<@${BOT}> before`);
+    const { conversation } = await arrived(bot, '@strata before');
+    slack.renumber(GENERAL, MOVED);
+    slack.say(MOVED, ADA, 'after', { thread_ts: ts });
+    expect((await arrived(bot, 'after')).conversation).toBe(conversation);
+    await post(bot, conversation);
+    expect(slack.posted(MOVED)[0]).toMatchObject({ thread_ts: ts });
+  });
+
+  test('applies edits and deletions of earlier messages', async () => {
+    const bot = await start();
+    const first = slack.say(GENERAL, ADA, 'orange');
+    const second = slack.say(GENERAL, ADA, 'secret');
+    const { conversation } = await arrived(bot, 'secret');
+    await arrived(bot, 'orange');
+    slack.renumber(GENERAL, MOVED);
+    const message = { ...first, channel: undefined, text: 'blue', edited: { user: ADA, ts: first.ts } };
+    slack.emit({ type: 'message', subtype: 'message_changed', channel: MOVED, message, ts: first.ts });
+    slack.emit({ type: 'message', subtype: 'message_deleted', channel: MOVED, deleted_ts: second.ts, ts: first.ts });
+    await until('the edit', () => bot.sink.edits.find((edit) => edit.conversation === conversation));
+    await until('the removal', () =>
+      bot.sink.removals.find((one) => one.conversation === conversation && one.externalIds.includes(second.ts)),
+    );
+  });
+
+  test('remembers it after a restart, and reads what it missed', async () => {
+    const state = createState();
+    const sink = recordSink();
+    const bot = await start({ state, sink });
+    slack.say(GENERAL, ADA, 'before');
+    const { conversation } = await arrived(bot, 'before');
+    slack.renumber(GENERAL, MOVED);
+    await known(bot, 1);
+    await stop(bot);
+    slack.store(MOVED, BOB, 'missed');
+    const again = await start({ state, sink });
+    expect((await arrived(again, 'missed')).conversation).toBe(conversation);
+    expect(sink.messages.map(({ text }) => text)).toEqual(['before', 'missed']);
+  });
+
+  test('may change it again, and back', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    for (const [from, to] of [
+      [GENERAL, MOVED],
+      [MOVED, AGAIN],
+      [AGAIN, GENERAL],
+    ] as const) {
+      slack.renumber(from, to);
+      slack.say(to, ADA, `in ${to}`);
+      expect((await arrived(bot, `in ${to}`)).conversation).toBe(conversation);
+    }
+    await post(bot, conversation);
+    expect(slack.posted(GENERAL)).toHaveLength(1);
+  });
+
+  test('ignores a late redelivery of an older change', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    slack.renumber(GENERAL, MOVED);
+    slack.renumber(MOVED, AGAIN);
+    await known(bot, 2);
+    slack.emit({ type: 'channel_id_changed', old_channel_id: GENERAL, new_channel_id: MOVED });
+    await known(bot, 3);
+    await post(bot, conversation);
+    expect(slack.posted(AGAIN)).toHaveLength(1);
+  });
+
+  test('also changes what was stored under the new id before', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'one');
+    await arrived(bot, 'one');
+    slack.renumber(GENERAL, MOVED, { emits: false });
+    const early = slack.say(MOVED, ADA, 'too early');
+    const { conversation } = await arrived(bot, 'too early');
+    slack.emit({ type: 'channel_id_changed', old_channel_id: GENERAL, new_channel_id: MOVED });
+    await known(bot, 1);
+    slack.emit({ type: 'message', subtype: 'message_deleted', channel: MOVED, deleted_ts: early.ts, ts: early.ts });
+    await until('the removal', () => bot.sink.removals.find((one) => one.conversation === conversation));
+    slack.say(MOVED, ADA, 'made private', { subtype: 'channel_convert_to_private' });
+    await until('it is private', () =>
+      bot.sink.audiences.find((one) => one.conversation === conversation && one.audience === 'private'),
+    );
+  });
+
+  test('becomes private with a new id that is private', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    slack.channels.set(GENERAL, { name: 'general', is_private: true });
+    slack.renumber(GENERAL, MOVED);
+    await until('it is private', () =>
+      bot.sink.audiences.find((one) => one.conversation === conversation && one.audience === 'private'),
+    );
+  });
+
+  test('takes commands to its conversation', async () => {
+    const bot = await start();
+    slack.say(STAFF, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    slack.renumber(STAFF, MOVED);
+    await known(bot, 1);
+    slack.slash('status', { channel_id: MOVED });
+    await until('the command', () => bot.sink.commands.find((command) => command.conversation === conversation));
+  });
+
+  test('is unknown once the workspace has removed the app', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    slack.renumber(GENERAL, MOVED);
+    await known(bot, 1);
+    await until('it is stored', async () => (await state.list('slack.channels')).length === 2);
+    await forgetWorkspace({ sink: bot.sink, state, log: recordLog() }, TEAM);
+    expect(await state.list('slack.channels')).toEqual([]);
+  });
+});
+
+describe('a direct message that becomes a group', () => {
+  test('begins a conversation of its own', async () => {
+    const bot = await start({ table: { direct_conversation: 'person' } });
+    const said = slack.say(DIRECT, ADA, 'between us');
+    const direct = await arrived(bot, 'between us');
+    slack.channels.set(DIRECT, { name: 'mpdm-ada--bob--strata-1', is_mpim: true, is_private: true });
+    slack.renumber(DIRECT, MOVED);
+    slack.say(MOVED, BOB, 'hello', { channel_type: 'mpim' });
+    expect(await arrived(bot, 'hello')).toMatchObject({ conversation: `slack:${TEAM}:${MOVED}`, audience: 'private' });
+    await expect(post(bot, direct.conversation)).rejects.toThrow('the channel does not exist');
+    expect(slack.posted(MOVED)).toEqual([]);
+    slack.emit({ type: 'message', subtype: 'message_deleted', channel: MOVED, deleted_ts: said.ts, ts: said.ts });
+    await until('the removal', () => bot.sink.removals.find((one) => one.conversation === direct.conversation));
+  });
+});
+
+describe('a group that becomes a channel', () => {
+  test('stays private', async () => {
+    const bot = await start();
+    slack.say(GROUP, ADA, 'among us');
+    const { conversation } = await arrived(bot, 'among us');
+    slack.channels.set(GROUP, { name: 'plans', is_private: true });
+    slack.renumber(GROUP, MOVED);
+    slack.say(MOVED, ADA, 'more of us', { channel_type: 'group' });
+    expect(await arrived(bot, 'more of us')).toMatchObject({ conversation, audience: 'private' });
+  });
+});

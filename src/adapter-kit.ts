@@ -86,6 +86,7 @@ export { didYouMean } from './util/did-you-mean.ts';
 export { listenAt } from './util/listen.ts';
 export { packageFile } from './util/package-file.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
+export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRedactor } from './util/redactor.ts';
 export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';

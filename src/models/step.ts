@@ -1,5 +1,6 @@
 import { ModelError } from '../domain/errors.ts';
 import type { ChatModel, FinishReason, ModelMessage, ModelRequest, ModelUsage, ToolCall } from '../ports/model.ts';
+import { inputToKeep } from './call-input.ts';
 import { withoutEchoes } from './echoes.ts';
 
 /** The complete result of one model call. */
@@ -49,11 +50,13 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
       case 'retract':
         text = '';
         break;
-      case 'call':
+      case 'call': {
         if (!isCall(part.call)) throw misshapen(model, part);
-        left -= part.call.tool.length + JSON.stringify(part.call.input).length;
-        if (left >= 0) calls.push(part.call);
+        const input = inputToKeep(part.call.input);
+        left -= part.call.tool.length + JSON.stringify(input).length;
+        if (left >= 0) calls.push({ ...part.call, input });
         break;
+      }
       case 'finish':
         end = { finish: part.reason, usage: countedOf(part.usage) };
         break;

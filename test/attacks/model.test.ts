@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/adapter-kit.ts';
 import { ModelError } from '../../src/domain/errors.ts';
+import { defineTool } from '../../src/index.ts';
 import { collectStep, type Step } from '../../src/models/step.ts';
+import { scriptedModel } from '../core/compaction.world.ts';
 import { ask, silentLog } from '../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../fixtures/models-server.ts';
+import { createBotWorld } from '../support/bot-world.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const unreported = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -163,5 +167,43 @@ describe('an answer without end', () => {
     if (kind === 'text') expect(result).toMatchObject({ finish: 'length' });
     else expect(result).toMatchObject({ code: 'MODEL_FAILED' });
     await expect.poll(() => closed).toBe(true);
+  });
+});
+
+describe('a call that nests deeply', () => {
+  const nested = (levels: number) => `{"note":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  const LEVELS = [90, 1000, 3000, 50_000];
+  const isKept = (levels: number) => levels < 100;
+
+  it('leaves the conversation readable', async () => {
+    let answers = 0;
+    const model = scriptedModel(() => {
+      answers += 1;
+      const levels = LEVELS[answers - 1];
+      if (levels === undefined) return { text: 'It rolled.' };
+      return { text: '', calls: [{ callId: 'c', tool: 'roll', input: JSON.parse(nested(levels)) }] };
+    });
+    const roll = defineTool({ name: 'roll', description: 'Rolls.', input: z.looseObject({}), run: () => 'Four.' });
+    await using world = await createBotWorld({ models: [model], tools: [roll], agent: { tools: ['roll'] } });
+    await world.say('Roll.');
+    await world.settled();
+    await world.restart();
+    await world.say('Roll again.');
+    await world.settled();
+    expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['It rolled.', 'It rolled.']);
+    const results = (await world.entries()).flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === 'tool-result' ? [part.isError] : [])),
+    );
+    expect(results).toEqual(LEVELS.map((levels) => !isKept(levels)));
+  });
+
+  it.each([90, 1000])('of %i levels is read from the wire', async (levels) => {
+    const call = { index: 0, id: 'c1', type: 'function', function: { name: 'roll_dice', arguments: nested(levels) } };
+    await using server = await serve((_request, response) => {
+      sse(response, [chunk({ role: 'assistant', tool_calls: [call] }), chunk({}, 'tool_calls')]);
+      response.end('data: [DONE]\n\n');
+    });
+    const { calls } = await step(await openModel(server.url), { maxOutputTokens: 20_000 });
+    expect(calls.map(({ input }) => typeof input)).toEqual([isKept(levels) ? 'object' : 'string']);
   });
 });

@@ -1,7 +1,10 @@
-/** The value, or null for what is no JSON. */
+import { nestsTooDeeply } from '../../../src/adapter-kit.ts';
+
+/** The value, or null for what is no JSON or nests too deeply to be read. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return nestsTooDeeply(value) ? null : value;
   } catch {
     return null;
   }

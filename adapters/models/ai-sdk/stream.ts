@@ -8,6 +8,8 @@ import {
   type ModelPart,
   type ModelRequest,
   type ModelTraits,
+  nestsTooDeeply,
+  TOO_DEEP,
   type ToolSpec,
 } from '../../../src/adapter-kit.ts';
 import { fromUsage } from './billing.ts';
@@ -187,6 +189,7 @@ function toSchema(schema: ToolSpec['inputSchema']): JSONSchema7 {
  */
 function toJson(input: unknown): JsonValue {
   if (typeof input === 'string') return objectText.safeParse(input).data ?? input;
+  if (nestsTooDeeply(input)) return TOO_DEEP;
   return input === undefined ? {} : z.json().parse(input);
 }
 

@@ -122,6 +122,15 @@ describe('a reply as a message', () => {
     expect(embed.description).toBe('\\*\\*not bold\\*\\* [link\\](https://evil.example) \\`x\\`\n\\# no heading');
   });
 
+  test.each([
+    ['[a\\](https://evil.example)', '[a\\\\\\](https://evil.example)'],
+    ['[https://good.example](https://evil.example)', '[https://good.example\\](https://evil.example)'],
+    ['[https://good.example\\](https://evil.example)', '[https://good.example\\\\\\](https://evil.example)'],
+    ['\\*not italic\\*', '\\\\\\*not italic\\\\\\*'],
+  ])('shows %s as it was written', (text, shown) => {
+    expect(toMessage(reply({ text }), []).embed.description).toBe(shown);
+  });
+
   test('pings nobody, and has one line per row', () => {
     const { embed, buttons } = toMessage(
       reply({

@@ -278,11 +278,13 @@ describe('answers', () => {
     const conversation = `slack:${TEAM}:${GENERAL}` as ConversationKey;
     expect(await bot.channel.linkTo({ conversation, externalId: '1.000001' })).toBeNull();
 
-    const cells = [['#1', 'Ada', 'I drink tea', links[1] ?? '']];
+    const cells = [['#1', 'Ada', 'https://evil.example/login', links[1] ?? '']];
     bot.sink.answer = () => ({ ...list, rows: { columns: ['#', 'WHO', 'WHAT', 'LINK'], cells } });
     slack.slash(`memory why ${ID}`);
     const shown = `<${place}/p${second}?thread_ts=${ts}&amp;cid=${GENERAL}|open>`;
-    expect(JSON.stringify((await answered())['blocks'])).toContain(shown);
+    const blocks = JSON.stringify((await answered())['blocks']);
+    expect(blocks).toContain(shown);
+    expect(blocks).toContain('<https://evil.example/login>');
   });
 
   // Shows: K

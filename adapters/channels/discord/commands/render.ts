@@ -98,7 +98,7 @@ const NAMES = /(https?:\/\/\S+|<a?:\w{1,40}:\d{1,20}>)/;
 function plain(text: string): string {
   const marked = text
     .split(NAMES)
-    .map((part, index) => part.replace(index % 2 === 0 ? /[*_`]|~~|\|\||\]\(/g : /[*`]|~~|\|\|/g, escaped))
+    .map((part, index) => part.replace(index % 2 === 0 ? /[\\*_`]|~~|\|\||\]\(/g : /[\\*`]|~~|\|\||\]\(/g, escaped))
     .join('');
   return marked.replace(/^( *)(#{1,3} |- )/gm, '$1\\$2').replace(/^( *\d{1,9})\./gm, '$1\\.');
 }

@@ -79,7 +79,7 @@ function chunks(text: string): readonly string[] {
 function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
   const all = fields.map(({ name, value }) => ({
     type: 'mrkdwn',
-    text: `*${clipEscaped(escapeText(name), 90)}*\n${clipEscaped(fieldText(value), FIELD) || '–'}`,
+    text: `*${clipEscaped(escapeText(name), 90)}*\n${clipEscaped(addressText(value), FIELD) || '–'}`,
     verbatim: true,
   }));
   const count = Math.ceil(all.length / FIELDS);
@@ -96,22 +96,20 @@ function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlo
   if (rows === null) return [];
   return rows.cells.map((cells) => {
     const [first = '', ...rest] = cells.map((cell) => cell.replaceAll('\n', ' '));
-    const line = [
-      `\`${escapeText(first.replaceAll('`', "'")) || '–'}\``,
-      ...rest.filter((cell) => cell !== '').map(cellText),
-    ];
+    const shown = rest.map((cell, index) => (rows.columns[index + 1] === 'LINK' ? linkText(cell) : addressText(cell)));
+    const line = [`\`${escapeText(first.replaceAll('`', "'")) || '–'}\``, ...shown.filter((cell) => cell !== '')];
     const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, seal) : null;
     return section(clipEscaped(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
   });
 }
 
-/** The blocks are verbatim, so Slack creates no links of its own. */
-function cellText(cell: string): string {
+/** The address of a message. */
+function linkText(cell: string): string {
   return isAddress(cell) ? `<${escapeText(cell)}|open>` : escapeText(cell);
 }
 
-/** As for cells, but the address stays readable. */
-function fieldText(value: string): string {
+/** The blocks are verbatim, so Slack creates no links of its own. What people wrote never hides where a link leads. */
+function addressText(value: string): string {
   return isAddress(value) ? `<${escapeText(value)}>` : escapeText(value);
 }
 

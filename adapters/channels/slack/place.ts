@@ -62,6 +62,14 @@ export function timeOf(ts: string): number {
   return Math.round(Number(ts) * 1000);
 }
 
+/** Maximum difference between Slack's clock and this machine's. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** The earliest timestamp that Slack can give a message that is sent at this time. */
+export function earliestTs(at: number): string {
+  return ((at - CLOCK_SKEW_MS) / 1000).toFixed(6);
+}
+
 export function isNewer(one: string, other: string): boolean {
   return Number(one) > Number(other);
 }

@@ -1,34 +1,16 @@
 import { z } from 'zod';
-import {
-  type Clock,
-  type ConversationKey,
-  cleanText,
-  describe,
-  type Log,
-  parseKey,
-  type StateStore,
-} from '../../../../src/adapter-kit.ts';
-import { isOwn } from '../map.ts';
+import { type ConversationKey, cleanText, describe } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf, persistently } from '../web.ts';
-import { historySchema, type WireMessage } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 import type { DraftRate } from './draft-rate.ts';
-import { EVENT_TYPE, type TakenDraft } from './post.ts';
+import { DRAFTS, type NotedDraftContext, removeDraft, removeNoted, sweepDrafts } from './noted-drafts.ts';
+import type { TakenDraft } from './post.ts';
 
-const NAMESPACE = 'slack.drafts';
 /** Slack accepts 12,000 characters at once; a longer draft is not useful. */
-const LONGEST = 11_000;
+const MAX_DRAFT_LENGTH = 11_000;
 
-export interface DraftContext {
-  readonly workspace: Workspace;
-  readonly state: StateStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Ends waiting. */
-  readonly signal: AbortSignal;
+export interface DraftContext extends NotedDraftContext {
   readonly threads: Threads;
   readonly rate: DraftRate;
   readonly settings: Pick<SlackSettings, 'streaming' | 'streaming_seconds'>;
@@ -50,16 +32,6 @@ export interface Drafts {
   /** Removes drafts left behind by a crash. */
   sweep(): Promise<void>;
 }
-
-/** Written before the stream begins, so that no crash and no lost response hides a draft. */
-const noteSchema = z.object({
-  /** Null until Slack has returned the message. */
-  ts: z.string().nullable(),
-  threadTs: z.string(),
-  /** When the stream began, in epoch milliseconds. */
-  at: z.number().default(0),
-});
-type Note = z.infer<typeof noteSchema>;
 
 interface Draft {
   /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
@@ -91,14 +63,14 @@ export function createDrafts(context: DraftContext): Drafts {
     return draft.at;
   };
   const discard = async (conversation: ConversationKey, ts: string): Promise<void> => {
-    await remove(context, conversation, ts);
-    await context.state.delete(NAMESPACE, conversation);
+    await removeDraft(context, conversation, ts);
+    await context.state.delete(DRAFTS, conversation);
   };
   /** Drafts that are being removed; the next stream of the conversation waits for them. */
   const clearing = new Map<ConversationKey, Promise<void>>();
   const clear = (conversation: ConversationKey): void => {
     if (!context.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
-    const work = clearNoted(context, conversation)
+    const work = removeNoted(context, conversation)
       .catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }))
       .finally(() => clearing.delete(conversation));
     clearing.set(conversation, work);
@@ -114,7 +86,7 @@ export function createDrafts(context: DraftContext): Drafts {
       draft.running = cleared.then(() => write(context, conversation, draft));
     },
     take: end,
-    settled: (conversation) => context.state.delete(NAMESPACE, conversation),
+    settled: (conversation) => context.state.delete(DRAFTS, conversation),
     remove: discard,
     clear,
     drop(conversation) {
@@ -126,7 +98,7 @@ export function createDrafts(context: DraftContext): Drafts {
       if (!drafts.has(conversation)) return;
       work().catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
-    sweep: () => sweep(context),
+    sweep: () => sweepDrafts(context),
   };
 }
 
@@ -174,7 +146,7 @@ async function advance(
 }
 
 function headOf({ wanted }: Draft): string {
-  return cleanText(wanted.slice(0, LONGEST));
+  return cleanText(wanted.slice(0, MAX_DRAFT_LENGTH));
 }
 
 const startedSchema = z.object({ ts: z.string() });
@@ -190,7 +162,7 @@ async function open(
   const person = threads.personOf(conversation);
   const recipient = person === null ? {} : { recipient_team_id: teamId, recipient_user_id: person };
   const at = clock.now();
-  await state.set(NAMESPACE, conversation, { ts: null, threadTs, at });
+  await state.set(DRAFTS, conversation, { ts: null, threadTs, at });
   const answer = await workspace.web.chat.startStream({
     channel: channelId,
     thread_ts: threadTs,
@@ -198,7 +170,7 @@ async function open(
     ...recipient,
   });
   draft.at = { ts: startedSchema.parse(answer).ts, threadTs };
-  await state.set(NAMESPACE, conversation, { ...draft.at, at });
+  await state.set(DRAFTS, conversation, { ...draft.at, at });
 }
 
 async function append(
@@ -218,79 +190,4 @@ async function append(
 /** In a draft too, text between angle brackets must not work as Slack markup. */
 function harmless(text: string): string {
   return text.replaceAll('<', '&lt;');
-}
-
-const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
-
-/** An open stream is ended first, because Slack may refuse to delete it. */
-async function remove(context: DraftContext, conversation: ConversationKey, ts: string): Promise<void> {
-  const { web } = context.workspace;
-  const message = { channel: placeOfKey(conversation).channelId, ts };
-  await web.chat.stopStream(message).catch(() => undefined);
-  try {
-    await persistently(() => web.chat.delete(message), context);
-  } catch (error) {
-    if (!GONE.has(codeOf(error) ?? '')) throw error;
-  }
-}
-
-/** One by one: a draft that cannot be removed now is found again at the next start. */
-async function sweep(context: DraftContext): Promise<void> {
-  for (const { key, value } of await context.state.list(NAMESPACE)) {
-    const conversation = parseKey(key).key;
-    const note = noteSchema.safeParse(value).data;
-    if (placeOfKey(conversation).teamId !== context.workspace.teamId || note === undefined) continue;
-    try {
-      await removeAll(context, conversation, await leftOvers(context, conversation, note));
-    } catch (error) {
-      context.log.warn('A draft could not be removed', { conversation, cause: describe(error) });
-    }
-  }
-}
-
-async function removeAll(context: DraftContext, conversation: ConversationKey, all: readonly string[]): Promise<void> {
-  for (const ts of all) await remove(context, conversation, ts);
-  await context.state.delete(NAMESPACE, conversation);
-}
-
-/** Slack may begin a stream seconds after the connection ended. */
-const SECOND_LOOK_MS = 5_000;
-
-async function clearNoted(context: DraftContext, conversation: ConversationKey): Promise<void> {
-  const note = noteSchema.safeParse(await context.state.get(NAMESPACE, conversation)).data;
-  if (note === undefined) return;
-  const found = await leftOvers(context, conversation, note);
-  if (found.length > 0 || note.ts !== null) return await removeAll(context, conversation, found);
-  await context.clock.sleep(SECOND_LOOK_MS, { signal: context.signal });
-  await removeAll(context, conversation, await leftOvers(context, conversation, note));
-}
-
-/** How many of the newest replies of a thread are checked. */
-const MAX_LOOKED_AT = 200;
-/** Maximum difference between clocks. */
-const SKEW_MS = 60_000;
-
-/**
- * The messages of the bot that contain a draft instead of the whole reply, which has metadata. If Slack's response was
- * lost, they are those without metadata and files since the stream began.
- */
-async function leftOvers(context: DraftContext, conversation: ConversationKey, { ts, threadTs, at }: Note) {
-  const { web } = context.workspace;
-  const { channelId: channel } = placeOfKey(conversation);
-  const oldest = ts ?? ((at - SKEW_MS) / 1000).toFixed(6);
-  const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
-  try {
-    const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
-    const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), context));
-    const isDraft = (message: WireMessage) =>
-      ts === null
-        ? isOwn(message, context.workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
-        : message.ts === ts;
-    return messages
-      .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)
-      .map((message) => message.ts);
-  } catch (error) {
-    if (codeOf(error) === 'thread_not_found') return [];
-    throw error;
-  }
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Clock, ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
+import { earliestTs } from '../place.ts';
 import type { WireMessage } from '../wire.ts';
 
 const NAMESPACE = 'slack.plain';
-/** Maximum difference between Slack's clock and this machine's. */
-const CLOCK_SKEW_MS = 60_000;
 
 const noteSchema = z.object({ nonce: z.string(), at: z.number() });
 
@@ -17,7 +16,7 @@ interface PlainPost {
 export interface PlainPosts {
   /** Called before the post. Only the newest post of a conversation may be in doubt, so one note is enough. */
   note(post: PlainPost): Promise<void>;
-  /** Tells by a message of the bot whether it is this post. */
+  /** A test of whether a message of the bot is this post. */
   finder(post: PlainPost, text: string): Promise<(message: WireMessage) => boolean>;
 }
 
@@ -34,7 +33,7 @@ export function createPlainPosts(state: StateStore, clock: Clock): PlainPosts {
     async finder(post, text) {
       const at = await notedAt(post);
       if (at === null) return () => false;
-      const since = (at - CLOCK_SKEW_MS) / 1000;
+      const since = Number(earliestTs(at));
       const words = wordsOf(text);
       return (message) => !message.metadata && Number(message.ts) >= since && wordsOf(message.text ?? '') === words;
     },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, type Log, leadOf, type Post, StrataError } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
-import { placeOfKey } from '../place.ts';
+import { earliestTs, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
 import { codeOf, isPassing, persistently, refusedBy, withRetries } from '../web.ts';
@@ -205,8 +205,6 @@ const NOTHING: Found = { messageTs: null, hasFile: false };
 /** Threads are listed oldest first, so recent posts are at the end. */
 const LOOK_BACK = { history: 100, replies: 900 };
 const PAGES = 5;
-/** Maximum difference between Slack's clock and this machine's. */
-const CLOCK_SKEW_MS = 60_000;
 
 /** Searches for the nonce in the bot's posts since then. Throws if Slack does not respond; nothing is repeated then. */
 async function findPosted(options: PosterOptions, { post, threadTs, signal }: Placing): Promise<Found> {
@@ -237,7 +235,7 @@ async function findPosted(options: PosterOptions, { post, threadTs, signal }: Pl
 
 /** Only later messages can be the post. */
 function oldestOf({ replyTo, unaskedAt }: Post): { readonly oldest?: string } {
-  if (unaskedAt !== undefined) return { oldest: ((unaskedAt - CLOCK_SKEW_MS) / 1000).toFixed(6) };
+  if (unaskedAt !== undefined) return { oldest: earliestTs(unaskedAt) };
   return replyTo === null ? {} : { oldest: replyTo };
 }
 

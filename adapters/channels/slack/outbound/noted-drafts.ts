@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import {
+  type Clock,
+  type ConversationKey,
+  describe,
+  type Log,
+  parseKey,
+  type StateStore,
+} from '../../../../src/adapter-kit.ts';
+import { isOwn } from '../map.ts';
+import { earliestTs, placeOfKey } from '../place.ts';
+import { codeOf, persistently } from '../web.ts';
+import { historySchema, type WireMessage } from '../wire.ts';
+import type { Workspace } from '../workspace.ts';
+import { EVENT_TYPE } from './post.ts';
+
+/** The drafts that were begun, by conversation. */
+export const DRAFTS = 'slack.drafts';
+
+export interface NotedDraftContext {
+  readonly workspace: Workspace;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends waiting. */
+  readonly signal: AbortSignal;
+}
+
+/** Written before the stream begins, so that no crash and no lost response hides a draft. */
+const noteSchema = z.object({
+  /** Null until Slack has returned the message. */
+  ts: z.string().nullable(),
+  threadTs: z.string(),
+  /** When the stream began, in epoch milliseconds. */
+  at: z.number().default(0),
+});
+type Note = z.infer<typeof noteSchema>;
+
+const GONE = new Set(['message_not_found', 'channel_not_found', 'thread_not_found']);
+
+/** An open stream is ended first, because Slack may refuse to delete it. */
+export async function removeDraft(
+  context: NotedDraftContext,
+  conversation: ConversationKey,
+  ts: string,
+): Promise<void> {
+  const { web } = context.workspace;
+  const message = { channel: placeOfKey(conversation).channelId, ts };
+  await web.chat.stopStream(message).catch(() => undefined);
+  try {
+    await persistently(() => web.chat.delete(message), context);
+  } catch (error) {
+    if (!GONE.has(codeOf(error) ?? '')) throw error;
+  }
+}
+
+/** One by one: a draft that cannot be removed now is found again at the next start. */
+export async function sweepDrafts(context: NotedDraftContext): Promise<void> {
+  for (const { key, value } of await context.state.list(DRAFTS)) {
+    const conversation = parseKey(key).key;
+    const note = noteSchema.safeParse(value).data;
+    if (placeOfKey(conversation).teamId !== context.workspace.teamId || note === undefined) continue;
+    try {
+      await removeAll(context, conversation, await leftOvers(context, conversation, note));
+    } catch (error) {
+      context.log.warn('A draft could not be removed', { conversation, cause: describe(error) });
+    }
+  }
+}
+
+async function removeAll(
+  context: NotedDraftContext,
+  conversation: ConversationKey,
+  all: readonly string[],
+): Promise<void> {
+  for (const ts of all) await removeDraft(context, conversation, ts);
+  await context.state.delete(DRAFTS, conversation);
+}
+
+/** Slack may begin a stream seconds after the connection ended. */
+const SECOND_LOOK_MS = 5_000;
+
+/** For a draft of another process, or one whose response was lost. */
+export async function removeNoted(context: NotedDraftContext, conversation: ConversationKey): Promise<void> {
+  const note = noteSchema.safeParse(await context.state.get(DRAFTS, conversation)).data;
+  if (note === undefined) return;
+  const found = await leftOvers(context, conversation, note);
+  if (found.length > 0 || note.ts !== null) return await removeAll(context, conversation, found);
+  await context.clock.sleep(SECOND_LOOK_MS, { signal: context.signal });
+  await removeAll(context, conversation, await leftOvers(context, conversation, note));
+}
+
+/** How many of the newest replies of a thread are checked. */
+const MAX_LOOKED_AT = 200;
+
+/**
+ * The messages of the bot that contain a draft instead of the whole reply, which has metadata. If Slack's response was
+ * lost, they are those without metadata and files since the stream began.
+ */
+async function leftOvers(context: NotedDraftContext, conversation: ConversationKey, { ts, threadTs, at }: Note) {
+  const { web } = context.workspace;
+  const { channelId: channel } = placeOfKey(conversation);
+  const oldest = ts ?? earliestTs(at);
+  const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
+  try {
+    const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
+    const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), context));
+    const isDraft = (message: WireMessage) =>
+      ts === null
+        ? isOwn(message, context.workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
+        : message.ts === ts;
+    return messages
+      .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)
+      .map((message) => message.ts);
+  } catch (error) {
+    if (codeOf(error) === 'thread_not_found') return [];
+    throw error;
+  }
+}

@@ -11,7 +11,6 @@ export { AUDIENCES, looserThan, ROLES, textOf, tighter, tighterThan } from './do
 export {
   childRangeOf,
   depthOf,
-  type KeyParts,
   makeChildKey,
   makeKey,
   parseKey,
@@ -58,11 +57,13 @@ export type { PromptLibraryOptions } from './prompts/library.ts';
 // Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
 export { createSystemClock, createSystemRandom } from './util/clock.ts';
 export type { CommandAnswer } from './commands/answer.ts';
-export type { CommandCall, CommandDefinition, CommandOptions, CommandSuggest } from './commands/define.ts';
+export type { Commands } from './commands/commands.ts';
+export type { CommandServices } from './commands/services.ts';
+export type { CommandCall, CommandOptions, CommandSuggest } from './commands/define.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
 export { runCommandLine } from './commands/run-line.ts';
-export { commandOfText, createTokenSigner, textOfCommand } from './commands/signed-token.ts';
+export { commandOfText, createTokenSigner, textOfCommand, type TokenSigner } from './commands/signed-token.ts';
 export type * from './ports/command.ts';
 export { MAX_INTEGER } from './commands/spec.ts';
 export { actionOf, asksConfirmation, optionsToAsk } from './commands/actions.ts';
@@ -71,7 +72,7 @@ export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from 
 export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/commit.ts';
-export { readLines } from './util/lines.ts';
+export { type InputLine, type LineOptions, readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';
 export { replyNote, threadNote } from './util/quote-notes.ts';
 export { assembleView } from './context/assemble-view.ts';
@@ -88,7 +89,15 @@ export { packageFile } from './util/package-file.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRedactor } from './util/redactor.ts';
-export { between, createFinder, type Finder, quotationsIn, trimEndOf, trimEndWhile } from './util/scan.ts';
+export {
+  between,
+  createFinder,
+  type Finder,
+  type Quotation,
+  quotationsIn,
+  trimEndOf,
+  trimEndWhile,
+} from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';
 export { endsWithin, withinTime } from './util/within.ts';
 export { createLanes, type Lanes } from './util/lanes.ts';

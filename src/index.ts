@@ -4,7 +4,7 @@
 export { type Bot, createBot } from './bot/bot.ts';
 export type { SendContent } from './conversation/send.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
-export { defineCommand } from './commands/define.ts';
+export { type CommandDefinition, defineCommand } from './commands/define.ts';
 export {
   definePlugin,
   type Plugin,
@@ -14,7 +14,7 @@ export {
 export type { Hooks } from './hooks/hooks.ts';
 export type { AgentEntry, AgentSettings } from './config/schema.ts';
 export type { BotOptions, ProcessRole } from './bot/options.ts';
-export { createPromptLibrary } from './prompts/library.ts';
+export { createPromptLibrary, type EditablePromptLibrary } from './prompts/library.ts';
 
 // Handle its events and errors.
 export {
@@ -40,16 +40,14 @@ export {
   type TextPart,
   textOf,
 } from './domain/message.ts';
-export { makeKey, parseKey, placeOf, workspaceOf } from './domain/key.ts';
+export { type KeyParts, makeKey, parseKey, placeOf, workspaceOf } from './domain/key.ts';
 export type { Memory, MemoryKind } from './ports/memory-store.ts';
 
 // Replace its parts.
-export type { Activity, Channel, ChannelSink } from './ports/channel.ts';
+export type { Channel, ChannelSink } from './ports/channel.ts';
 export type { ChatModel, ModelPart, ModelProvider, ModelRequest, ModelTraits } from './ports/model.ts';
 export type { ContextEngine } from './ports/engine.ts';
 export type { Queue } from './ports/queue.ts';
-export type { Search } from './ports/search.ts';
-export type { Store } from './ports/store.ts';
 export type { Clock } from './ports/clock.ts';
 export type { Log } from './ports/log.ts';
 export type { AgentDirectory } from './config/directory.ts';

@@ -29,6 +29,19 @@ describe('the API reference', () => {
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
+  it('exports the types of results', () => {
+    const known = new Set(entryPoints().flatMap(({ file }) => apiOf(file).map(({ name }) => name)));
+    const unknown = entryPoints().flatMap(({ name: entry, file }) => {
+      const api = apiOf(file);
+      const own = new Set(['stratabot', 'stratabot/adapter-kit'].includes(entry) ? api.map(({ name }) => name) : known);
+      const functions = api.filter(({ declaration }) => /^(?:async )?function/u.test(declaration));
+      return functions.flatMap(({ name, declaration }) =>
+        typesOfResult(declaration).flatMap((type) => (own.has(type) ? [] : `${entry} ${name}: ${type}`)),
+      );
+    });
+    expect(unknown).toEqual([]);
+  });
+
   it('shows declarations with their docstrings and examples', () => {
     expect(page).toMatch(
       /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(options: BotOptions\): Bot;\n```/,
@@ -36,3 +49,13 @@ describe('the API reference', () => {
     expect(page).toContain("```ts\nconst app = await openApp({ config: 'config.toml' });");
   });
 });
+
+const BUILT_IN = new Set(['AsyncGenerator', 'NonNullable', 'Pick', 'Readonly', 'ReadonlyMap', 'Record']);
+
+/** A program that exports such a result needs a name for its type. */
+function typesOfResult(declaration: string): readonly string[] {
+  const parameters = new Set(declaration.match(/(?<=^[^(]*<[^(]*)\b[A-Z]\w*/gu));
+  const result = declaration.slice(declaration.lastIndexOf('): ') + 3);
+  const names = [...result.matchAll(/(?<![.'])\b[A-Z]\w*/gu)].map(([name]) => name);
+  return names.filter((name) => !(name in globalThis) && !BUILT_IN.has(name) && !parameters.has(name));
+}

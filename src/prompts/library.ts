@@ -37,6 +37,7 @@ export interface PromptFile {
   readonly outdated: boolean;
 }
 
+/** A library whose files can be read again and listed. */
 export interface EditablePromptLibrary extends PromptLibrary {
   /** Reloads the files of the sources. On error, throws `PROMPT_INVALID` and keeps the previous ones. */
   load(sources: readonly PromptSource[]): void;

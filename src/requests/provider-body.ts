@@ -5,10 +5,13 @@ import type { ExplainedReply } from './explain.ts';
 /** The HTTP interfaces that `providerBody` can write a request for. */
 export const BODY_FORMS = ['openai', 'anthropic'] as const;
 export type BodyForm = (typeof BODY_FORMS)[number];
-type Json = { readonly [key: string]: JsonValue };
+type Json = Readonly<Record<string, JsonValue>>;
 
 /** A request as the body of a provider's HTTP interface, for trying it elsewhere. Without settings of one SDK. */
-export function providerBody(form: BodyForm, { request, modelId }: Pick<ExplainedReply, 'request' | 'modelId'>): Json {
+export function providerBody(
+  form: BodyForm,
+  { request, modelId }: Pick<ExplainedReply, 'request' | 'modelId'>,
+): Readonly<Record<string, JsonValue>> {
   const model = modelId.slice(modelId.indexOf(':') + 1);
   return form === 'openai' ? openaiBody(model, request) : anthropicBody(model, request);
 }

@@ -3,6 +3,7 @@ export type InputLine =
   | { readonly kind: 'line'; readonly number: number; readonly text: string }
   | { readonly kind: 'refused'; readonly number: number; readonly problem: string };
 
+/** How `readLines` reads. */
 export interface LineOptions {
   /** Longer lines are rejected without being kept in memory. */
   readonly maxBytes: number;

@@ -31,6 +31,7 @@ export function createFinder(text: string): Finder {
   };
 }
 
+/** A text between quotation marks. */
 export interface Quotation {
   /** The index of its opening mark, and of the text after its closing mark. */
   readonly start: number;

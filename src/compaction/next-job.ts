@@ -1,4 +1,4 @@
-import { HEADROOM, isLong, isWorthIt, planCompaction } from '../context/depth.ts';
+import { HEADROOM, isLong, minSourceTokens, planCompaction } from '../context/depth.ts';
 import { type Condensation, planCondense } from '../context/plan.ts';
 import { tierOf } from '../context/tiers.ts';
 import { depthOf } from '../domain/key.ts';
@@ -92,7 +92,7 @@ function openLayer({ snapshot }: Look): Work | null {
 function compaction(look: Look): Work | null {
   const { snapshot, profile, measurement, correction, open, trigger } = look;
   const fromSeq = snapshot.conversation.compactedUpto + 1;
-  if (open !== null && isEnough(look, tokensUpto(snapshot, open.toSeq))) return { kind: 'compact', ...open, fromSeq };
+  if (open !== null && isEnough(look, open.toSeq)) return { kind: 'compact', ...open, fromSeq };
   const tier = tierIn(look);
   const counted = tier === 'none' && isLong(snapshot, profile) ? 'background' : tier;
   const due = trigger === 'manual' ? 'manual' : counted;
@@ -102,17 +102,14 @@ function compaction(look: Look): Work | null {
     profile,
     pressure: { tier: due, usedTokens, correction, isCached: look.isCached },
   });
-  if (cut === null || !isEnough(look, cut.tokens)) return null;
-  return { kind: 'compact', trigger: due, fromSeq, toSeq: cut.toSeq };
+  return cut === null ? null : { kind: 'compact', trigger: due, fromSeq, toSeq: cut.toSeq };
 }
 
-function isEnough({ trigger, correction, profile, snapshot }: Look, tokens: number): boolean {
-  const isAsked = trigger === 'manual' || isLong(snapshot, profile);
-  return isWorthIt(tokens, { windowTokens: isAsked ? 0 : profile.windowTokens, correction });
-}
-
-function tokensUpto({ tail, omitted }: ContextSnapshot, toSeq: number): number {
-  return tail.reduce((sum, entry) => sum + (entry.seq <= toSeq ? entry.tokens : 0), omitted.tokens);
+/** Whether what is left up to `toSeq` is worth a summary of its own. */
+function isEnough({ trigger, correction, profile, snapshot }: Look, toSeq: number): boolean {
+  const { tail, omitted } = snapshot;
+  const tokens = tail.reduce((sum, entry) => sum + (entry.seq <= toSeq ? entry.tokens : 0), omitted.tokens);
+  return tokens >= minSourceTokens(snapshot, profile, { isAsked: trigger === 'manual', correction });
 }
 
 /** Its configured share; or zero if the window is full and the tail can't shrink further. */

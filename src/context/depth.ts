@@ -22,14 +22,6 @@ export const MIN_GAIN = 0.02;
 /** Minimum tokens of messages for a summary, which also has a label: one of a few words can't be shorter than its source. */
 const MIN_SOURCE = 120;
 
-/** Whether a summary of so many tokens of messages frees enough. A person's request need not free much. */
-export function isWorthIt(
-  tokens: number,
-  { windowTokens, correction }: { readonly windowTokens: number; readonly correction: number },
-): boolean {
-  return tokens >= MIN_SOURCE && tokens * correction >= MIN_GAIN * windowTokens;
-}
-
 export interface Pressure {
   readonly tier: 'background' | 'aggressive' | 'emergency' | 'manual';
   /** Corrected tokens of the view without its sections for the newest message. */
@@ -40,20 +32,37 @@ export interface Pressure {
   readonly isCached?: boolean;
 }
 
-/** What a compaction takes out of the tail: the tier's share, and more where the next one would follow too soon. */
+/**
+ * What a compaction takes out of the tail: the tier's share, and more where the next one would follow too soon. Null if
+ * nothing that may leave is worth a summary.
+ */
 export function planCompaction(
   { tail, omitted }: ContextSnapshot,
   limits: CutLimits,
   { profile, pressure }: { readonly profile: ContextProfile; readonly pressure: Pressure },
 ): Cut | null {
   const { tier, correction } = pressure;
-  const kept = { ...limits, reservedTokens: reservedTokens(profile, correction), omitted };
+  const minTokens = minSourceTokens({ tail, omitted }, profile, { isAsked: tier === 'manual', correction });
+  const kept = { ...limits, reservedTokens: reservedTokens(profile, correction), omitted, minTokens };
   if (tier === 'manual') return planCut(tail, { ...kept, fraction: CUT_FRACTIONS.aggressive });
   const { fraction, atLeastTokens } = depthOf(tier, profile, pressure);
   const counted = isLong({ tail, omitted }, profile) ? oldestTokens({ tail, omitted }, CUT_FRACTIONS[tier]) : 0;
   // A summary takes some of the space that its messages leave.
   const deeper = Math.max(atLeastTokens, headroomFor(profile, pressure)) / (1 - SUMMARY_SHARE);
   return planCut(tail, { ...kept, fraction, atLeastTokens: Math.max(counted, deeper) });
+}
+
+/**
+ * Minimum tokens of messages for a summary: below it, none is shorter than its source and frees enough. One that a person
+ * asks for need not free much, nor one because of the number of messages.
+ */
+export function minSourceTokens(
+  snapshot: Tail,
+  profile: ContextProfile,
+  { isAsked, correction }: { readonly isAsked: boolean; readonly correction: number },
+): number {
+  if (isAsked || isLong(snapshot, profile)) return MIN_SOURCE;
+  return Math.max(MIN_SOURCE, (MIN_GAIN * profile.windowTokens) / correction);
 }
 
 /** What leaves the view at once when there is no time for a model: the oldest half, or what the target asks for. */

@@ -1,6 +1,6 @@
 import type { ContextProfile, Tier } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
-import { isLong, isWorthIt, planCompaction } from './depth.ts';
+import { isLong, planCompaction } from './depth.ts';
 import { correctionOf } from './fit.ts';
 import { planCondense } from './plan.ts';
 
@@ -12,12 +12,10 @@ export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: 
   const budget = { share, windowTokens: profile.windowTokens, correction };
   if (snapshot.stack.some((item) => item.kind === 'gap' || item.stale)) return true;
   if (planCondense(snapshot.stack, budget) !== null) return true;
-  const long = isLong(snapshot, profile);
-  if (tier === 'none' && !long) return false;
+  if (tier === 'none' && !isLong(snapshot, profile)) return false;
   // The running turn is about to be answered, so its messages no longer wait when the job runs.
   const limits = { ...snapshot.conversation, answeredUpto: snapshot.conversation.nextSeq };
   const due = tier === 'none' ? 'background' : tier;
   const usedTokens = tier === 'none' ? 0 : profile.thresholds[tier] * profile.windowTokens;
-  const cut = planCompaction(snapshot, limits, { profile, pressure: { tier: due, usedTokens, correction } });
-  return cut !== null && isWorthIt(cut.tokens, { windowTokens: long ? 0 : profile.windowTokens, correction });
+  return planCompaction(snapshot, limits, { profile, pressure: { tier: due, usedTokens, correction } }) !== null;
 }

@@ -15,6 +15,8 @@ export interface CutRequest extends CutLimits {
   readonly fraction: number;
   /** More leaves where the share is less than so many tokens. */
   readonly atLeastTokens?: number;
+  /** A cut of fewer tokens is not considered. Default 0. */
+  readonly minTokens?: number;
   readonly omitted?: Omitted;
 }
 
@@ -22,8 +24,8 @@ export interface CutRequest extends CutLimits {
 const TOLERANCE = 0.5;
 
 /**
- * Where to cut the tail so that about `fraction` of its tokens leave: at least one message, never the current turn.
- * Null if no cut is possible.
+ * Where to cut the tail so that about `fraction` of its tokens leave: at least one message and `minTokens`, never the
+ * current turn. Null if no cut is possible.
  */
 export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null {
   const first = tail[0];
@@ -31,7 +33,8 @@ export function planCut(tail: readonly Entry[], request: CutRequest): Cut | null
   const omitted = request.omitted ?? { entries: 0, tokens: 0 };
   const total = tail.reduce((sum, entry) => sum + entry.tokens, omitted.tokens);
   const target = Math.max(total * request.fraction, request.atLeastTokens ?? 0);
-  const points = cutPoints(tail, request, omitted);
+  const { minTokens = 0 } = request;
+  const points = cutPoints(tail, request, omitted).filter(({ tokens }) => tokens >= minTokens);
   const turnEnd = nearest(
     points.filter((point) => point.clean),
     target,

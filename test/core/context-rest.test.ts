@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isWorthIt } from '../../src/context/depth.ts';
+import { minSourceTokens } from '../../src/context/depth.ts';
 import { reduceBelow } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
@@ -163,6 +163,19 @@ const huge: [Setting, Talk[]][] = [
     { ...base, ratio: 2.5, persona: 3000, tools: 40, instructions: 3, language: 'code' },
     [{ said: 314, answered: 3, tools: [5, 18] }, { said: 397, answered: 181, tools: [4511, 356, 44] }, short],
   ],
+  // Two turns that are too small for a summary of their own precede larger ones.
+  [
+    { ...base, window: 3000, ratio: 1.07, persona: 3000, tools: 40, language: 'chinese' },
+    [
+      { said: 2, answered: 80, tools: [118] },
+      { said: 20, answered: 30, tools: [] },
+      { said: 69, answered: 40, tools: [138] },
+      { said: 2, answered: 59, tools: [40] },
+      { said: 59, answered: 49, tools: [] },
+      { said: 23, answered: 2, tools: [] },
+      short,
+    ],
+  ],
   // With the line for the first exchange, the second fits only if its question is shortened as far as possible.
   [
     { ...base, ratio: 2.42, persona: 3000, tools: 40, language: 'chinese' },
@@ -212,7 +225,9 @@ describe('a conversation at rest', () => {
           // Older messages that are too few to be worth a job stay too.
           const correction = of.ratio ?? 1.1;
           const reserved = (Number(of.compaction.tail_share ?? 0) * window) / correction;
-          const mayLeave = isWorthIt(wholeTurns(snapshot, reserved), { windowTokens: window, correction });
+          const profile = await world.profiles.of(snapshot.conversation);
+          const least = minSourceTokens(snapshot, profile, { isAsked: false, correction });
+          const mayLeave = wholeTurns(snapshot, reserved) >= least;
           if (summarised && mayLeave) expect(used).toBeLessThanOrEqual((background - 0.05) * window);
           // Summaries of different levels are condensed above one and a half times the share of the stack.
           const mayCondense = snapshot.stack.length > 1;

@@ -27,10 +27,12 @@ const require = createRequire(import.meta.url);
 
 function positionsOf(text: string): ReadonlyMap<string, Position> {
   const positions = new Map<string, Position>();
-  for (const node of nodesOf(text)) {
+  const nodes = nodesOf(text);
+  for (const node of nodes) {
     if (node.type === 'TOMLKeyValue') addPair(positions, [], node);
     else addTable(positions, node);
   }
+  for (const node of nodes) if (node.type === 'TOMLTable') addParents(positions, node);
   return positions;
 }
 
@@ -54,6 +56,11 @@ function find(positions: ReadonlyMap<string, Position>, path: Path): Position | 
 function addTable(positions: Map<string, Position>, table: AST.TOMLTable): void {
   add(positions, table.resolvedKey, table.key);
   for (const pair of table.body) addPair(positions, table.resolvedKey, pair);
+}
+
+/** `[a.b]` also creates the table `a`. A header of its own locates it better. */
+function addParents(positions: Map<string, Position>, { resolvedKey, key }: AST.TOMLTable): void {
+  for (let length = 1; length < resolvedKey.length; length += 1) add(positions, resolvedKey.slice(0, length), key);
 }
 
 function addPair(positions: Map<string, Position>, base: Path, pair: AST.TOMLKeyValue): void {

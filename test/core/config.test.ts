@@ -255,6 +255,14 @@ max_steps = 1.5
     ]);
   });
 
+  test('locates a table that only longer headers name', () => {
+    expect(problemsOf('[modles.local.deep]\nurl = "a"\n')).toEqual(['config.toml:1:2: modles: unknown key']);
+    expect(problemsOf('[storge.a]\nurl = "a"\n[storge]\nurl = "a"\n')).toEqual([
+      'config.toml:3:2: storge: unknown key; did you mean storage?',
+    ]);
+    expect(problemsOf('[[modles.local]]\nurl = "a"\n')).toEqual(['config.toml:1:3: modles: unknown key']);
+  });
+
   test('[agents], __proto__ and odd types do no harm', () => {
     expect(problemsOf('[agents]\nid = "a"\n')).toEqual([
       'config.toml:1:2: agents: expected a list of tables: write each agent as [[agents]]',

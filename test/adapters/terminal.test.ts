@@ -506,6 +506,16 @@ describe('at a terminal', () => {
     expect(terminal.commands).toMatchObject([{ path: ['memory', 'forget'], options: { id: '02abc' } }]);
   });
 
+  test('a row number typed early waits for its list', async () => {
+    const terminal = open({ isTTY: true, delayMs: 200 });
+    await terminal.channel.start(terminal.sink);
+    await type(terminal, '/memory search x\r', '/memory show #2\r');
+    await terminal.showing('02second"}');
+    await type(terminal, '\u0004');
+    await terminal.ended();
+    expect(terminal.commands.map(({ options }) => options['id'])).toEqual([undefined, '02second']);
+  });
+
   test('replies break between words, streamed or not', async () => {
     for (const width of [20, 33, 80]) {
       const terminal = open({ isTTY: true, silent: true, columns: width });

@@ -44,15 +44,23 @@ export function createCommandLines(options: CommandLineOptions): CommandLines {
   const list = createLastList();
   const questions = createQuestions({ specs, show: screen.block });
 
+  const running = new Set<Promise<void>>();
+
   const show = (reply: CommandReply): void => {
     const numbered = list.number(reply);
     screen.block(renderReply(options.numbered ? numbered : reply, { color, specs }));
   };
 
-  const run = async (command: ReplyCommand | null): Promise<void> => {
-    if (command === null) return;
+  const serve = async (command: ReplyCommand): Promise<void> => {
     show(await sink.command({ ...options.place(), author, rights: 'operator', ...command }));
     if (command.path[0] === 'help') screen.block(`Here in the terminal:\n${HELP}`);
+  };
+
+  const run = async (command: ReplyCommand | null): Promise<void> => {
+    if (command === null) return;
+    const work = serve(command);
+    running.add(work);
+    await work.finally(() => running.delete(work));
   };
 
   return {
@@ -62,6 +70,8 @@ export function createCommandLines(options: CommandLineOptions): CommandLines {
     async command(line) {
       const read = readCommandLine(line, { specs });
       if (read.kind === 'refused') return show(read.reply);
+      // A number that was typed early is a row of a list that is not shown yet.
+      if (list.isMeantBy(read.command)) await Promise.allSettled(running);
       await run(questions.begin(list.resolve(read.command)));
     },
     answer: (line) => run(questions.answer(line)),

@@ -1,5 +1,5 @@
 import type { Adapters, Registry } from '../bot/adapters.ts';
-import { StrataError } from '../domain/errors.ts';
+import { nameTaken } from './added-names.ts';
 import type { LoadedPlugin } from './load.ts';
 
 /** The adapters, including those of the plugins. Throws `PLUGIN_INVALID` if a name is already in use. */
@@ -23,10 +23,7 @@ function extend<Adapter>(
   const extended = new Map(Object.entries(registry));
   for (const plugin of added.plugins) {
     for (const [name, adapter] of Object.entries(added.of(plugin))) {
-      if (extended.has(name)) {
-        const problem = `it adds the ${added.kind} "${name}", which exists already`;
-        throw new StrataError('PLUGIN_INVALID', { plugin: plugin.name, problem });
-      }
+      if (extended.has(name)) throw nameTaken(plugin.name, `the ${added.kind} "${name}" (${plugin.shown})`);
       extended.set(name, async () => adapter);
     }
   }

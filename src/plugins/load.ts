@@ -5,6 +5,7 @@ import type { Extension, PluginEntry } from '../config/extensions.ts';
 import { type LoadOptions, listPlugins } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
 import { checkFile } from '../util/text-file.ts';
+import { type AddedNames, createAddedNames } from './added-names.ts';
 import { describeFailure } from './failure-place.ts';
 import { resolveOwnPackage } from './own-package.ts';
 import type { Plugin, PluginParts } from './plugin.ts';
@@ -27,11 +28,15 @@ export async function loadPlugins(options: LoadOptions): Promise<readonly Loaded
   const { source, entries } = listPlugins(options);
   if (entries.length > 0) resolveOwnPackage();
   const plugins: LoadedPlugin[] = [];
-  for (const entry of entries) plugins.push(await loadPlugin(entry, source.folder));
+  const names = createAddedNames();
+  for (const entry of entries) plugins.push(await loadPlugin(entry, { folder: source.folder, names }));
   return plugins;
 }
 
-async function loadPlugin(entry: PluginEntry, folder: string): Promise<LoadedPlugin> {
+async function loadPlugin(
+  entry: PluginEntry,
+  { folder, names }: { readonly folder: string; readonly names: AddedNames },
+): Promise<LoadedPlugin> {
   const file = { path: resolve(folder, entry.file), shown: entry.file };
   try {
     const plugin = await importPlugin(file.path);
@@ -41,7 +46,7 @@ async function loadPlugin(entry: PluginEntry, folder: string): Promise<LoadedPlu
         problem: `its table is [plugins.${entry.name}]; rename it to [plugins.${plugin.name}]`,
       });
     }
-    return loadedPlugin(entry.name, plugin, file);
+    return loadedPlugin(entry.name, plugin, { file, names });
   } catch (error) {
     return brokenPlugin(entry.name, error, file);
   }
@@ -49,7 +54,11 @@ async function loadPlugin(entry: PluginEntry, folder: string): Promise<LoadedPlu
 
 type PluginFile = Pick<LoadedPlugin, 'path' | 'shown'>;
 
-function loadedPlugin(name: string, plugin: Plugin, file: PluginFile): LoadedPlugin {
+function loadedPlugin(
+  name: string,
+  plugin: Plugin,
+  { file, names }: { readonly file: PluginFile; readonly names: AddedNames },
+): LoadedPlugin {
   let parts: PluginParts | null = null;
   return {
     ...file,
@@ -57,16 +66,22 @@ function loadedPlugin(name: string, plugin: Plugin, file: PluginFile): LoadedPlu
     settings: plugin.settings,
     open(settings) {
       // Settings apply only after a restart, because a plugin is opened once.
-      parts ??= attempt(() => plugin.open(settings), file);
+      parts ??= attempt(() => open(plugin, settings, names), file);
       const { tools, engines, models, stores } = parts;
-      const names = { engines: Object.keys(engines), providers: Object.keys(models), stores: Object.keys(stores) };
-      return { tools: tools.map((tool) => tool.name), ...names };
+      const own = { engines: Object.keys(engines), providers: Object.keys(models), stores: Object.keys(stores) };
+      return { tools: tools.map((tool) => tool.name), ...own };
     },
     parts() {
       if (parts === null) throw new Error(`The plugin ${name} is not open.`);
       return parts;
     },
   };
+}
+
+function open(plugin: Plugin, settings: unknown, names: AddedNames): PluginParts {
+  const parts = plugin.open(settings);
+  names.add(plugin.name, parts);
+  return parts;
 }
 
 function attempt<Result>(work: () => Result, file: PluginFile): Result {

@@ -46,7 +46,7 @@ export function createToolRegistry({
   const known = new Map<string, Known>();
   for (const tool of tools) {
     if (known.has(tool.name)) throw new StrataError('TOOL_DUPLICATE', { tool: tool.name });
-    known.set(tool.name, { tool, spec: specOf(tool) });
+    known.set(tool.name, { tool, spec: toolSpecOf(tool) });
   }
   return {
     specs: (names) =>
@@ -116,7 +116,8 @@ function namedIn({ inputSchema }: ToolSpec): readonly string[] {
 const NAME = /^[a-z_][\w-]{0,63}$/i;
 
 /** A provider would refuse each request that contains such a tool. */
-function specOf({ name, description, input }: Tool): ToolSpec {
+/** What a model gets to know of a tool. Throws `TOOL_INVALID`. */
+export function toolSpecOf({ name, description, input }: Tool): ToolSpec {
   const refuse = (problem: string): never => {
     throw new StrataError('TOOL_INVALID', { tool: name, problem });
   };

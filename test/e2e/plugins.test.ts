@@ -123,6 +123,41 @@ describe('a plugin that fails to load', () => {
     120_000,
   );
 
+  it('is refused by the check when a name exists already', async () => {
+    using folder = openFolder();
+    const tool = "defineTool({ name: 'NAME', description: 'x', input: z.object({}), run: async () => 'x' })";
+    const commands = (name: string) =>
+      `commands: [defineCommand({ name: '${name}', description: 'x', run: () => 'x' })]`;
+    const tools = (name: string) => `tools: [${tool.replace('NAME', name)}]`;
+    const imports = "import { defineCommand, definePlugin, defineTool } from 'stratabot';\nimport { z } from 'zod';\n";
+    const plugin = (name: string, part: string) =>
+      `${imports}export default definePlugin({ name: '${name}', ${part} });\n`;
+    const files = [
+      ['a', tools('memory_save'), 'Two tools are named "memory_save"'],
+      ['b', tools('roll_dice'), null],
+      ['c', tools('roll_dice'), 'Two tools are named "roll_dice"'],
+      ['d', tools('two words'), 'The tool "two words" cannot be used'],
+      ['e', commands('memory'), 'Two commands are named "memory"'],
+      ['f', `${commands('poll')}, models: { acme: async () => null }`, null],
+      ['g', commands('poll'), 'Two commands are named "poll"'],
+      ['h', 'models: { acme: async () => null }', 'it adds the model provider "acme", which exists already'],
+    ] as const;
+    write(folder, {
+      ...Object.fromEntries(files.map(([name, part]) => [`plugins/${name}.ts`, plugin(name, part)])),
+      'config.toml': `plugins = ${JSON.stringify(files.map(([name]) => `./plugins/${name}.ts`))}\n`,
+    });
+    const { stderr, code } = await folder.run(['config', 'check']);
+    expect(code).toBe(2);
+    const expected = files.flatMap(([name, , problem], index) => (problem === null ? [] : [{ name, problem, index }]));
+    const lines = stderr.trim().split('\n');
+    expect(lines).toHaveLength(expected.length);
+    for (const [at, { name, problem, index }] of expected.entries()) {
+      expect(lines[at]).toContain(`plugins[${index}]: ./plugins/${name}.ts: `);
+      expect(lines[at]).toMatch(/^config\.toml:1:\d+: /);
+      expect(lines[at]).toContain(problem);
+    }
+  }, 120_000);
+
   it('is named with its place when the file is missing', async () => {
     using folder = openFolder();
     write(folder, { 'config.toml': '[plugins.dice]\nfile = "./plugins/dice.ts"\n' });

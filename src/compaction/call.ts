@@ -3,7 +3,7 @@ import { ModelError } from '../domain/errors.ts';
 import type { HookRunner } from '../hooks/runner.ts';
 import { billedUsage } from '../models/billed.ts';
 import { callHooked, type HookedCall } from '../models/hooked-call.ts';
-import { collectStep, type Step } from '../models/step.ts';
+import { accepted, collectStep, type Step } from '../models/step.ts';
 import type { Clock } from '../ports/clock.ts';
 import type {
   ChatModel,
@@ -226,7 +226,7 @@ async function callModel(context: CallContext, request: ModelRequest): Promise<S
         return step;
       },
     );
-    return await Promise.race([called, limit, abortOf(signal, done.signal)]);
+    return accepted(model, await Promise.race([called, limit, abortOf(signal, done.signal)]));
   } catch (error) {
     throw late.signal.aborted ? timeout() : error;
   } finally {

@@ -109,7 +109,7 @@ interface CommandPlace {
 
 /**
  * Why a model call failed, as classified by the adapter. `quota`: the paid amount is used up, so waiting does not help.
- * `missing`: the provider has no such model.
+ * `missing`: the provider has no such model. `refused`: its content filter does not let the request through.
  */
 export type ModelFailure =
   | 'overflow'
@@ -121,6 +121,7 @@ export type ModelFailure =
   | 'missing'
   | 'transient'
   | 'unsupported'
+  | 'refused'
   | 'fatal';
 
 /** What the operator can do about it. */
@@ -134,6 +135,7 @@ export const REMEDIES: Readonly<Record<ModelFailure, string>> = {
   transient: 'Check that the server is running and that its address is correct.',
   overflow: 'Choose a model with a larger window, or set context_window to the real window.',
   unsupported: 'Choose a model that supports such content.',
+  refused: 'Ask in other words, or choose a model with another content filter.',
   fatal: 'Change what the provider rejects, or choose another model.',
   aborted: '',
 };

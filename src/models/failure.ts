@@ -17,12 +17,15 @@ export interface Failure {
 /** Every later call would be rejected too. */
 const FINAL: readonly ModelFailure[] = ['auth', 'quota', 'missing'];
 
+/** Another text might have been accepted. */
+const TEXTS: readonly ModelFailure[] = ['fatal', 'refused'];
+
 const OURS: Failure = { isModels: false, isAuth: false, isTexts: false, retryAfterMs: null, modelId: null };
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof ModelError) {
     const isModels = error.reason !== 'aborted' && error.reason !== 'overflow';
-    const [isAuth, isTexts] = [FINAL.includes(error.reason), error.reason === 'fatal'];
+    const [isAuth, isTexts] = [FINAL.includes(error.reason), TEXTS.includes(error.reason)];
     return { ...OURS, isModels, isAuth, isTexts, retryAfterMs: error.retryAfterMs };
   }
   if (isStrataError(error, 'SUMMARY_REJECTED')) return { ...OURS, isModels: true, isTexts: true };

@@ -71,6 +71,12 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   return { text, calls, ...end };
 }
 
+/** Throws if the provider's filter refused the request. What the call cost is known by then. */
+export function accepted({ id: model }: Pick<ChatModel, 'id'>, step: Step): Step {
+  if (step.finish !== 'refused') return step;
+  throw new ModelError({ model, reason: 'refused', detail: "the provider's content filter refused the request" });
+}
+
 function isCall(call: Partial<ToolCall> | undefined): boolean {
   return typeof call?.tool === 'string' && call.input !== undefined;
 }

@@ -1,6 +1,7 @@
 import { APICallError, LoadAPIKeyError, RetryError, UnsupportedFunctionalityError } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../adapters/models/ai-sdk/classify.ts';
+import { answerRefusals, filterRefusals } from '../fixtures/models-filters.ts';
 import { otherOverflows, otherRefusals, overflows, type Refusal } from '../fixtures/models-refusals.ts';
 
 const now = Date.parse('2026-11-20T10:00:00Z');
@@ -33,14 +34,14 @@ describe('classify', () => {
     expect(classify(thrown(refusal), now)).toMatchObject({ reason: 'overflow', windowTokens: refusal.windowTokens });
   });
 
-  test.each(otherRefusals)('$name is $reason', (refusal) => {
+  test.each([...otherRefusals, ...filterRefusals, ...answerRefusals])('$name is $reason', (refusal) => {
     const { reason, retryAfterMs, windowTokens } = classify(thrown(refusal), now);
     expect(reason).toBe(refusal.reason);
     expect(windowTokens).toBeNull();
     if (refusal.retryAfterMs !== undefined) expect(retryAfterMs).toBe(refusal.retryAfterMs);
   });
 
-  test.each([...overflows, ...otherRefusals])('$name is the same inside of wrappers', (refusal) => {
+  test.each([...overflows, ...otherRefusals, ...filterRefusals])('$name is the same inside of wrappers', (refusal) => {
     const wrapped = new RetryError({
       message: 'Failed after 3 attempts.',
       reason: 'maxRetriesExceeded',

@@ -307,6 +307,9 @@ test.each([
   expect(ollamaUrl(host)).toBe(url);
 });
 
+/** The model has read the request and written nothing. */
+const unwritten = { inputTokens: 5, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
 test.each([
   [
     { finishReason: 'stop', rawFinishReason: 'stop' },
@@ -329,6 +332,30 @@ test.each([
     { kind: 'finished', reason: 'filtered' },
   ],
   [
+    { finishReason: 'content-filter', rawFinishReason: 'refusal' },
+    { kind: 'finished', reason: 'refused' },
+  ],
+  [
+    { finishReason: 'content-filter', rawFinishReason: 'refusal', isSilent: false },
+    { kind: 'finished', reason: 'filtered' },
+  ],
+  [
+    { finishReason: 'content-filter', rawFinishReason: 'content_filter' },
+    { kind: 'finished', reason: 'filtered' },
+  ],
+  [
+    { finishReason: 'content-filter', rawFinishReason: 'content_filter', usage: unwritten },
+    { kind: 'finished', reason: 'refused' },
+  ],
+  [
+    { finishReason: 'content-filter', providerMetadata: { google: { promptFeedback: null } }, usage: unwritten },
+    { kind: 'finished', reason: 'filtered' },
+  ],
+  [
+    { finishReason: 'content-filter', providerMetadata: { google: { promptFeedback: { blockReason: 'SAFETY' } } } },
+    { kind: 'finished', reason: 'refused' },
+  ],
+  [
     { finishReason: 'length', rawFinishReason: 'length', calls: 1 },
     { kind: 'finished', reason: 'length' },
   ],
@@ -342,5 +369,6 @@ test.each([
   [{ finishReason: 'length', rawFinishReason: 'model_context_window_exceeded' }, { kind: 'overflow' }],
 ] as const)('the end %j is %j', (facts, expected) => {
   const usage = { inputTokens: 5, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  expect(endOf({ calls: 0, windowTokens: null, usage, ...facts })).toEqual(expected);
+  const base = { calls: 0, isSilent: true, rawFinishReason: undefined, windowTokens: null, usage };
+  expect(endOf({ ...base, ...facts })).toEqual(expected);
 });

@@ -374,6 +374,7 @@ describe('waiting', () => {
     ['timeout', { isModels: true, isAuth: false, isTexts: false }],
     ['quota', { isModels: true, isAuth: true, isTexts: false }],
     ['fatal', { isModels: true, isAuth: false, isTexts: true }],
+    ['refused', { isModels: true, isAuth: false, isTexts: true }],
   ] as const)('counts the failure "%s" as it should', (reason, expected) => {
     expect(failureOf(new ModelError({ model: 'm', reason, detail: 'no' }))).toMatchObject(expected);
   });

@@ -72,7 +72,7 @@ describe('a list of models', () => {
     expect(status).toContain('of test:two');
   });
 
-  it.each<ModelFailure>(['fatal', 'auth', 'quota', 'missing', 'unsupported'])(
+  it.each<ModelFailure>(['fatal', 'refused', 'auth', 'quota', 'missing', 'unsupported'])(
     'stays with the first on %s',
     async (reason) => {
       const [first, second] = [one(failing(reason)), two(saying('Second.'))];

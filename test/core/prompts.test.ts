@@ -194,6 +194,7 @@ describe('the built-in prompts', () => {
       'aborted',
       'transient',
       'unsupported',
+      'refused',
       'fatal',
       'hook',
       'filtered',

@@ -4,9 +4,11 @@ import { reasonIn } from './error-body.ts';
 import {
   cutOff,
   moderated,
+  ofAnswers,
   otherLimits,
   overflowing,
   rateLimited,
+  refused,
   rejectedKey,
   says,
   sightless,
@@ -72,6 +74,7 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (status === 429 || says(text, rateLimited)) return 'rate-limit';
   // Before "service unavailable", because proxies wrap an overflow in a 503.
   if (status === 413 || says(text, overflowing)) return 'overflow';
+  if (says(text, refused) && !says(text, ofAnswers)) return 'refused';
   if (names.has('AI_UnsupportedFunctionalityError') || lackIn(text) !== null) return 'unsupported';
   if (names.has('AI_LoadAPIKeyError')) return 'auth';
   if (status === 401 || status === 403) return says(text, moderated) ? 'fatal' : 'auth';

@@ -1,4 +1,5 @@
 import type { FinishReason as SdkFinishReason, ModelMessage as SdkMessage, SystemModelMessage } from 'ai';
+import { z } from 'zod';
 import type {
   FinishReason,
   JsonValue,
@@ -141,6 +142,10 @@ export interface StepFacts {
   readonly rawFinishReason: string | undefined;
   readonly usage: ModelUsage;
   readonly calls: number;
+  /** It has no text. */
+  readonly isSilent: boolean;
+  /** What only this provider reports. */
+  readonly providerMetadata?: unknown;
   readonly windowTokens: number | null;
 }
 
@@ -152,7 +157,8 @@ export function endOf(facts: StepFacts): StepEnd {
   if (finishReason === 'other' && rawFinishReason === undefined) return { kind: 'cut' };
   if (finishReason === 'length') return { kind: 'finished', reason: 'length' };
   if (facts.calls > 0) return { kind: 'finished', reason: 'tool-calls' };
-  if (finishReason === 'content-filter') return { kind: 'finished', reason: 'filtered' };
+  if (finishReason === 'content-filter')
+    return { kind: 'finished', reason: isRequestRefused(facts) ? 'refused' : 'filtered' };
   return { kind: 'finished', reason: finishReason === 'stop' ? 'stop' : 'other' };
 }
 
@@ -160,4 +166,17 @@ export function endOf(facts: StepFacts): StepEnd {
 function fillsWindow({ finishReason, usage, windowTokens }: StepFacts): boolean {
   if (finishReason !== 'length' || windowTokens === null) return false;
   return usage.outputTokens <= 1 && usage.inputTokens >= windowTokens * 0.99;
+}
+
+const feedback = z.object({ google: z.object({ promptFeedback: z.object({ blockReason: z.string() }).nullish() }) });
+
+/**
+ * Whether the filter did not let the request through, rather than the answer. Google says so, and Anthropic refuses the
+ * conversation as long as the cause is in it. With others, the model has not written anything.
+ */
+function isRequestRefused({ isSilent, rawFinishReason, providerMetadata, usage }: StepFacts): boolean {
+  if (!isSilent) return false;
+  const google = feedback.safeParse(providerMetadata).data?.google;
+  if (google !== undefined) return Boolean(google.promptFeedback?.blockReason);
+  return rawFinishReason === 'refusal' || (usage.inputTokens > 0 && usage.outputTokens === 0);
 }

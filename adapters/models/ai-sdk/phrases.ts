@@ -117,6 +117,32 @@ export const sightless: readonly RegExp[] = [
   /\bcontent must be a string\b/i,
 ];
 
+/** A content filter did not let the request through. */
+export const refused: readonly RegExp[] = [
+  // Azure, Moonshot and others as a code; OpenAI.
+  /\bcontent_filter\b|\bResponsibleAIPolicyViolation\b|\bcontent_policy_violation\b|\bContentPolicyViolation/,
+  /\bcontent management policy\b/i,
+  /\binvalid_prompt\b|\bprompt (?:was|has been|is) (?:flagged|blocked|rejected)\b/i,
+  /\b(?:rejected|blocked) (?:as a result of|by) (?:our|the) safety system\b/i,
+  // OpenRouter, xAI.
+  /\binput (?:was|has been|is) flagged\b|\brequires moderation\b/i,
+  /\bcontent violates (?:our |the )?usage guidelines\b|\bSAFETY_CHECK_TYPE/i,
+  // Bedrock, Mistral and gateways.
+  /\bguardrails?[_ ](?:policy|intervened|violat|block|trigger|check)|\bviolated[^.\n]{0,40} guardrail|\bblocked by[^.\n]{0,40} guardrail/i,
+  /\bprompt blocked\b|\binput moderation\b|\bmoderation_(?:blocked|failed|error)\b/i,
+  // Gemini.
+  /\bpromptFeedback\b|\bblockReason\b|\bPROHIBITED_CONTENT\b/,
+  // Alibaba, DeepSeek, Moonshot, Zhipu.
+  /\bdata_?inspection_?failed\b|\bContent Exists Risk\b|\bconsidered high risk\b/i,
+  /(?:输入|内容)[^。\n]{0,30}(?:不安全|敏感|违规|违法)/,
+];
+
+/** The same of the answer: another request may be answered. */
+export const ofAnswers: readonly RegExp[] = [
+  /\boutput (?:was |has been |is )?(?:blocked|filtered|flagged|data may contain)/i,
+  /\bgenerated (?:content|text|output|response) (?:was|has been|is|may)\b/i,
+];
+
 /** Rejected because of the content, although the status suggests a bad key. */
 export const moderated: readonly RegExp[] = [
   /\bflagged\b/i,

@@ -94,11 +94,13 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
   const limit = Math.max(MIN_CHARACTERS, call.request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   let left = limit;
   let calls = 0;
+  let isSilent = true;
   let ended = false;
   for await (const part of watchdog.guard(await start(sdk, options, call), isBracket)) {
     switch (part.type) {
       case 'text-delta':
         left -= part.text.length;
+        isSilent &&= part.text.trim() === '';
         for (const passed of filter.text(part.text)) {
           left += passed.kind === 'text' ? passed.text.length : 0;
           yield passed;
@@ -121,7 +123,7 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         throw new DOMException(part.reason ?? 'aborted', 'AbortError');
       case 'finish-step': {
         const usage = fromUsage(part.usage);
-        const end = endOf({ ...part, usage, calls, windowTokens: options.traits.windowTokens });
+        const end = endOf({ ...part, usage, calls, isSilent, windowTokens: options.traits.windowTokens });
         if (end.kind !== 'finished') throw unfinished(options.id, end.kind);
         ended = true;
         yield* filter.end(end.reason);

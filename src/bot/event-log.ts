@@ -13,6 +13,7 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'reply.failed': 'error',
   'gap.opened': 'warn',
   'context.cut': 'warn',
+  'context.refused': 'warn',
   'maintenance.delayed': 'warn',
   'breaker.opened': 'warn',
   'queue.trouble': 'warn',

@@ -10,6 +10,7 @@ import { createCacheAccounts } from '../conversation/cache-account.ts';
 import { type Children, createChildren } from '../conversation/children.ts';
 import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
+import { createRefusedPasts } from '../conversation/refused-past.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
@@ -189,18 +190,11 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
   const channelOf = (conversation: ConversationKey) => channels.get(platformOf(conversation)) ?? null;
   const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, signal: abort.signal });
   const shared = {
-    ...{
-      services,
-      profiles,
-      tools,
-      breaker: options.breaker,
-      logText: options.logText,
-      channelOf,
-      engineFor: engines.for,
-      watch: options.compactors,
-    },
+    ...{ services, profiles, tools, channelOf, engineFor: engines.for, watch: options.compactors },
+    ...{ breaker: options.breaker, logText: options.logText },
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),
+    refusedPasts: createRefusedPasts(services),
     volatileFor: (reading: PendingReading) => volatileFor(services, reading),
     signal: abort.signal,
   };

@@ -81,10 +81,13 @@ export function printOf(request: PrintRequest): RequestPrint {
   };
 }
 
-/** Whether it has fewer messages than the view of its conversation. */
+/** Whether it has fewer messages or summaries than the view of its conversation. */
 function isShortened(assembly: Assembly): boolean {
-  const { omitted } = fittedOf(assembly)?.request.snapshot ?? assembly.snapshot;
-  return omitted.entries > assembly.snapshot.omitted.entries;
+  const fitted = fittedOf(assembly);
+  if (fitted === null) return false;
+  const { request, reduction } = fitted;
+  const isLeftOut = reduction.droppedTailShare > 0 || reduction.droppedStackShare > 0;
+  return isLeftOut || request.snapshot.omitted.entries > assembly.snapshot.omitted.entries;
 }
 
 function touchedAt(tail: readonly Entry[]): number {

@@ -7,7 +7,7 @@ import { describe, type ModelError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import { billedUsage } from '../models/billed.ts';
 import { callHooked } from '../models/hooked-call.ts';
-import { collectStep, type Step } from '../models/step.ts';
+import { accepted, collectStep, type Step } from '../models/step.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
@@ -33,7 +33,9 @@ export interface AskContext {
 export interface RunState {
   snapshot: ContextSnapshot;
   calibration: Calibration | null;
+  /** The last request that was to be sent, and the whole one that it was made from. */
   assembly: Assembly | null;
+  whole: Assembly | null;
   answeredBy: string | null;
   /** What the last call sent. */
   sent: ModelRequest | null;
@@ -78,12 +80,13 @@ async function askOne(
   const { clock, hooks } = options.services;
   const { key, audience } = turn.state.snapshot.conversation;
   const where = { conversation: rootOf(key), audience, agentId: turn.profile.agentId, model: model.id };
-  return await callHooked(hooks, { where, request, signal }, async (sent) => {
+  const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
     const startedAt = clock.now();
-    const step = await collectStep(model, sent, { signal, onText });
-    if (!signal.aborted) account(options, turn, { model, startedAt, step, sent });
-    return step;
+    const told = await collectStep(model, sent, { signal, onText });
+    if (!signal.aborted) account(options, turn, { model, startedAt, step: told, sent });
+    return told;
   });
+  return accepted(model, step);
 }
 
 interface Accounting {
@@ -105,6 +108,7 @@ function account(options: ReplyOptions, turn: AskContext, { model, startedAt, st
   const call = { purpose: sent.purpose, model: model.id, agentId: profile.agentId, person, durationMs };
   const usage = bookCall(options.services, { ...call, conversation: about, usage: billedUsage(sent, step) });
   state.usage.push(usage);
+  if (step.finish === 'refused') return;
   turn.cache.note({ sent, assembly, profile, engine: turn.engine, model, at: startedAt, usage });
   state.answeredBy = model.id;
   state.sent = sent;

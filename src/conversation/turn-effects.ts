@@ -10,12 +10,13 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { VolatileSection } from '../ports/sections.ts';
 import type { Calibration, Claim, ContextSnapshot, Conversation, TurnMessage } from '../ports/store.ts';
+import type { Services } from '../services.ts';
 import type { ToolContext } from '../tools/define.ts';
-import { createTurnBlobs } from '../tools/turn-blobs.ts';
+import { createTurnBlobs, type TurnBlobs } from '../tools/turn-blobs.ts';
 import { limitWork } from '../util/limit.ts';
 import { createAsk, type RunState } from './ask-model.ts';
 import { type CacheAccount, NO_CACHE_ACCOUNT } from './cache-account.ts';
-import { createOpenedImages } from './opened-images.ts';
+import { createOpenedImages, type OpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import type { ChildTurn, ParentCall, Spawner } from './spawning.ts';
@@ -63,7 +64,9 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
   const blobs = createTurnBlobs(options.child?.blobs);
   const cache = cacheAccountOf(parts, options);
-  const budget = options.child?.budget ?? { children: 0 };
+  const askSeq = Math.min(askedIn(options.snapshot, newest).seq, newest.seq);
+  const past = parts.refusedPasts.open({ profile, askSeq });
+  const ask = createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id });
   return {
     purpose: options.child === undefined ? 'reply' : 'child',
     modelId: profile.modelId,
@@ -71,35 +74,31 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     maxOutputTokens: profile.reserveTokens,
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 * models.length }),
     pause: (ms) => parts.services.clock.sleep(ms, { signal }),
-    async callTool(call) {
-      const check = () => claimed(parts, options, given.ids());
-      const { audience, key } = await check();
-      const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
-      const own = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
-      const context = options.child?.contextOf(own) ?? own;
-      const parent = { key, claim: options.claim, profile, tool: call.tool, context, budget, check };
-      const spawn = spawnFor(parts.children, parent);
-      return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
-    },
+    callTool: toolCaller(parts, options, { state, given, images, blobs }),
     onDraft(text) {
       // Hooks may change or hold back what it says: nobody sees it before that.
       if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
     },
-    ask: createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id }),
+    async ask(request, asking) {
+      const step = await ask(request, asking);
+      past.passed(state.snapshot);
+      return step;
+    },
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
       const read = { readUpto: newest.seq, volatile: options.volatile, now: parts.services.clock.now() };
       const request = { profile, snapshot: state.snapshot, ...read, steps: images.after(steps) };
-      state.assembly = await engine.assemble(request);
+      state.whole = await engine.assemble(request);
+      state.assembly = past.reduce(state.whole);
       // Freeing space reads the view again, and may find that no message is left to answer.
       state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
       return state.assembly;
     },
-    async makeRoom() {
-      const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, reason: 'overflow' as const };
-      const result = await engine.compact({ ...request, now: parts.services.clock.now() });
-      state.snapshot = result.snapshot;
-      return result.compacted;
+    makeRoom: () => makeRoom(engine, { profile, newest, clock: parts.services.clock }, state),
+    leaveOut: () => (state.assembly === null ? 'unable' : past.refused(state.assembly)),
+    withhold(callIds) {
+      images.close(callIds);
+      past.withheld();
     },
     usage: () => state.usage,
     account: cache.close,
@@ -113,6 +112,43 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
   };
 }
 
+async function makeRoom(
+  engine: ContextEngine,
+  { profile, newest, clock }: Pick<RunOptions, 'profile' | 'newest'> & Pick<Services, 'clock'>,
+  state: RunState,
+): Promise<boolean> {
+  const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, reason: 'overflow' as const };
+  const result = await engine.compact({ ...request, now: clock.now() });
+  state.snapshot = result.snapshot;
+  return result.compacted;
+}
+
+interface ToolParts {
+  readonly state: RunState;
+  readonly given: ReturnType<typeof createGiven>;
+  readonly images: OpenedImages;
+  readonly blobs: TurnBlobs;
+}
+
+function toolCaller(
+  parts: ReplyOptions,
+  options: RunOptions,
+  { state, given, images, blobs }: ToolParts,
+): TurnOptions['callTool'] {
+  const { profile, claim, signal } = options;
+  const budget = options.child?.budget ?? { children: 0 };
+  return async (call) => {
+    const check = () => claimed(parts, options, given.ids());
+    const { audience, key } = await check();
+    const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
+    const own = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
+    const context = options.child?.contextOf(own) ?? own;
+    const parent = { key, claim, profile, tool: call.tool, context, budget, check };
+    const spawn = spawnFor(parts.children, parent);
+    return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
+  };
+}
+
 function cacheAccountOf({ cacheAccounts }: ReplyOptions, { child, claim, snapshot }: RunOptions): CacheAccount {
   return child === undefined ? cacheAccounts.open(claim, snapshot.conversation.key) : NO_CACHE_ACCOUNT;
 }
@@ -123,14 +159,17 @@ interface Finished extends Pick<FinishedTurn, 'profile' | 'readUpto' | 'messages
 }
 
 /** A turn that failed before it assembled anything changes nothing in the view. */
-function verdictOn({ engine, state: { snapshot, assembly }, ...turn }: Finished): AfterTurn {
-  if (assembly === null) return { tier: 'none', due: false };
+function verdictOn({ engine, state: { snapshot, whole }, ...turn }: Finished): AfterTurn {
+  if (whole === null) return { tier: 'none', due: false };
   const addedTokens = turn.messages.reduce((sum, { tokens }) => sum + tokens, 0);
-  return engine.afterTurn({ ...turn, snapshot, measurement: assembly.measurement, addedTokens });
+  return engine.afterTurn({ ...turn, snapshot, measurement: whole.measurement, addedTokens });
 }
 
 function startState({ snapshot }: RunOptions): RunState {
-  return { snapshot, calibration: null, assembly: null, answeredBy: null, sent: null, isAltered: false, usage: [] };
+  return {
+    ...{ snapshot, calibration: null, assembly: null, whole: null },
+    ...{ answeredBy: null, sent: null, isAltered: false, usage: [] },
+  };
 }
 
 async function recordOf(

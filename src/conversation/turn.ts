@@ -1,3 +1,4 @@
+import { REFUSED_RESULT } from '../context/reduce.ts';
 import { describe, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
 import type { Step } from '../models/step.ts';
@@ -21,6 +22,13 @@ export interface TurnOptions {
   assemble(steps: readonly ModelMessage[]): Promise<Assembly>;
   /** The provider rejected the size: frees space once. Returns false if nothing could be freed. */
   makeRoom(): Promise<boolean>;
+  /**
+   * The provider's filter refused the request: the next one leaves out more of the past. `nothing`: there is no more to
+   * leave out. `unable`: the engine does not tell what its request consists of.
+   */
+  leaveOut(): 'less' | 'nothing' | 'unable';
+  /** The results of these calls are not sent, nor what came with them. */
+  withhold(callIds: readonly string[]): void;
   callTool(call: ToolCall): Promise<ToolResultPart>;
   /** Combines the time limit of one call and the end of the turn in one signal; disposed when the call ends. */
   limitCall(): Limit;
@@ -95,12 +103,13 @@ function unanswered(finish: FinishReason): { reason: TurnFailure; message: strin
 }
 
 /**
- * Retries failures that are worth it: one emergency cut for an overflow, and two pauses for a busy provider if no text
- * was shown yet.
+ * Retries failures that are worth it: one emergency cut for an overflow; two requests with less for a filter, and two
+ * pauses for a busy provider, if no text was shown yet.
  */
-async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
+async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
   let overflowed = false;
-  for (let attempt = 0; ; attempt += 1) {
+  let refusals = 0;
+  for (let pauses = 0; ; ) {
     const assembly = await options.assemble(done.flatMap(toMessages));
     let shown = false;
     using limit = options.limitCall();
@@ -127,10 +136,38 @@ async function callModel(options: TurnOptions, done: readonly TurnStep[]): Promi
         overflowed = true;
         if (await options.makeRoom()) continue;
       }
-      if (shown || attempt >= 2 || !isPassing(error)) throw error;
-      await options.pause(error.retryAfterMs ?? 1000 * 2 ** attempt);
+      if (error.reason === 'refused' && !shown && refusals < MAX_REFUSALS) {
+        refusals += 1;
+        if (leavesOut(options, done, error)) continue;
+      }
+      if (shown || pauses >= 2 || !isPassing(error)) throw error;
+      await options.pause(error.retryAfterMs ?? 1000 * 2 ** pauses);
+      pauses += 1;
     }
   }
+}
+
+const MAX_REFUSALS = 2;
+
+/**
+ * What was added last is the likeliest cause, because the request before was accepted: after a round of tools, their
+ * results, and before, what people had said earlier. The results are withheld for good, so no tool runs twice, and the
+ * stored turn is what the model read. Returns false if only the newest message can be the cause.
+ */
+function leavesOut(options: TurnOptions, done: TurnStep[], error: ModelError): boolean {
+  const last = done.at(-1);
+  if (last?.results.some(({ text }) => text !== REFUSED_RESULT)) {
+    done[done.length - 1] = { ...last, results: last.results.map(withheld) };
+    options.withhold(last.results.map(({ callId }) => callId));
+    return true;
+  }
+  const left = options.leaveOut();
+  if (left === 'unable') throw new ModelError({ ...error.data, reason: 'fatal' }, { cause: error });
+  return left === 'less';
+}
+
+function withheld(result: ToolResultPart): ToolResultPart {
+  return { ...result, text: REFUSED_RESULT, isError: true, blob: null };
 }
 
 function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | 'tools'> {

@@ -139,6 +139,15 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly leftTokens: number;
     }
   | {
+      /** The provider's filter refused a request of a turn, which goes on without a part of what it had read. */
+      readonly kind: 'context.refused';
+      readonly model: string;
+      /** `results`: of the tools of the turn. `messages`: those before the one that asks. `summaries`: these as well. */
+      readonly leftOut: 'results' | 'messages' | 'summaries';
+      /** Refused calls of the turn; 0 if an earlier turn has found out. */
+      readonly refusals: number;
+    }
+  | {
       /** How many different names, numbers, links, dates and promises of its messages a new summary keeps. */
       readonly kind: 'summary.written';
       readonly summaryId: SummaryId;

@@ -41,7 +41,7 @@ import { createStoreFolder } from '../support/store-folder.ts';
 export interface Said {
   readonly text?: string;
   readonly calls?: readonly { readonly tool: string; readonly input: JsonValue }[];
-  readonly finish?: 'stop' | 'length' | 'filtered';
+  readonly finish?: 'stop' | 'length' | 'filtered' | 'refused';
   /** The stream breaks off without an end. */
   readonly cut?: true;
   readonly inputTokens?: number;

@@ -41,7 +41,10 @@ const asking = (model: ChatModel): Pick<TurnOptions, 'modelId' | 'ask'> => ({
 
 function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptions> = {}) {
   const { model, requests } = scripted(script);
-  const seen = { pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 };
+  const seen = {
+    ...{ pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 },
+    ...{ left: 0, withheld: [] as string[] },
+  };
   const parts: TurnOptions = {
     ...asking(model),
     purpose: 'reply',
@@ -55,6 +58,11 @@ function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptio
       seen.room += 1;
       return true;
     },
+    leaveOut() {
+      seen.left += 1;
+      return seen.left <= 2 ? 'less' : 'nothing';
+    },
+    withhold: (callIds) => seen.withheld.push(...callIds),
     async callTool(call) {
       seen.ran.push(call);
       return result(call);

@@ -7,6 +7,7 @@ import {
   type AttachmentPart,
   type Author,
   type Channel,
+  type ChatModel,
   type Clock,
   type CommandReply,
   type ContextEngine,
@@ -30,7 +31,7 @@ import { modelsOf } from '../../src/config/directory.ts';
 import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
-import { type ScriptedModel, settle, type TestClock, testClock } from '../core/compaction.world.ts';
+import { settle, type TestClock, testClock } from '../core/compaction.world.ts';
 import { createStoreFolder } from './store-folder.ts';
 
 /** A complete bot on real parts; only the model and the platform belong to the test, and time moves only on request. */
@@ -56,7 +57,7 @@ export interface BotWorld extends AsyncDisposable {
 }
 
 export interface BotWorldOptions {
-  readonly models: readonly ScriptedModel[];
+  readonly models: readonly ChatModel[];
   readonly agent?: AgentOverrides;
   readonly tools?: readonly Tool[];
   readonly prices?: PriceOptions;

@@ -79,6 +79,7 @@ function count(counts: Counts, event: StrataEvent): void {
       counts.tools.inc({ tool: event.tool ?? '(not offered)', outcome: event.isError ? 'error' : 'done' });
       break;
     case 'model.fallback':
+    case 'context.refused':
     case 'queue.trouble':
     case 'error.internal':
     case 'config.rejected':

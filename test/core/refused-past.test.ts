@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  assembleView,
+  defineEngine,
+  defineTool,
+  ModelError,
+  type ModelRequest,
+  type Tool,
+  type ToolContext,
+} from '../../src/adapter-kit.ts';
+import { explainReply } from '../../src/requests/explain.ts';
+import { BOB, type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
+import { faithful, filler, type Said, type Script, scriptedModel, until } from './compaction.world.ts';
+import { bytesOf } from './why.world.ts';
+
+const POISON = 'the quince recipe';
+const said = (request: ModelRequest) => JSON.stringify([request.system, request.messages]);
+const refuse = (): never => {
+  throw new ModelError({ model: 'test:chat', reason: 'refused', detail: 'the prompt was flagged' });
+};
+
+/** A provider whose filter refuses every request with these words. */
+const filtering =
+  (answer: Script = (_, { count }) => ({ text: `Answer ${count}.` }), refusal: () => Said = refuse): Script =>
+  (request, options) => {
+    if (said(request).includes(POISON)) return refusal();
+    return request.purpose === 'reply' || request.purpose === 'child'
+      ? answer(request, options)
+      : faithful(request, options);
+  };
+
+async function open(script: Script, options: Partial<BotWorldOptions> = {}) {
+  const model = scriptedModel(script, { id: 'test:chat', window: 8000 });
+  const world = await createBotWorld({ models: [model], ...options });
+  const calls = () => model.requests.filter(({ purpose }) => purpose === 'reply');
+  return {
+    world,
+    model,
+    calls,
+    /** How many calls of the model the message took, and the newest of them. */
+    async ask(text: string, saying: Parameters<BotWorld['say']>[1] = {}) {
+      const before = calls().length;
+      await world.say(text, saying);
+      await world.settled();
+      return { count: calls().length - before, sent: calls().at(-1) as ModelRequest, post: posts(world).at(-1) };
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+const posts = ({ channel }: BotWorld) => [...channel.posts.values()].map(({ body }) => body.text);
+const refusalsIn = ({ events }: BotWorld) => events.filter(({ kind }) => kind === 'context.refused');
+
+async function explain(world: BotWorld) {
+  const conversation = await world.conversation();
+  const seq = (await world.entries()).findLast(({ role }) => role === 'assistant')?.seq ?? 0;
+  return await explainReply(world.bot.services, { conversation, seq, reader: null });
+}
+
+async function expectExact(world: BotWorld, sent: ModelRequest): Promise<void> {
+  const explained = await explain(world);
+  expect(explained.exactness).toBe('exact');
+  expect(bytesOf(explained.request)).toBe(bytesOf(sent));
+}
+
+const ENGINES = ['stacked', 'sliding'] as const;
+
+describe.each(ENGINES)('with the engine %s, a refused message', (engine) => {
+  it('fails once, and the conversation goes on', async () => {
+    await using talk = await open(filtering(), { agent: { engine } });
+    await talk.ask('I have a boat.');
+    const refused = await talk.ask(`Tell me ${POISON}.`, { author: BOB });
+    expect(refused.post).toContain('content filter');
+    expect(refused.post).not.toContain('/reset');
+    expect(refusalsIn(talk.world)).toEqual([]);
+    const next = await talk.ask('How are you?');
+    expect([next.count, next.post]).toEqual([2, expect.stringMatching(/^Answer \d+\.$/)]);
+    expect(said(next.sent)).toContain('How are you?');
+    expect(refusalsIn(talk.world)).toMatchObject([{ leftOut: 'messages', refusals: 1, model: 'test:chat' }]);
+    await expectExact(talk.world, next.sent);
+  });
+
+  it('costs later turns no refused call', async () => {
+    await using talk = await open(filtering(), { agent: { engine } });
+    await talk.ask(`Tell me ${POISON}.`);
+    await talk.ask('My kettle is copper.');
+    const later = await talk.ask('And the kettle?');
+    expect(later.count).toBe(1);
+    expect(said(later.sent)).toContain('My kettle is copper.');
+    await expectExact(talk.world, later.sent);
+    expect(refusalsIn(talk.world)).toMatchObject([{ refusals: 1 }, { refusals: 0 }]);
+  });
+
+  it.each([
+    ['edited', (world: BotWorld) => world.bot.sink.edited({ ...edit, conversation: world.key, at: world.clock.now() })],
+    [
+      'deleted',
+      (world: BotWorld) => world.bot.sink.removed({ conversation: world.key, externalIds: [edit.externalId] }),
+    ],
+  ])('is forgotten once it was %s', async (_, change) => {
+    await using talk = await open(filtering(), { agent: { engine } });
+    await talk.ask('I have a boat.');
+    await talk.ask(`Tell me ${POISON}.`, { id: edit.externalId });
+    await talk.ask('How are you?');
+    await change(talk.world);
+    const next = await talk.ask('And my boat?');
+    expect(next.count).toBe(1);
+    expect(said(next.sent)).toContain('I have a boat.');
+  });
+});
+
+const edit = { externalId: 'bad', parts: [{ kind: 'text', text: 'Tell me more.' }] } as const;
+
+describe('a refused request', () => {
+  it('keeps the message that asked, whoever spoke since', async () => {
+    await using talk = await open(filtering());
+    await talk.ask(`Tell me ${POISON}.`);
+    await Promise.all([
+      talk.world.say('Where is my boat?'),
+      talk.world.say('Nice weather.', { asks: false, author: BOB }),
+    ]);
+    await talk.world.settled();
+    const sent = talk.calls().at(-1) as ModelRequest;
+    expect(said(sent)).toMatch(/Where is my boat\?.*Nice weather\./);
+    expect(said(sent)).not.toContain(POISON);
+    await expectExact(talk.world, sent);
+  });
+
+  it('is sent without summaries if these are the cause', async () => {
+    const script: Script = (request, options) =>
+      request.purpose === 'reply' ? filtering()(request, options) : faithful(request, options);
+    const model = { context_window: 3000, compaction: { model: 'test:free' } };
+    const free = scriptedModel(faithful, { id: 'test:free', window: 32_000 });
+    const chat = scriptedModel(script, { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [chat, free], agent: model });
+    await world.say(`FACT Ada keeps ${POISON}. ${filler(60, 1)}`);
+    await world.settled();
+    for (
+      let index = 0;
+      index < 30 && !(await world.snapshot()).stack.some(({ text }) => text.includes(POISON));
+      index += 1
+    ) {
+      await world.say(`${filler(90, index)}`);
+      await world.settled();
+      await world.clock.advance(60_000);
+    }
+    expect(JSON.stringify((await world.snapshot()).stack)).toContain(POISON);
+    const before = chat.requests.length;
+    await world.say('How are you?');
+    await world.settled();
+    expect(posts(world).at(-1)).toMatch(/^Answer/);
+    expect(chat.requests.length - before).toBeLessThanOrEqual(3);
+    expect(refusalsIn(world).at(-1)).toMatchObject({ leftOut: 'summaries' });
+    await expectExact(world, chat.requests.at(-1) as ModelRequest);
+    const again = chat.requests.length;
+    await world.say('And now?');
+    await world.settled();
+    expect(chat.requests.length - again).toBe(1);
+  });
+
+  it('is counted if the provider reports its tokens', async () => {
+    const refusal = (): Said => ({ finish: 'refused', inputTokens: 77, outputTokens: 0 });
+    await using talk = await open(filtering(undefined, refusal));
+    await talk.ask(`Tell me ${POISON}.`);
+    const next = await talk.ask('How are you?');
+    expect(next.count).toBe(2);
+    const { id } = await talk.world.conversation();
+    const usage = await talk.world.bot.services.store.journal.usage(id);
+    expect(usage).toMatchObject([{ calls: 3, inputTokens: 77 + 77 + 100 }]);
+  });
+
+  it('is not tried again once people saw a text', async () => {
+    await using talk = await open(async () => ({ text: 'Half an ans', finish: 'refused' }));
+    const { count, post } = await talk.ask('Hello?');
+    expect([count, post]).toEqual([1, expect.stringContaining('content filter')]);
+  });
+
+  it('is no reason to ask another model', async () => {
+    const first = scriptedModel(filtering(), { id: 'test:one' });
+    const second = scriptedModel(() => ({ text: 'Second.' }), { id: 'test:two' });
+    await using world = await createBotWorld({ models: [first, second], agent: { model: ['test:one', 'test:two'] } });
+    for (const text of [`Tell me ${POISON}.`, 'How are you?']) {
+      await world.say(text);
+      await world.settled();
+    }
+    expect(second.requests).toEqual([]);
+    expect(posts(world).at(-1)).toMatch(/^Answer/);
+  });
+
+  it('leaves out nothing of the sizes that compactions follow', async () => {
+    const long = filtering((_, { count }) => ({ text: `Answer ${count}. ${filler(60, count)}` }));
+    const turnsUntilDue = async (refusedAt: number): Promise<number> => {
+      await using talk = await open(long, { agent: { context_window: 3000 } });
+      const isDue = () => talk.world.events.some(({ kind }) => kind === 'maintenance.requested');
+      let turns = 0;
+      for (; turns < 30 && !isDue(); turns += 1)
+        await talk.ask(turns === refusedAt ? `Tell me ${POISON}. ${filler(60, turns)}` : filler(60, turns));
+      return turns;
+    };
+    const usual = await turnsUntilDue(Number.POSITIVE_INFINITY);
+    expect(usual).toBeLessThan(30);
+    // The refused message has no answer.
+    expect(await turnsUntilDue(usual - 4)).toBeLessThanOrEqual(usual + 1);
+  });
+
+  it('answers once after a crash between two attempts', async () => {
+    let isHeld = true;
+    const held = new Promise<Said>(() => undefined);
+    await using talk = await open(filtering(() => (isHeld ? held : { text: 'Here I am.' })));
+    await talk.ask(`Tell me ${POISON}.`);
+    await talk.world.say('How are you?');
+    await until(() => talk.calls().length >= 3);
+    isHeld = false;
+    await talk.world.crash();
+    await talk.world.clock.advance(20_000);
+    await talk.world.settled();
+    expect(posts(talk.world).filter((text) => text === 'Here I am.')).toHaveLength(1);
+    expect((await talk.world.entries()).filter(({ role }) => role === 'assistant')).toHaveLength(1);
+  });
+});
+
+describe('a refused result of a tool', () => {
+  let ran = 0;
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks something up',
+    input: z.object({}),
+    run: async () => {
+      ran += 1;
+      return `Found: ${POISON}`;
+    },
+  });
+  const hasResult = (request: ModelRequest) => request.messages.at(-1)?.role === 'tool';
+  const looking = filtering((request) =>
+    hasResult(request) ? { text: 'I see.' } : { calls: [{ tool: 'look', input: {} }] },
+  );
+
+  it('is left out for good, and no tool runs twice', async () => {
+    ran = 0;
+    await using talk = await open(looking, { tools: [look], agent: { tools: ['look'] } });
+    await talk.ask('I have a boat.');
+    const next = await talk.ask('Look again.');
+    expect([ran, next.post, next.count]).toEqual([2, 'I see.', 3]);
+    expect(said(next.sent)).toContain('I have a boat.');
+    expect(said(next.sent)).toContain('this result is left out');
+    expect(JSON.stringify(await talk.world.entries())).not.toContain(POISON);
+    expect(refusalsIn(talk.world)).toMatchObject([{ leftOut: 'results' }, { leftOut: 'results' }]);
+    await expectExact(talk.world, next.sent);
+  });
+});
+
+describe('a child whose request is refused', () => {
+  it('goes on without what it was told earlier', async () => {
+    const research = defineTool({
+      name: 'research',
+      description: 'Finds something out',
+      input: z.object({}),
+      run: async (_, context: ToolContext) => {
+        const tasks = ['What about boats?'];
+        const answer = await context.spawn({ task: `Begin with ${POISON}.`, next: () => tasks.shift() ?? null });
+        return answer.text;
+      },
+    }) as Tool;
+    const hasResult = (request: ModelRequest) => request.messages.at(-1)?.role === 'tool';
+    const script: Script = (request, options) => {
+      if (request.purpose === 'child') {
+        // The first answer is given in spite of the words.
+        const isFirst = request.messages.length === 1 && !said(request).includes('boats');
+        return isFirst ? { text: 'Go on.' } : filtering(() => ({ text: 'Boats float.' }))(request, options);
+      }
+      return hasResult(request) ? { text: 'Done.' } : { calls: [{ tool: 'research', input: {} }] };
+    };
+    await using talk = await open(script, { tools: [research], agent: { tools: ['research'] } });
+    const { post, sent } = await talk.ask('Find out.');
+    expect(post).toBe('Done.');
+    expect(said(sent)).toContain('Boats float.');
+    expect(refusalsIn(talk.world)).toMatchObject([{ conversation: talk.world.key, leftOut: 'messages' }]);
+  });
+});
+
+describe('an engine of a plugin', () => {
+  const own = (id: string, wraps: boolean) =>
+    defineEngine({
+      id,
+      assemble: async (request) => (wraps ? { ...assembleView(request) } : assembleView(request)),
+    });
+
+  it('goes on if it builds its view with Strata', async () => {
+    await using talk = await open(filtering(), { engines: { own: own('own', false) }, agent: { engine: 'own' } });
+    await talk.ask(`Tell me ${POISON}.`);
+    const next = await talk.ask('How are you?');
+    expect([next.count, next.post]).toEqual([2, expect.stringMatching(/^Answer/)]);
+    await expectExact(talk.world, next.sent);
+  });
+
+  it('fails with the hint at /reset otherwise', async () => {
+    await using talk = await open(filtering(), { engines: { own: own('own', true) }, agent: { engine: 'own' } });
+    const { count, post } = await talk.ask(`Tell me ${POISON}.`);
+    expect([count, post]).toEqual([1, expect.stringContaining('/reset')]);
+    expect(talk.world.events.find(({ kind }) => kind === 'turn.failed')).toMatchObject({ reason: 'fatal' });
+  });
+});

@@ -184,10 +184,13 @@ const MAX_CALLS_AT_ONCE = 8;
 /** The name of a tool is shorter; a model may make up any. */
 const MAX_NAME_LENGTH = 100;
 
-/** The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. */
+/**
+ * The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. Their
+ * properties have the order of stored calls, so that the hash of the request is that of the rebuilt one.
+ */
 async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
-  const calls = step.calls.map((call, index) => {
-    return { ...call, callId: `${prefix}.${index + 1}`, tool: oneLine(call.tool).slice(0, MAX_NAME_LENGTH) };
+  const calls = step.calls.map(({ tool, input }, index) => {
+    return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH), input };
   });
   const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call));
   return { text: step.text, calls, results: results.map((result) => ({ ...result, text: cleanText(result.text) })) };

@@ -78,7 +78,8 @@ export function scriptedModel(
       if (said.text !== undefined) yield { kind: 'text', text: said.text };
       for (const [index, call] of (said.calls ?? []).entries()) {
         // Providers repeat ids, so nothing may rely on them.
-        yield { kind: 'call', call: { callId: `call-${index}`, ...call } };
+        // Models may give the properties of a call in any order.
+        yield { kind: 'call', call: { ...call, callId: `call-${index}` } };
       }
       if (said.cut === true) return;
       const { inputTokens = 100, outputTokens = 10, reasoningTokens = 0, cacheReadTokens = 0 } = said;

@@ -1,4 +1,5 @@
 import { HEADROOM, isLong, minSourceTokens, planCompaction } from '../context/depth.ts';
+import { stackShareAt } from '../context/due.ts';
 import { type Condensation, planCondense } from '../context/plan.ts';
 import { tierOf } from '../context/tiers.ts';
 import { depthOf } from '../domain/key.ts';
@@ -56,9 +57,11 @@ export function nextWork(look: Look): Work | null {
   if (look.trigger === 'shutdown') return holes ?? extraction(look);
   const asked = askedRewrite(look);
   if (asked !== null) return asked;
-  const { stackShare } = look.profile;
-  const swollen = holes === null ? null : condensing(look, SWOLLEN * stackShare);
-  return swollen ?? holes ?? compaction(look) ?? condensing(look, restingShare(look)) ?? extraction(look);
+  const { profile, snapshot, measurement, correction } = look;
+  const swollen = holes === null ? null : condensing(look, SWOLLEN * profile.stackShare);
+  const usedTokens = measurement.used - measurement.volatile;
+  const share = stackShareAt(profile, snapshot, { usedTokens, correction });
+  return swollen ?? holes ?? compaction(look) ?? condensing(look, share) ?? extraction(look);
 }
 
 /** A reset hid messages that were not yet read for memories: they come first, so that the watermark skips none. */
@@ -110,11 +113,6 @@ function isEnough({ trigger, correction, profile, snapshot }: Look, toSeq: numbe
   const { tail, omitted } = snapshot;
   const tokens = tail.reduce((sum, entry) => sum + (entry.seq <= toSeq ? entry.tokens : 0), omitted.tokens);
   return tokens >= minSourceTokens(snapshot, profile, { isAsked: trigger === 'manual', correction });
-}
-
-/** Its configured share; or zero if the window is full and the tail can't shrink further. */
-function restingShare(look: Look): number {
-  return look.measurement.tier === 'none' ? look.profile.stackShare : 0;
 }
 
 /** The tier of the view; of a run that has changed it, with the room that new talk needs on top. */

@@ -1,14 +1,29 @@
-import type { ContextProfile, Tier } from '../ports/engine.ts';
+import type { ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import { isLong, planCompaction } from './depth.ts';
 import { correctionOf } from './fit.ts';
 import { planCondense } from './plan.ts';
+import { tierOf } from './tiers.ts';
 
-/** Whether there is maintenance to do at this tier: something to fill, rewrite, compact or condense. */
-export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: Tier): boolean {
+/**
+ * The share of the window that summaries may take when the tail cannot shrink: their own; or none, if the view comes to
+ * rest without them. A turn that fills the window by itself condenses nothing: its results become shorter soon.
+ */
+export function stackShareAt(
+  { stackShare, thresholds, windowTokens }: ContextProfile,
+  { stack }: Pick<ContextSnapshot, 'stack'>,
+  { usedTokens, correction }: { readonly usedTokens: number; readonly correction: number },
+): number {
+  const restTokens = thresholds.background * windowTokens;
+  const stackTokens = stack.reduce((sum, { tokens }) => sum + tokens, 0) * correction;
+  return usedTokens >= restTokens && usedTokens - stackTokens < restTokens ? 0 : stackShare;
+}
+
+/** Whether there is maintenance to do in a view of so many tokens: something to fill, rewrite, compact or condense. */
+export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, usedTokens: number): boolean {
   const correction = correctionOf(snapshot, profile.modelId);
-  // If the window is full and the tail cannot shrink, summaries are condensed below their share too.
-  const share = tier === 'none' ? profile.stackShare : 0;
+  const tier = tierOf(usedTokens / profile.windowTokens, profile.thresholds);
+  const share = stackShareAt(profile, snapshot, { usedTokens, correction });
   const budget = { share, windowTokens: profile.windowTokens, correction };
   if (snapshot.stack.some((item) => item.kind === 'gap' || item.stale)) return true;
   if (planCondense(snapshot.stack, budget) !== null) return true;
@@ -16,6 +31,7 @@ export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, tier: 
   // The running turn is about to be answered, so its messages no longer wait when the job runs.
   const limits = { ...snapshot.conversation, answeredUpto: snapshot.conversation.nextSeq };
   const due = tier === 'none' ? 'background' : tier;
-  const usedTokens = tier === 'none' ? 0 : profile.thresholds[tier] * profile.windowTokens;
-  return planCompaction(snapshot, limits, { profile, pressure: { tier: due, usedTokens, correction } }) !== null;
+  const reachedTokens = tier === 'none' ? 0 : profile.thresholds[tier] * profile.windowTokens;
+  const pressure = { tier: due, usedTokens: reachedTokens, correction };
+  return planCompaction(snapshot, limits, { profile, pressure }) !== null;
 }

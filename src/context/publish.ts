@@ -9,7 +9,6 @@ import { MAX_TAIL_ENTRIES } from './plan.ts';
 import { cachePricesOf, hasRoom, isPublicationDue, isWarm, requestsSince } from './publication.ts';
 import { hasReady, publishedView } from './ready.ts';
 import { commonParts, parsePrint, partsOf, type RequestPrint } from './request-print.ts';
-import { tierOf } from './tiers.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
 /** Puts ready summaries into the stack. Null if none of them has a place any more. */
@@ -74,10 +73,9 @@ export function isWorkDue(
   { profile, snapshot }: ViewRequest,
   { usedTokens, addedTokens }: { readonly usedTokens: number; readonly addedTokens: number },
 ): boolean {
-  const tierFor = (tokens: number) => tierOf(tokens / profile.windowTokens, profile.thresholds);
-  if (!hasReady(snapshot)) return isDue(profile, snapshot, tierFor(usedTokens));
+  if (!hasReady(snapshot)) return isDue(profile, snapshot, usedTokens);
   if (!hasRoom(profile, usedTokens)) return true;
   const view = publishedView(snapshot);
   const resting = { profile, snapshot: view, readUpto: view.conversation.nextSeq - 1, volatile: [], steps: [] };
-  return isDue(profile, view, tierFor(usedBy(reduceIfDue(prefixes, resting)) + addedTokens));
+  return isDue(profile, view, usedBy(reduceIfDue(prefixes, resting)) + addedTokens);
 }

@@ -35,7 +35,7 @@ export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): 
   }
   const { tier, used } = fitted.measurement;
   // No job fills an imagined gap, so the stored conversation decides whether one is due.
-  const isSettled = tier === 'none' || hasReady(stored) || isDue(request.profile, stored, whole.tier);
+  const isSettled = tier === 'none' || hasReady(stored) || isDue(request.profile, stored, whole.used - whole.volatile);
   if (isSettled && used < fullTokens) return fitted;
   const wantedTokens = isSettled ? fullTokens : windowTokens * thresholds.background;
   return filled(reduceBelow(prefixes, work, { limitTokens: windowTokens, wantedTokens }));

@@ -23,7 +23,7 @@ const MAX_ROUNDS = 40;
 
 /** The moment after all due jobs. Each job takes no time and succeeds. */
 export function maintain(context: MaintainContext, before: Moment, upkeep: MaintenanceTotals): Moment {
-  if (!isDue(context.profile, snapshotAt(context, before), measureAt(context, before).tier)) return before;
+  if (!isDue(context.profile, snapshotAt(context, before), measureAt(context, before).used)) return before;
   let moment = before;
   let open: Pick<Work, 'toSeq' | 'trigger'> | null = null;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {

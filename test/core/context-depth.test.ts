@@ -54,9 +54,9 @@ it('keeps the newest messages that the tail’s share covers', () => {
 
 // Shows: P10
 it('is due at a number of messages, however short', () => {
-  expect(isDue(plain, view, 'none')).toBe(false);
-  expect(isDue({ ...plain, messageThreshold: 81 }, view, 'none')).toBe(false);
-  expect(isDue({ ...plain, messageThreshold: 80 }, view, 'none')).toBe(true);
+  expect(isDue(plain, view, 0)).toBe(false);
+  expect(isDue({ ...plain, messageThreshold: 81 }, view, 0)).toBe(false);
+  expect(isDue({ ...plain, messageThreshold: 80 }, view, 0)).toBe(true);
 });
 
 it('summarises the oldest messages once they are many', async () => {

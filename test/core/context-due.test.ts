@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MIN_GAIN } from '../../src/context/depth.ts';
 import { isDue } from '../../src/context/due.ts';
-import { profile, snapshot, user } from '../fixtures/context.ts';
+import { profile, snapshot, summary, user } from '../fixtures/context.ts';
 
 const text = (tokens: number) => 'a'.repeat(Math.floor(tokens / 0.21));
 
@@ -12,7 +12,15 @@ const withFirstOf = (tokens: number) =>
 it('a cut that frees too little is not due', () => {
   const settings = profile({ windowTokens: 10_000 });
   const least = MIN_GAIN * settings.windowTokens;
-  expect(isDue(settings, withFirstOf(least / 4), 'background')).toBe(false);
-  expect(isDue(settings, withFirstOf(least * 2), 'background')).toBe(true);
-  expect(isDue(settings, withFirstOf(least * 2), 'none')).toBe(false);
+  expect(isDue(settings, withFirstOf(least / 4), 8500)).toBe(false);
+  expect(isDue(settings, withFirstOf(least * 2), 8500)).toBe(true);
+  expect(isDue(settings, withFirstOf(least * 2), 0)).toBe(false);
+});
+
+it('condenses the stack only if the view comes to rest', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
+  const stack = [1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens: 500 }));
+  const view = snapshot([user(5, text(5000), { tokens: 5000 })], {}, stack);
+  expect([7900, 8000, 8999].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, true, true]);
+  expect([9500, 10_000].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, false]);
 });

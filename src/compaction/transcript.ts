@@ -1,17 +1,12 @@
-import { MESSAGE_OPEN } from '../context/catalogue.ts';
 import { labelOf, plainName, timeLabel } from '../context/label.ts';
 import { estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
+import { isLookup } from '../domain/lookups.ts';
 import type { Entry, Part, ToolResultPart } from '../domain/message.ts';
 import type { Random } from '../ports/clock.ts';
 import { underLabel, visibleText } from '../util/foreign-text.ts';
 import { UTC } from '../util/local-time.ts';
 
-/** What they return is stored already: a summariser would save it a second time. */
-const LOOKUPS: ReadonlySet<string> = new Set([
-  ...['memory_recall', 'memory_save', 'transcript_search', 'summary_open'],
-  MESSAGE_OPEN,
-]);
 const INPUT_TOKENS = 60;
 const RESULT_TOKENS = 1200;
 
@@ -101,6 +96,7 @@ function partText(part: Part): readonly string[] {
 }
 
 function resultText({ tool, text, isError }: ToolResultPart): string {
-  if (LOOKUPS.has(tool)) return `(${tool} looked up what was known already)`;
+  // A summariser would save it a second time.
+  if (isLookup(tool)) return `(${tool} looked up what was known already)`;
   return `(${tool} ${isError ? 'failed' : 'gave'}: ${shorten(text, RESULT_TOKENS)})`;
 }

@@ -1,3 +1,4 @@
+import { isRepetition } from '../domain/lookups.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Services } from '../services.ts';
 import { measure, type Pool } from './corpus.ts';
@@ -167,7 +168,7 @@ function withNeighbours(seqs: readonly number[]): ReadonlySet<number> {
 }
 
 function isReadable(entry: Entry): boolean {
-  return entry.redactedAt === null && entry.role !== 'notice';
+  return entry.redactedAt === null && entry.role !== 'notice' && !isRepetition(entry);
 }
 
 /** The best of the first `limit` that fit. */

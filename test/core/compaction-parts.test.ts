@@ -55,7 +55,7 @@ describe('a line of the transcript', () => {
   });
 
   // Shows: S16
-  it.each(['memory_recall', 'memory_save', 'transcript_search', 'summary_open', 'message_open'])(
+  it.each(['memory_recall', 'memory_save', 'transcript_search', 'summary_open', 'message_open', 'tool_help'])(
     'hides what %s looked up',
     (tool) => {
       const result = {

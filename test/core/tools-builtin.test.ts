@@ -106,6 +106,17 @@ describe('transcript_search', () => {
       found: 1,
     });
   });
+
+  it('finds no results of earlier searches', async () => {
+    const text = '{"found":1,"messages":[{"text":"My sister keeps a llama"}]}';
+    for (const tool of ['web', 'transcript_search', 'tool_help']) {
+      const parts = [{ kind: 'tool-result', callId: 'c', tool, text, isError: false, blob: null }] as const;
+      await world.append(dm, { role: 'tool', author: null, externalId: null, parts }, 'dm');
+    }
+    await world.say('Which llama does my sister keep?');
+    const result = await run('transcript_search', { query: 'llama' });
+    expect(parsed(result)).toMatchObject({ messages: [{ message: 1, by: '<tool>' }] });
+  });
 });
 
 describe('summary_open', () => {

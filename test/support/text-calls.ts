@@ -82,6 +82,7 @@ const SLACK = 'adapters/channels/slack';
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['adapters/channels/shared/encryption.ts#encrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/encryption.ts#decrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
+  ['adapters/channels/shared/downloads.ts#isTrusted', (run, text) => run(text, { own: [text], extra: text })],
   [
     'src/conversation/unasked-posts.ts#unaskedPosts',
     (run, text) => run([{ kind: 'text', text }], { id: text, replyTo: text, now: 0 }),

@@ -1,4 +1,4 @@
-import { cleanText } from '../../../../src/adapter-kit.ts';
+import { decodeText, isTrusted, readAtMost } from '../../shared/downloads.ts';
 import { isReadable } from '../attachment.ts';
 import type { WireAttachment, WireMessage } from '../wire.ts';
 
@@ -33,33 +33,15 @@ export async function withFiles(message: WireMessage, options: FileOptions): Pro
 }
 
 async function readFile(attachment: WireAttachment, options: FileOptions): Promise<string | null> {
-  if (!isReadable(attachment, options.textBytes) || !isTrusted(attachment.url, options.extraHost)) return null;
+  if (!isReadable(attachment, options.textBytes)) return null;
+  if (!isTrusted(attachment.url, { own: HOSTS, extra: options.extraHost })) return null;
   try {
     const signal = AbortSignal.timeout(TIME_LIMIT_MS);
     const response = await options.fetch(new URL(attachment.url), { signal, redirect: 'error' });
     if (!response.ok || response.body === null) return null;
-    return await readText(response.body, options.textBytes);
+    const bytes = await readAtMost(response.body, options.textBytes);
+    return bytes === null ? null : decodeText(bytes);
   } catch {
     return null;
   }
-}
-
-/** Null if it is larger than announced, or not text. */
-async function readText(body: ReadableStream<Uint8Array>, mostBytes: number): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > mostBytes) return null;
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
-  if (bytes.includes(0)) return null;
-  return cleanText(new TextDecoder('utf-8', { fatal: true }).decode(bytes)).trim();
-}
-
-function isTrusted(url: string, extraHost: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { host } = new URL(url);
-  return HOSTS.includes(host) || (extraHost !== '' && host === extraHost);
 }

@@ -1,4 +1,5 @@
-import { type AttachmentPart, cleanText } from '../../../../src/adapter-kit.ts';
+import type { AttachmentPart } from '../../../../src/adapter-kit.ts';
+import { decodeText, isTrusted, readAtMost } from '../../shared/downloads.ts';
 import type { WireFile } from '../wire.ts';
 
 const TIME_LIMIT_MS = 5_000;
@@ -62,7 +63,7 @@ async function readFile(file: WireFile, options: FileOptions): Promise<ReadFile>
   if (mediaType.startsWith('image/')) return await readImage(file, { name, options });
   if (isText(mediaType, name) && sizeBytes > 0 && sizeBytes <= options.textBytes) {
     const bytes = await download(file, options, options.textBytes);
-    const text = bytes === null ? null : textOf(bytes);
+    const text = bytes === null ? null : decodeText(bytes);
     if (text !== null) return { text: `[file ${name}]\n${text}` };
   }
   return { attachment: { kind: 'attachment', name, mediaType, sizeBytes, reference: file.url_private ?? '' } };
@@ -95,32 +96,16 @@ function isText(mediaType: string, name: string): boolean {
   return mediaType.startsWith('text/') || TEXT_ENDINGS.test(name);
 }
 
-function textOf(bytes: Buffer): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return cleanText(new TextDecoder('utf-8', { fatal: true }).decode(bytes)).trim();
-  } catch {
-    return null;
-  }
-}
-
 /** Null if it is unavailable or larger than allowed. */
-async function download(file: WireFile, options: FileOptions, mostBytes: number): Promise<Buffer | null> {
+async function download(file: WireFile, options: FileOptions, maxBytes: number): Promise<Buffer | null> {
   const address = file.url_private_download ?? file.url_private ?? '';
-  if (!isTrusted(address, options.extraHost)) return null;
+  if (!isTrusted(address, { own: HOSTS, extra: options.extraHost })) return null;
   try {
     const signal = AbortSignal.timeout(TIME_LIMIT_MS);
     const headers = { authorization: `Bearer ${options.token}` };
     const response = await options.fetch(new URL(address), { signal, redirect: 'error', headers });
     if (!response.ok || response.body === null || isOtherPage(response, file)) return null;
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body) {
-      size += chunk.byteLength;
-      if (size > mostBytes) return null;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
+    return await readAtMost(response.body, maxBytes);
   } catch {
     return null;
   }
@@ -130,11 +115,4 @@ async function download(file: WireFile, options: FileOptions, mostBytes: number)
 function isOtherPage({ headers }: Response, { mimetype }: WireFile): boolean {
   const isPage = headers.get('content-type')?.startsWith('text/html') === true;
   return isPage && mimetype?.toLowerCase() !== 'text/html';
-}
-
-function isTrusted(address: string, extraHost: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { host, protocol } = new URL(address);
-  if (extraHost !== '' && host === extraHost) return true;
-  return protocol === 'https:' && HOSTS.includes(host);
 }

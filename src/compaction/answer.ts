@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { candidateSchema, type MemoryCandidate } from '../memory/candidate.ts';
+import { spokenText } from '../models/spoken/reader.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import { looseJson } from './loose-json.ts';
@@ -90,7 +91,7 @@ export function parseJsonAnswer(text: string): Answer | null {
 
 /** The text without reasoning and without a fence around the whole. */
 export function plainAnswer(text: string): string {
-  const spoken = text.replace(/<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/giu, '').trim();
+  const spoken = spokenText(text).trim();
   return /^```\w*\n([\s\S]*?)\n?```$/u.exec(spoken)?.[1]?.trim() ?? spoken;
 }
 
@@ -101,7 +102,7 @@ export function parseCandidate(input: unknown): MemoryCandidate | null {
   const { sources, importance, kind, text, about, supersedes } = raw.data;
   const candidate = candidateSchema.safeParse({
     kind: KINDS[kind.trim().toLowerCase()] ?? kind.trim().toLowerCase(),
-    text: text.trim(),
+    text: spokenText(text).trim(),
     sources: numbersOf(sources),
     about: about?.trim() || null,
     importance: importanceOf(importance),
@@ -146,7 +147,7 @@ const summaryText = z.preprocess((input) => {
 }, nonBlank);
 const summaryInput = z
   .preprocess((input) => named(input, { summary: SUMMARY_NAMES }), z.object({ summary: summaryText }))
-  .transform(({ summary }) => summary.trim());
+  .transform(({ summary }) => spokenText(summary).trim());
 
 const rawCandidate = z.preprocess(
   (input) => named(input, CANDIDATE_NAMES),
@@ -169,7 +170,10 @@ const answerSchema = z.preprocess(
       memories: z.array(z.unknown()).optional().catch(undefined),
     })
     .refine(({ summary, memories }) => summary !== undefined || memories !== undefined)
-    .transform(({ summary, memories }) => ({ summary: summary?.trim(), memories: memories ?? [] })),
+    .transform(({ summary, memories }) => ({
+      summary: summary && spokenText(summary).trim(),
+      memories: memories ?? [],
+    })),
 );
 
 /** `12`, `"12"`, `"#12, #15"`, `[12, "#15"]` and `[{ "seq": 12 }]` all name lines. */

@@ -432,9 +432,9 @@ describe('silence', () => {
   test('a slow reader is not taken for a silent server', async () => {
     await using server = await serve(
       chat((_, response) => {
-        sse(response, [chunk({ content: 'a' })]);
+        sse(response, [chunk({ content: 'Hel' })]);
         setTimeout(() => {
-          sse(response, [chunk({ content: 'b' }), chunk({}, 'stop'), '[DONE]']);
+          sse(response, [chunk({ content: 'lo' }), chunk({}, 'stop'), '[DONE]']);
           response.end();
         }, 500);
       }),
@@ -445,7 +445,7 @@ describe('silence', () => {
       if (part.kind === 'text') text += part.text;
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
-    expect(text).toBe('ab');
+    expect(text).toBe('Hello');
   });
 
   test('a reader who leaves early ends the request', async () => {

@@ -5,6 +5,7 @@ import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
 import type { Entry } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
+import { createState } from '../../src/models/spoken/state.ts';
 import { readSaid } from '../../src/search/line-features.ts';
 import { accountFor } from '../../src/search/losses.ts';
 
@@ -80,6 +81,9 @@ const SLACK = 'adapters/channels/slack';
  * message, an entry or another shape containing text.
  */
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
+  ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
+  ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],
+  ['src/models/spoken/state.ts#saysMark', (run, text) => run(createState(), text, text)],
   ['adapters/channels/shared/encryption.ts#encrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/encryption.ts#decrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/downloads.ts#isTrusted', (run, text) => run(text, { own: [text], extra: text })],

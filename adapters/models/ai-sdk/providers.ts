@@ -74,7 +74,7 @@ const openai: Provider = {
       const { chat } = createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: readable });
       const thinking: Dialect = { ...dialect, writesCalls: true, thoughts: thoughtsOf(model) };
       const opened = { dialect: thinking, traits: CAPABLE, providerOptions: noOptions, probe: null };
-      return { model: await withoutThoughts(chat(model)), ...opened };
+      return { model: chat(model), ...opened };
     }
     const retention = KEEPS_FOR_A_DAY.test(model) ? { promptCacheRetention: '24h' } : {};
     const providerOptions = ({ cacheKey }: ModelRequest) => ({
@@ -142,7 +142,7 @@ const ollama: Provider = {
     ]);
     const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
     return {
-      model: await withoutThoughts(createOllama({ baseURL: `${baseUrl}/api`, fetch: withReadableLines(fetch) })(model)),
+      model: createOllama({ baseURL: `${baseUrl}/api`, fetch: withReadableLines(fetch) })(model),
       dialect: compatible,
       traits: { windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
       // Without this, Ollama silently truncates long prompts to its own small window.
@@ -188,20 +188,12 @@ async function openCompatible(
     transformRequestBody: withCacheMarks,
   });
   return {
-    model: await withoutThoughts(provider.chatModel(model)),
+    model: provider.chatModel(model),
     dialect: { ...compatible, thoughts: thoughtsOf(model) },
     traits: { windowTokens: probe.windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
     providerOptions: noOptions,
     probe,
   };
-}
-
-type WrappedModel = Exclude<LanguageModel, string> & { readonly specificationVersion: 'v4' };
-
-/** Open models write their reasoning into the answer, which nobody in a chat wants to read. */
-async function withoutThoughts(model: WrappedModel): Promise<LanguageModel> {
-  const { extractReasoningMiddleware, wrapLanguageModel } = await import('ai');
-  return wrapLanguageModel({ model, middleware: extractReasoningMiddleware({ tagName: 'think' }) });
 }
 
 export const providers: Readonly<Record<string, Provider>> = { anthropic, openai, google, openrouter, ollama };

@@ -1,5 +1,4 @@
 import type { JSONSchema7, LanguageModel, ToolSet } from 'ai';
-import { z } from 'zod';
 import {
   type ChatModel,
   type JsonValue,
@@ -8,16 +7,14 @@ import {
   type ModelPart,
   type ModelRequest,
   type ModelTraits,
-  nestsTooDeeply,
-  TOO_DEEP,
   type ToolSpec,
 } from '../../../src/adapter-kit.ts';
 import { fromUsage } from './billing.ts';
+import { toInput } from './call-input.ts';
 import { type Classified, classify } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { withImages, withoutImages } from './images.ts';
 import { endOf, toInstructions, toMessages } from './map.ts';
-import { parseJson } from './parse-json.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { mergeOptions, settingsOf } from './settings.ts';
 import { createSizes } from './sizes.ts';
@@ -102,7 +99,8 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         left -= part.text.length;
         isSilent &&= part.text.trim() === '';
         for (const passed of filter.text(part.text)) {
-          left += passed.kind === 'text' ? passed.text.length : 0;
+          if (passed.kind === 'text') left += passed.text.length;
+          if (passed.kind === 'call') calls += 1;
           yield passed;
         }
         break;
@@ -115,7 +113,7 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         break;
       case 'tool-call':
         calls += 1;
-        yield { kind: 'call', call: { callId: part.toolCallId, tool: part.toolName, input: toJson(part.input) } };
+        yield { kind: 'call', call: { callId: part.toolCallId, tool: part.toolName, input: toInput(part.input) } };
         break;
       case 'error':
         throw part.error;
@@ -126,9 +124,10 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         const end = endOf({ ...part, usage, calls, isSilent, windowTokens: options.traits.windowTokens });
         if (end.kind !== 'finished') throw unfinished(options.id, end.kind);
         ended = true;
-        yield* filter.end(end.reason);
+        const rest = filter.end(end.reason);
+        yield* rest;
         watchdog.signal.throwIfAborted();
-        yield { kind: 'finish', reason: end.reason, usage };
+        yield { kind: 'finish', reason: rest.some(isCall) ? 'tool-calls' : end.reason, usage };
         break;
       }
       // The other parts delimit, repeat or explain these; reasoning is not part of the answer.
@@ -136,6 +135,10 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
     if (left < 0) throw endless(options.id, limit);
   }
   if (!ended) throw unfinished(options.id, 'cut');
+}
+
+function isCall({ kind }: ModelPart): boolean {
+  return kind === 'call';
 }
 
 function isBracket({ type }: { readonly type: string }): boolean {
@@ -184,18 +187,6 @@ function toTools(sdk: Sdk, specs: readonly ToolSpec[], dialect: Dialect): ToolSe
 function toSchema(schema: ToolSpec['inputSchema']): JSONSchema7 {
   return structuredClone(schema);
 }
-
-/**
- * Input that is not JSON is kept as text, so that the tool's own validation can explain the problem. Some models write
- * the object as JSON inside a JSON text.
- */
-function toJson(input: unknown): JsonValue {
-  if (typeof input === 'string') return objectText.safeParse(input).data ?? input;
-  if (nestsTooDeeply(input)) return TOO_DEEP;
-  return input === undefined ? {} : z.json().parse(input);
-}
-
-const objectText = z.string().transform(parseJson).pipe(z.record(z.string(), z.json()));
 
 function endless(model: string, limit: number): ModelError {
   const detail = `its reasoning and calls are longer than ${limit} characters`;

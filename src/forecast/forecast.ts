@@ -3,6 +3,7 @@ import { firstKept } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { createEvidenceCounter, type EvidenceContext, type EvidenceCount } from './evidence.ts';
 import { type MaintainContext, type MaintenanceTotals, maintain } from './maintain.ts';
 import { createRequestCount, type RequestContext, type Requests } from './requests.ts';
@@ -49,8 +50,11 @@ export interface ViewPoint {
 
 const MAX_POINTS = 60;
 
-/** Plays a recorded conversation under the settings, without a model. Pure. */
-export function forecast(context: ForecastContext): Forecast {
+/** Entries that are played in one go. */
+const SLICE = 200;
+
+/** Plays a recorded conversation under the settings, without a model. The bot gets a turn every now and then. */
+export async function forecast(context: ForecastContext): Promise<Forecast> {
   const { recording, profile, engine } = context;
   const { entries } = recording;
   const upkeep: MaintenanceTotals = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
@@ -64,7 +68,8 @@ export function forecast(context: ForecastContext): Forecast {
     const summaries = upkeep.compactions + upkeep.condensations;
     seen.push({ seq: entries[moment.end - 1]?.seq ?? 0, usedTokens, summaries, emergencies });
   };
-  entries.forEach((entry, index) => {
+  for (const [index, entry] of entries.entries()) {
+    if (index % SLICE === 0) await yieldToEventLoop();
     if (entry.role === 'assistant') {
       const fitted = engine === 'sliding' ? { moment: slid(context, moment), gaps: 0 } : withRoom(context, moment);
       moment = fitted.moment;
@@ -74,10 +79,10 @@ export function forecast(context: ForecastContext): Forecast {
     }
     evidence.add(entry, moment);
     moment = { ...moment, end: index + 1 };
-    if (!isSettled(entry, entries[index + 1])) return;
+    if (!isSettled(entry, entries[index + 1])) continue;
     moment = engine === 'sliding' ? slid(context, moment) : maintain(context, moment, upkeep);
     look();
-  });
+  }
   const { compactions, condensations } = upkeep;
   const input = Math.round(upkeep.inputTokens * context.summaryRatio);
   const output = Math.round(upkeep.outputTokens * context.summaryRatio);

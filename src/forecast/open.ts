@@ -10,6 +10,7 @@ import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { type Forecast, forecast } from './forecast.ts';
 import { lengthsOf } from './lengths.ts';
 import { readQuestions } from './questions.ts';
@@ -42,6 +43,7 @@ export async function readRecording(
     const page = await services.store.transcript.read(id, { fromSeq, toSeq, limit: PAGE });
     pages.push(newestWithin(page, tokensLeft));
     tokensLeft -= tokensOf(page);
+    await yieldToEventLoop();
   }
   const entries = pages.toReversed().flat();
   const questions = await readQuestions(services, conversation, { entries, timeZone: settings.timezone });
@@ -82,7 +84,7 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
   const { id, calibration } = recording.conversation;
   const last = parsePrint(await store.journal.cache.lastRequest(id));
   const lengths = await lengthsOf(store.summaries, recording, { services, agent, profile: request.profile, reader });
-  return forecast({
+  return await forecast({
     ...{ services, recording, agent, profile, reader, lengths },
     engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
     points: request.points,

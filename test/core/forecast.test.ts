@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Entry, type Part, textOf } from '../../src/adapter-kit.ts';
 import { correctionFor } from '../../src/context/calibration.ts';
@@ -103,6 +104,22 @@ describe('a forecast', () => {
     expect(sliding.compactions).toBe(0);
     expect(sliding.peakTokens).toBeLessThanOrEqual(3000 * tried.compaction.background_threshold);
     expect(sliding.cacheBreaks).toBeGreaterThan(10);
+  });
+
+  it('leaves the bot a turn every few hundred messages', async () => {
+    const { commandServices } = world.bot;
+    const agent = commandServices.agents.agentFor(world.key);
+    const conversation = await world.conversation();
+    const profile = await commandServices.profile(conversation);
+    const recording = recordingOf({ ...conversation, calibration: null }, rounds(500), agent);
+    let isOver = false;
+    const forecast = forecastFor(commandServices, { recording, agent, profile }).finally(() => {
+      isOver = true;
+    });
+    let turns = 0;
+    for (; !isOver; turns += 1) await nextTurn();
+    expect((await forecast).messages).toBe(2000);
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ADA, GENERAL, type SlackDouble, signed, startSlack } from '../fixtures/slack/double.ts';
@@ -91,4 +92,28 @@ it.each(['//', '//[', '/\\'])('the path %s is not found', async (path) => {
       .end();
   });
   expect(status).toBe(404);
+});
+
+it('large bodies of strangers fill no memory and keep nobody out', async () => {
+  const stalled = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const headers = { 'content-type': JSON_TYPE, 'content-length': 4_000_000 };
+      const post = request({ host: '127.0.0.1', port, path: '/slack/events', method: 'POST', headers });
+      const status = new Promise<number | null>((resolve) => {
+        post
+          .on('response', (response) => resolve(response.resume().statusCode ?? null))
+          .on('error', () => resolve(null));
+      });
+      post.write('x'.repeat(100_000));
+      return { post, status: await Promise.race([status, sleep(500, 'waits')]) };
+    }),
+  );
+  expect(stalled.filter(({ status }) => status === 'waits')).toHaveLength(8);
+  const event = (text: string) =>
+    JSON.stringify(slack.eventBody({ ...slack.store(GENERAL, ADA, text), channel_type: 'channel' }));
+  expect(await send(event('still there'))).toBe(200);
+  expect([503, null]).toContain(await send(event('x'.repeat(100_000))).catch(() => null));
+  for (const { post } of stalled) post.destroy();
+  await expect.poll(() => send(event('y'.repeat(100_000))).catch(() => null)).toBe(200);
+  await until('both arrive', () => bot.sink.messages.length === 2);
 });

@@ -1,6 +1,6 @@
 import { App, HTTPReceiver, type Receiver } from '@slack/bolt';
 import { type ChannelSink, type Clock, describe, type Log, type StrataError } from '../../../src/adapter-kit.ts';
-import { guarded } from './http-guard.ts';
+import { guarded, RECEIVED_WITHIN_MS } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
 import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed, withheldMinute } from './packets.ts';
@@ -168,6 +168,7 @@ function createHttp(
       const { host, port } = settings.http;
       isStarted = true;
       const server = await receiver.start({ host, port });
+      server.requestTimeout = RECEIVED_WITHIN_MS;
       const address = server.address();
       const heard =
         typeof address === 'object' && address !== null ? `${address.address}:${address.port}` : String(address);

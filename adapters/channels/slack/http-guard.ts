@@ -3,18 +3,25 @@ import { parse } from 'node:querystring';
 
 /** The same limit as in Slack's library. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Hardly any request of Slack is larger. */
+const LARGE_BODY_BYTES = 64 * 1024;
+/** Received at the same time. Only a whole body can be verified, so anybody could fill the memory with many. */
+const MAX_LARGE_BODIES = 8;
+/** For receiving a whole request, which Slack sends at once. */
+export const RECEIVED_WITHIN_MS = 10_000;
 
 /**
  * Slack's library throws outside any handler for a JSON body that is not an object, and answers 500 for an invalid
  * path. The former is rejected here with 400, the latter with 404.
  */
 export function guarded(next: RequestListener, onMalformed: (problem: string) => void): RequestListener {
+  const places = { left: MAX_LARGE_BODIES };
   return (request, response) => {
     if (!URL.canParse(request.url ?? '', 'http://localhost')) return end(response, 404);
     if (request.method !== 'POST') return next(request, response);
-    readBody(request).then(
+    readBody(request, places).then(
       (rawBody) => {
-        if (rawBody === null) return end(response, 413);
+        if (typeof rawBody === 'number') return end(response, rawBody);
         if (!holdsObject(rawBody.toString(), request.headers['content-type'])) {
           onMalformed('the body of a request is not an object');
           return end(response, 400);
@@ -36,17 +43,27 @@ function dispatch(next: RequestListener, request: IncomingMessage, response: Ser
   }
 }
 
-/** Null if it is too large. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+/** A status instead if it is too large, or if too many large ones are being received. Slack repeats a refused request. */
+async function readBody(request: IncomingMessage, places: { left: number }): Promise<Buffer | 413 | 503> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
-    const part = Buffer.from(chunk);
-    bytes += part.byteLength;
-    if (bytes > MAX_BODY_BYTES) return null;
-    chunks.push(part);
+  let isLarge = false;
+  try {
+    for await (const chunk of request) {
+      const part = Buffer.from(chunk);
+      bytes += part.byteLength;
+      if (bytes > MAX_BODY_BYTES) return 413;
+      if (bytes > LARGE_BODY_BYTES && !isLarge) {
+        if (places.left === 0) return 503;
+        places.left -= 1;
+        isLarge = true;
+      }
+      chunks.push(part);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    if (isLarge) places.left += 1;
   }
-  return Buffer.concat(chunks);
 }
 
 /**

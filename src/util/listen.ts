@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { describe, StrataError } from '../domain/errors.ts';
 
+/** For receiving a whole request: whoever sends one byte at a time holds a connection no longer. */
+const RECEIVED_WITHIN_MS = 30_000;
+
 /**
  * Listens at `host:port` and returns the URL with the port in use. The server does not keep the process alive. Throws
  * `LISTEN_FAILED`.
@@ -11,6 +14,7 @@ export async function listenAt(
   { section, address }: { readonly section: 'operations' | 'inspector'; readonly address: string },
 ): Promise<string> {
   const { hostname, port } = new URL(`http://${address}`);
+  server.requestTimeout = RECEIVED_WITHIN_MS;
   try {
     server.listen({ host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? 80 : Number(port) });
     await once(server, 'listening');

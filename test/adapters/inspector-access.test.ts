@@ -173,6 +173,12 @@ describe('a request', () => {
     expect((await inspected.fetch('/')).status).toBe(200);
   });
 
+  it('of a stranger holds little memory', async () => {
+    const body = new URLSearchParams({ password: 'x'.repeat(20_000) });
+    const headers = { origin: inspected.base };
+    expect((await fetch(`${inspected.base}/login`, { method: 'POST', body, headers })).status).toBe(413);
+  });
+
   it('gets a policy without inline script or foreign content', async () => {
     const response = await inspected.fetch('/');
     const policy = response.headers.get('content-security-policy') ?? '';
@@ -201,10 +207,16 @@ describe('a listener that others can reach', () => {
 
   it('accepts the password, and few wrong ones', () => {
     const access = createAccess({ settings: { ...defaults, password: 'tide' }, clock: testClock() }, 'key');
-    const session = access.enter({ password: 'tide' });
+    const session = access.enter({ password: 'tide' }, '10.0.0.5');
     expect(access.visit({ ...knock, cookie: `a=b; strata_inspector_7080=${session}` })?.viewer.role).toBe('operator');
-    for (let attempt = 0; attempt < 10; attempt += 1) expect(access.enter({ password: 'wave' })).toBeNull();
-    expect(access.enter({ password: 'tide' }), 'blocked for a minute').toBeNull();
+    const tryWrong = (count: number, peer: string) => {
+      for (let attempt = 0; attempt < count; attempt += 1) expect(access.enter({ password: 'wave' }, peer)).toBeNull();
+    };
+    tryWrong(10, '10.0.0.6');
+    expect(access.enter({ password: 'tide' }, '10.0.0.6'), 'blocked for a minute').toBeNull();
+    expect(access.enter({ password: 'tide' }, '10.0.0.5'), 'from another address').not.toBeNull();
+    for (let peer = 7; peer < 16; peer += 1) tryWrong(10, `10.0.0.${peer}`);
+    expect(access.enter({ password: 'tide' }, '10.0.0.5'), 'after many from everywhere').toBeNull();
   });
 
   it('believes the header of named proxies only', () => {

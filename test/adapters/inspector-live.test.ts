@@ -3,9 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBroadcasts } from '../../adapters/inspector/web/broadcasts.ts';
+import { createBroadcasts, withOwnLimit } from '../../adapters/inspector/web/broadcasts.ts';
 import type { PageApp, PageEnvironment } from '../../adapters/inspector/web/environment.ts';
 import { streamTopic } from '../../adapters/inspector/web/live.ts';
+import type { ViewerRole } from '../../src/inspection/viewer.ts';
 import { scriptedModel, testClock, until } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
@@ -95,6 +96,20 @@ describe('parts that follow the bot', () => {
     expect(await broadcasts.follow(part, () => undefined)).not.toBeNull();
     await clock.advance(1000);
     expect(part.count).toBe(3);
+  });
+
+  it('leave places for others', async () => {
+    const broadcasts = createBroadcasts(testClock());
+    const taken = new Map<string, number>();
+    const follow = (name: string, role: ViewerRole) =>
+      withOwnLimit(broadcasts, { name, role }, taken).follow(counted(String), () => undefined);
+    const eves = await Promise.all(Array.from({ length: 150 }, () => follow('eve', 'viewer')));
+    expect(eves.filter((leave) => leave !== null)).toHaveLength(40);
+    expect(await follow('bob', 'moderator')).not.toBeNull();
+    for (const leave of eves) leave?.();
+    const operators = await Promise.all(Array.from({ length: 150 }, () => follow('ada', 'operator')));
+    expect(operators).not.toContain(null);
+    expect(await follow('eve', 'viewer')).not.toBeNull();
   });
 
   it('are the same for viewers that come at once', async () => {

@@ -25,8 +25,8 @@ export interface Access {
   /** Whether a form was sent from a page of this server. */
   isOwnOrigin(knock: Knock): boolean;
   visit(knock: Knock): Visit | null;
-  /** The value of a new session's cookie; null if key or password is wrong. */
-  enter(secret: { readonly key: string } | { readonly password: string }): string | null;
+  /** The value of a new session's cookie; null if key or password is wrong. `peer` is where it came from. */
+  enter(secret: { readonly key: string } | { readonly password: string }, peer: string): string | null;
   leave(knock: Knock): void;
   isFormToken(visit: Visit, token: string): boolean;
   readonly hasPassword: boolean;
@@ -35,8 +35,9 @@ export interface Access {
 const COOKIE = 'strata_inspector';
 export const SESSION_SECONDS = 12 * 60 * 60;
 const MAX_SESSIONS = 200;
-/** Wrong passwords per minute, from anywhere. */
+/** Wrong passwords per minute from one address, and from anywhere: nobody else keeps the operator out. */
 const MAX_FAILURES = 10;
+const MAX_FAILURES_IN_ALL = 100;
 const MINUTE_MS = 60_000;
 const MAX_NAME_LENGTH = 100;
 
@@ -68,11 +69,11 @@ export function createAccess(
       if (id === null || session === undefined || session.until <= clock.now()) return null;
       return { viewer: session.viewer, formToken: tokenFor(`session ${id}`) };
     },
-    enter(given) {
+    enter(given, peer) {
       if ('key' in given) return isSame(given.key, key) ? open({ name: 'operator', role: 'operator' }) : null;
-      if (settings.password === '' || failures.isFull()) return null;
+      if (settings.password === '' || failures.isFull(peer)) return null;
       if (isSame(given.password, settings.password)) return open({ name: 'operator', role: 'operator' });
-      failures.add();
+      failures.add(peer);
       return null;
     },
     leave(knock) {
@@ -83,15 +84,16 @@ export function createAccess(
   };
 }
 
-function createFailures({ now }: Pick<Clock, 'now'>): { isFull(): boolean; add(): void } {
-  let times: readonly number[] = [];
+function createFailures({ now }: Pick<Clock, 'now'>): { isFull(peer: string): boolean; add(peer: string): void } {
+  let recent: readonly { readonly at: number; readonly peer: string }[] = [];
   return {
-    isFull() {
-      times = times.filter((at) => at > now() - MINUTE_MS);
-      return times.length >= MAX_FAILURES;
+    isFull(peer) {
+      recent = recent.filter(({ at }) => at > now() - MINUTE_MS);
+      const own = recent.filter((failure) => failure.peer === peer);
+      return own.length >= MAX_FAILURES || recent.length >= MAX_FAILURES_IN_ALL;
     },
-    add() {
-      times = [...times, now()];
+    add(peer) {
+      recent = [...recent, { at: now(), peer }];
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/adapter-kit.ts';
+import type { Clock, Viewer } from '../../../src/adapter-kit.ts';
 
 /** A part of a page that follows the bot. */
 export interface Topic {
@@ -25,6 +25,8 @@ interface Channel {
 }
 
 const MAX_FOLLOWERS = 200;
+/** By one viewer who is not an operator: more than anybody has open and visible. */
+const MAX_OWN = 40;
 const MIN_PAUSE_MS = 1000;
 /** On a machine that is busy with something else, rendering takes long without working. */
 const MAX_PAUSE_MS = 5000;
@@ -74,6 +76,34 @@ export function createBroadcasts(clock: Clock): Broadcasts {
       const leave = join(name, send, channel);
       send(channel.text);
       return leave;
+    },
+  };
+}
+
+/** The same for one viewer, who cannot take the places of all others. `taken` counts the places of each by name. */
+export function withOwnLimit({ follow }: Broadcasts, { name, role }: Viewer, taken: Map<string, number>): Broadcasts {
+  const release = (): void => {
+    const left = (taken.get(name) ?? 1) - 1;
+    if (left === 0) taken.delete(name);
+    else taken.set(name, left);
+  };
+  return {
+    async follow(topic, send) {
+      const own = taken.get(name) ?? 0;
+      if (role !== 'operator' && own >= MAX_OWN) return null;
+      taken.set(name, own + 1);
+      const leave = await follow(topic, send).catch((error: unknown) => {
+        release();
+        throw error;
+      });
+      if (leave === null) {
+        release();
+        return null;
+      }
+      return () => {
+        leave();
+        release();
+      };
     },
   };
 }

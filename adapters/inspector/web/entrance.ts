@@ -9,6 +9,9 @@ interface Entrance {
   readonly knockOf: (c: PageContext) => Knock;
 }
 
+/** A password, and the longest path with three bytes for each character. Anybody may send this form. */
+const MAX_LOGIN_BYTES = 10_000;
+
 /** The key in the address, or the password, becomes a cookie that no script and no other site can use. */
 export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
   const setCookie = (c: PageContext, value: string, seconds: number) => {
@@ -25,7 +28,7 @@ export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
   app.get('/', async (c, next) => {
     const key = c.req.query('key');
     if (key === undefined) return await next();
-    const session = access.enter({ key });
+    const session = access.enter({ key }, knockOf(c).peer);
     return session === null ? c.redirect('/login') : welcome(c, session, '/');
   });
   app.get('/login', (c) => {
@@ -33,9 +36,10 @@ export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
     return c.html(loginPage({ hasPassword: access.hasPassword, failed: false, to }));
   });
   app.post('/login', async (c) => {
+    if (Number(c.req.header('content-length') ?? 0) > MAX_LOGIN_BYTES) return c.text('The form is too large.\n', 413);
     const { password, to: wanted } = await c.req.parseBody().catch((): Record<string, unknown> => ({}));
     if (!access.isOwnOrigin(knockOf(c)) || typeof password !== 'string') return c.text('Load the page again.\n', 403);
-    const session = access.enter({ password });
+    const session = access.enter({ password }, knockOf(c).peer);
     const to = ownPath(wanted);
     if (session !== null) return welcome(c, session, to);
     return c.html(loginPage({ hasPassword: access.hasPassword, failed: true, to }), 403);

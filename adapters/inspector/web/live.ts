@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import type { Broadcasts, Send, Topic } from './broadcasts.ts';
+import { type Broadcasts, type Send, type Topic, withOwnLimit } from './broadcasts.ts';
 import { gaugeContent } from './conversation-page.ts';
 import type { PageApp, PageContext } from './environment.ts';
 import { healthStrip } from './overview-page.ts';
@@ -14,17 +14,24 @@ export interface LiveOptions {
 }
 
 /** The parts of pages that follow the bot, as server-sent events. */
-export function addLive(app: PageApp, options: LiveOptions): void {
+export function addLive(app: PageApp, given: LiveOptions): void {
+  const taken = new Map<string, number>();
+  const optionsFor = (c: PageContext): LiveOptions => {
+    return { ...given, broadcasts: withOwnLimit(given.broadcasts, c.get('visit').viewer, taken) };
+  };
   app.get('/live/health', (c) => {
     const { health } = c.get('inspection');
-    return streamTopic(c, options, { name: 'health', render: async () => String(await healthStrip(await health())) });
+    return streamTopic(c, optionsFor(c), {
+      name: 'health',
+      render: async () => String(await healthStrip(await health())),
+    });
   });
   app.get('/live/gauge/:key', (c) => {
     const key = c.req.param('key');
     const { viewer } = c.get('visit');
     const { conversations } = c.get('inspection');
     const render = async () => String(await gaugeContent(await conversations.gauge({ viewer, key })));
-    return streamTopic(c, options, { name: `gauge ${viewer.role} ${key}`, render });
+    return streamTopic(c, optionsFor(c), { name: `gauge ${viewer.role} ${key}`, render });
   });
 }
 

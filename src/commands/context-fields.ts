@@ -1,4 +1,4 @@
-import type { ContextHistory } from '../context/history.ts';
+import { type ContextHistory, MAX_RUNS } from '../context/history.ts';
 import type { FocusReport } from '../context/inspection.ts';
 import type { ContextPart, Measurement } from '../ports/engine.ts';
 import type { ReplyField } from '../ports/reply.ts';
@@ -30,12 +30,13 @@ function focusLine({ people, names, intents }: FocusReport): string {
   return said.length === 0 ? 'nothing in particular' : said.join('; ');
 }
 
-function compactionsLine({ committed, failed, ...totals }: ContextHistory['compactions']): string {
+function compactionsLine({ committed, failed, isAll, ...totals }: ContextHistory['compactions']): string {
   const { freedTokens, memories, inputTokens, outputTokens } = totals;
   const done = `${formatNumber(committed)} done, ${formatNumber(failed)} failed`;
   if (committed + failed === 0) return 'none yet';
+  const which = isAll ? '' : `the newest ${MAX_RUNS}: `;
   const spent = `read ${formatNumber(inputTokens)} and wrote ${formatNumber(outputTokens)} tokens`;
-  return `${done}; freed ${formatNumber(freedTokens)} tokens, ${spent}, saved ${counted(memories, 'memory', 'memories')}`;
+  return `${which}${done}; freed ${formatNumber(freedTokens)} tokens, ${spent}, saved ${counted(memories, 'memory', 'memories')}`;
 }
 
 function trendLine({ tokensPerMessage, messagesLeft }: ContextHistory['trend']): string {

@@ -5,9 +5,11 @@ import type { ContextReport } from './inspection.ts';
 export interface ContextHistory {
   /** Totals of the stored jobs, at most the newest `MAX_RUNS`. */
   readonly compactions: {
+    /** False if there were more than are stored. */
+    readonly isAll: boolean;
     readonly committed: number;
     readonly failed: number;
-    /** Tokens that the view became smaller by. */
+    /** Tokens that jobs made the view smaller by. */
     readonly freedTokens: number;
     readonly memories: number;
     readonly inputTokens: number;
@@ -45,9 +47,10 @@ export function historyOf(
   const left = window * thresholds.background - (used - volatile);
   return {
     compactions: {
+      isAll: runs.length < MAX_RUNS,
       committed: committed.length,
       failed: runs.filter(({ outcome }) => outcome === 'failed').length,
-      freedTokens: sum(({ tokensBefore, tokensAfter }) => tokensBefore - tokensAfter, committed),
+      freedTokens: sum(({ tokensBefore, tokensAfter }) => Math.max(0, tokensBefore - tokensAfter), committed),
       memories: sum(({ memories }) => memories, committed),
       inputTokens: sum(({ inputTokens }) => inputTokens),
       outputTokens: sum(({ outputTokens }) => outputTokens),

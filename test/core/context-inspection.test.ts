@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { historyFields } from '../../src/commands/context-fields.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import { historyOf } from '../../src/context/history.ts';
+import { historyOf, MAX_RUNS } from '../../src/context/history.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
@@ -103,9 +104,11 @@ describe('looking at a context', () => {
       ...{ tokensAfter: 1200, memories: 2, inputTokens: 500, outputTokens: 60 },
     };
     const runs: MaintenanceRun[] = [run, { ...run, tokensBefore: 3600 }, { ...run, outcome: 'failed', memories: 0 }];
+    // The view can grow while a job runs.
+    runs.push({ ...run, work: 'fill', tokensAfter: 3500, memories: 0, inputTokens: 0, outputTokens: 0 });
     const { compactions, peak, trend } = historyOf(report, runs);
     expect(compactions).toEqual({
-      ...{ committed: 2, failed: 1, freedTokens: 4200, memories: 4 },
+      ...{ isAll: true, committed: 3, failed: 1, freedTokens: 4200, memories: 4 },
       ...{ inputTokens: 1500, outputTokens: 180 },
     });
     expect(peak).toEqual({ tokens: 3600, ratio: 0.9 });
@@ -115,6 +118,11 @@ describe('looking at a context', () => {
     expect(trend.messagesLeft).toBe(Math.ceil(left / (tailTokens / 3)));
     expect(historyOf({ ...report, compacts: false }, []).trend.messagesLeft).toBeNull();
     expect(historyOf(report, []).peak.tokens).toBe(used);
+    const many = historyOf(
+      report,
+      Array.from({ length: MAX_RUNS }, () => run),
+    );
+    expect(historyFields(null, many)[0]?.value).toMatch(/^the newest 100: 100 done, 0 failed/u);
   });
 
   it('changes with each setting', async () => {

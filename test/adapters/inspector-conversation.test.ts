@@ -84,6 +84,21 @@ describe('the page of a conversation', () => {
     expect(String(timeline({ ...view, runs }, hidden))).toContain('No answer.');
   });
 
+  it('shows summaries of jobs that are no longer kept', async () => {
+    const view = await viewOf();
+    const [newest] = view.runs;
+    const [layer] = view.layers.filter(({ kind }) => kind === 'summary');
+    const { gauge } = view.row.reading;
+    if (newest === undefined || layer === undefined || gauge === null) throw new Error('Nothing was compacted.');
+    const event = `>#${layer.fromSeq}–#${layer.toSeq}</a></b>`;
+    expect(String(timeline(view, new Set()))).not.toContain(event);
+    const later = { ...view, runs: [{ ...newest, startedAt: newest.startedAt + 1e9 }] };
+    expect(String(timeline(later, new Set()))).toContain(event);
+    expect(String(timeline(later, new Set(['compactions', 'condensings'])))).not.toContain(event);
+    expect(String(historyChart(later, gauge))).toContain('earlier summaries');
+    expect(String(historyChart(view, gauge))).not.toContain('earlier summaries');
+  });
+
   it('marks a gap that is too narrow for a link', async () => {
     const view = await viewOf();
     const { gauge } = view.row.reading;

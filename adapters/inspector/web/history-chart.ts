@@ -9,6 +9,7 @@ import {
 import { caption, seqAxis, shareAxis, thresholdLines } from './axes.ts';
 import { percent, round, SHORT_NAMES } from './gauge.ts';
 import { conversationPath, html, type Markup, withParameters } from './html.ts';
+import { olderJobs } from './older-jobs.ts';
 
 const WIDTH = 1200;
 const HEIGHT = 200;
@@ -104,18 +105,24 @@ const MARK_NAMES: Readonly<Record<MaintenanceWork, string>> = {
 };
 
 /** Triangles where the view changed. Failed runs are hollow. */
-function runMarks({ runs, moments }: ConversationView, scale: Scale): Markup {
+function runMarks(view: ConversationView, scale: Scale): Markup {
+  const { runs, moments } = view;
   const [first] = moments;
+  const xOf = (at: number) => round(scale.x((moments.findLast((moment) => moment.at <= at)?.seq ?? 0) + 1));
   const marks = runs
     .filter(({ startedAt, work }) => first !== undefined && startedAt >= first.at && work !== 'extract')
     .map((run) => {
-      const moment = moments.findLast(({ at }) => at <= run.startedAt);
-      const x = round(scale.x((moment?.seq ?? 0) + 1));
-      const y = HEIGHT + 4;
       const text = `${MARK_NAMES[run.work]} of #${run.fromSeq}–#${run.toSeq} (${run.trigger}), ${run.outcome}: ~${formatNumber(run.tokensBefore)} to ~${formatNumber(run.tokensAfter)} tokens`;
-      return html`<path class="mark ${run.outcome === 'committed' ? '' : 'hollow'} ${run.trigger === 'emergency' ? 'urgent' : ''}" d="M${x} ${y}l5 10h-10z"><title>${text}</title></path>`;
+      return html`<path class="mark ${run.outcome === 'committed' ? '' : 'hollow'} ${run.trigger === 'emergency' ? 'urgent' : ''}" d="${triangle(xOf(run.startedAt))}"><title>${text}</title></path>`;
     });
-  return html`<text x="${LEFT - 6}" y="${HEIGHT + 14}" class="end">jobs</text>${marks}`;
+  const older = olderJobs(view).filter(({ since }) => first !== undefined && since >= first.at);
+  const places = [...new Set(older.map(({ since }) => xOf(since)))].map(triangle).join('');
+  const others = places === '' ? '' : html`<path class="mark" d="${places}"><title>earlier summaries</title></path>`;
+  return html`<text x="${LEFT - 6}" y="${HEIGHT + 14}" class="end">jobs</text>${others}${marks}`;
+}
+
+function triangle(x: number): string {
+  return `M${x} ${HEIGHT + 4}l5 10h-10z`;
 }
 
 interface Row {

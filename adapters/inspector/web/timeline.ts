@@ -12,6 +12,7 @@ import {
   type Whereabouts,
 } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, when } from './html.ts';
+import { olderJobs } from './older-jobs.ts';
 import { type ShownText, saidText, shownTexts } from './shown-text.ts';
 
 /** What the timeline can show; the address names those that are left out. */
@@ -50,6 +51,11 @@ export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>)
       .filter(({ cause }) => cause === 'gap')
       .map((turn) => ({ at: turn.at, kind: 'emergencies' as const, markup: emergencyItem(turn, key) })),
     ...runs.slice(0, MAX_RUNS).map(({ run, ...item }) => ({ ...item, markup: runItem(run) })),
+    ...olderJobs(view)
+      .map((layer) => ({ at: layer.since, kind: layer.level === 0 ? COMPACTIONS : CONDENSINGS, layer }))
+      .filter(isShown)
+      .slice(-MAX_RUNS)
+      .map(({ layer, ...item }) => ({ ...item, markup: olderItem(layer, key) })),
     ...view.layers
       .filter(({ kind }) => kind === 'gap')
       .map((gap) => ({ at: gap.createdAt, kind: 'gaps' as const, markup: gapItem(gap, key) })),
@@ -60,6 +66,8 @@ export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>)
   return html`<ol class="timeline">${shown.toSorted((a, b) => a.at - b.at).map(({ markup }) => markup)}</ol>`;
 }
 
+const COMPACTIONS: EventKind = 'compactions';
+const CONDENSINGS: EventKind = 'condensings';
 const TEXT_BYTES = 30_000;
 const MEMORY_BYTES = 10_000;
 const MAX_RUNS = 60;
@@ -124,6 +132,12 @@ function runItem(run: MaintenanceRun): Markup {
   const held = memories === 0 ? '' : ` ${counted(memories, 'memory', 'memories')}.`;
   const failed = outcome === 'committed' ? '' : html` <span class="badge bad">${outcome}</span>`;
   return html`<li class="event ${outcome}"><div class="meta"><b>${WORK[work]} #${fromSeq}–#${toSeq}</b> <span class="badge">${trigger}</span>${failed} ${when(run.startedAt)}</div><p class="dim">${formatDuration(durationMs)}, ${formatNumber(run.inputTokens)} tokens in and ${formatNumber(run.outputTokens)} out of ${model}.${change}${held}${error === null ? '' : ` ${error}`}</p></li>`;
+}
+
+/** Of a job whose figures are no longer kept. */
+function olderItem({ id, level, fromSeq, toSeq, tokens, since }: LayerSpan, key: string): Markup {
+  const work = WORK[level === 0 ? 'compact' : 'condense'];
+  return html`<li class="event committed"><div class="meta"><b>${work} <a href="${conversationPath(key, `/s/${id}`)}">#${fromSeq}–#${toSeq}</a></b> ${when(since)}</div><p class="dim">The summary has ~${formatNumber(tokens)} tokens. Other figures are kept of the newest jobs only.</p></li>`;
 }
 
 function gapItem({ id, fromSeq, toSeq, createdAt }: LayerSpan, key: string): Markup {

@@ -37,6 +37,14 @@ export const NO_REDUCTION: Reduction = {
   fixedShare: 1,
 };
 
+/** Whether it may leave out anything. */
+export function isReduced(reduction: Reduction): boolean {
+  const { stubs, textTokens, askTokens, images, volatileTokens, droppedStackShare, droppedTailShare, fixedShare } =
+    reduction;
+  const isShorter = [textTokens, askTokens, volatileTokens].some(Number.isFinite) || stubs !== 'none' || !images;
+  return isShorter || droppedStackShare > 0 || droppedTailShare > 0 || fixedShare < 1;
+}
+
 /** The first reduction, from the background tier on. */
 export const FIRST_REDUCTION: Reduction = { ...NO_REDUCTION, stubs: 'old' };
 

@@ -5,6 +5,7 @@ import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest, SystemBlock, ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { fittedOf } from './fit.ts';
+import { isReduced } from './reduce.ts';
 
 /** Characters of a hash. Each hash also covers everything before it, as a cached prefix does. */
 export const PRINT_LENGTH = 6;
@@ -15,7 +16,7 @@ const printSchema = z.object({
   engine: z.string(),
   /** Whether a hook changed the request. */
   hooked: z.boolean(),
-  /** Whether the view was above its background threshold, where old tool results and long texts get shorter. */
+  /** Whether the view was above its background threshold, or old tool results and long texts were shortened for it. */
   reduced: z.boolean(),
   /** The newest edit or deletion among the messages. */
   touched: z.number(),
@@ -81,13 +82,12 @@ export function printOf(request: PrintRequest): RequestPrint {
   };
 }
 
-/** Whether it has fewer messages or summaries than the view of its conversation. */
+/** Whether anything in it is shorter than in the view of its conversation, or left out. */
 function isShortened(assembly: Assembly): boolean {
   const fitted = fittedOf(assembly);
   if (fitted === null) return false;
   const { request, reduction } = fitted;
-  const isLeftOut = reduction.droppedTailShare > 0 || reduction.droppedStackShare > 0;
-  return isLeftOut || request.snapshot.omitted.entries > assembly.snapshot.omitted.entries;
+  return isReduced(reduction) || request.snapshot.omitted.entries > assembly.snapshot.omitted.entries;
 }
 
 function touchedAt(tail: readonly Entry[]): number {

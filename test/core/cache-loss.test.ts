@@ -61,6 +61,25 @@ describe('a request', () => {
   });
 
   // Shows: O36, O37
+  it('loses its tail when an old result is shortened', async () => {
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks around.',
+      input: z.object({}),
+      run: async () => filler(900, 1),
+    });
+    let calls = 0;
+    const script: Script = ({ messages }) => {
+      if (messages.at(-1)?.role === 'tool' || calls > 0) return { text: 'A garden.' };
+      calls += 1;
+      return { calls: [{ tool: 'look', input: {} }] };
+    };
+    const agent = { context_window: 4000, max_output_tokens: 400, tools: ['look'] };
+    await using world = await createWorld({ tools: [look], agent }, script);
+    for (let turn = 0; turn < 60 && causesIn(world).length === 0; turn += 1) await talk(world, 1);
+    expect(causesIn(world)).toEqual(['shortened']);
+  });
+
   it('loses its tail when a summary replaces messages', async () => {
     await using world = await createWorld({ agent: { context_window: 8000 } });
     await talk(world, 8);

@@ -99,18 +99,25 @@ function lowerOf(code: number): number {
   return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
 }
 
-const APOSTROPHE = /['’ʼ]/gu;
+/** With the signs that people type for an apostrophe. */
+const APOSTROPHE = /['’ʼ‘ʻ]/gu;
+/** Compatibility forms would make a space and a mark of it. */
+const ACUTE = '´';
 const APOSTROPHED = /[\p{L}\p{N}\p{M}']+/gu;
 /** After an apostrophe, these belong to the word before it, as "t" does after an n. */
 const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 function partedWordsOf(text: string): string[] {
   if (!APOSTROPHE_ANYWHERE.test(text)) return wordsOf(text);
-  const folded = fold(text).replace(APOSTROPHE, "'");
+  const folded = foldApostrophes(text);
   return (folded.match(APOSTROPHED) ?? []).flatMap((word) => (word.includes("'") ? partsOf(word) : [word]));
 }
 
-const APOSTROPHE_ANYWHERE = /['’ʼ＇ŉ]/u;
+const APOSTROPHE_ANYWHERE = /['’ʼ‘ʻ´＇ŉ]/u;
+
+function foldApostrophes(text: string): string {
+  return fold(text.replaceAll(ACUTE, "'")).replace(APOSTROPHE, "'");
+}
 
 function partsOf(word: string): string[] {
   const parts = word.split("'").filter((part) => part !== '');
@@ -122,7 +129,7 @@ function partsOf(word: string): string[] {
 /** Words that an apostrophe splits, written without it, because people leave it out. */
 export function joinedWordsOf(text: string): string[] {
   if (!APOSTROPHE_ANYWHERE.test(text)) return [];
-  const folded = fold(text).replace(APOSTROPHE, "'");
+  const folded = foldApostrophes(text);
   const parted = (folded.match(APOSTROPHED) ?? []).filter((word) => word.includes("'") && partsOf(word).length > 1);
   return parted.map((word) => word.replaceAll("'", ''));
 }

@@ -117,6 +117,16 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         expect(await find(id, 'Ada')).toEqual([3]);
       });
 
+      it('takes other signs for an apostrophe', async () => {
+        const id = await tell(['Nous aimons l´hôtel', 'Lizbon´a gittik', 'don´t worry', 'oʻzbek osh', 'o‘zbek tili']);
+        expect(await find(id, 'hôtel')).toEqual([1]);
+        expect(await find(id, "l'hôtel")).toEqual([1]);
+        expect(await find(id, 'Lizbon')).toEqual([2]);
+        expect(await find(id, "don't worry")).toEqual([3]);
+        expect((await find(id, "o'zbek")).toSorted()).toEqual([4, 5]);
+        expect((await find(id, 'ozbek')).toSorted()).toEqual([4, 5]);
+      });
+
       // Shows: Q28
       it('finds words inside sentences of scripts without spaces', async () => {
         const id = await tell([

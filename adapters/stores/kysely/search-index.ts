@@ -1,6 +1,14 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { type EngineIndex, shelfOf, type Tables, type Transaction, wordsOnShelf } from '../sql/index.ts';
+import {
+  type EngineIndex,
+  indexAll,
+  shelfOf,
+  type Tables,
+  type Transaction,
+  transactionOf,
+  wordsOnShelf,
+} from '../sql/index.ts';
 
 /** One row for each word of a text. The words are hashes; the text itself stays in its own row. */
 export type SearchTables = {
@@ -23,6 +31,14 @@ export const searchMigrations: Record<string, Migration> = {
     async up(database: Kysely<unknown>): Promise<void> {
       await createEntryWords(database);
       for (const table of ['summary_word', 'memory_word']) await createKeyedWords(database, table);
+    },
+  },
+  /** More signs count as apostrophes. */
+  '0019_apostrophes_kysely': {
+    async up(database: Kysely<Tables & SearchTables>): Promise<void> {
+      for (const table of ['entry_word', 'summary_word', 'memory_word'] as const)
+        await database.deleteFrom(table).execute();
+      await indexAll({ query: database, index: createTextIndex(database), transaction: transactionOf(database) });
     },
   },
 };

@@ -95,8 +95,9 @@ export const postgresMigrations: Record<string, Migration> = {
       await sql`alter table cache_loss alter column cause type text collate "C"`.execute(database);
     },
   },
-  /** Words that are not English are indexed by their beginnings too. */
-  '0017_inflections_postgres': { up: rebuild },
+  '0017_inflections_postgres': { up: async () => undefined },
+  /** Words that are not English are indexed by their beginnings too, and more signs count as apostrophes. */
+  '0019_apostrophes_postgres': { up: rebuild },
 };
 
 async function rebuild(database: Kysely<Tables>): Promise<void> {

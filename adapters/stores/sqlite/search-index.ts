@@ -63,16 +63,19 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
       ) without rowid`.execute(database);
     },
   },
-  /** Words that are not English are indexed by their beginnings too. */
-  '0017_inflections_sqlite': {
-    async up(database: Kysely<Tables>): Promise<void> {
-      await rebuild(database, transaction);
-      await sql`delete from entry_unindexed`.execute(database);
-    },
-  },
+  // A later change rebuilds the index.
+  '0017_inflections_sqlite': { up: async () => undefined },
   '0018_late_removal_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       await sql`create table entry_removal (number integer primary key, words text not null)`.execute(database);
+    },
+  },
+  /** Words that are not English are indexed by their beginnings too, and more signs count as apostrophes. */
+  '0019_apostrophes_sqlite': {
+    async up(database: Kysely<Tables>): Promise<void> {
+      await rebuild(database, transaction);
+      await sql`delete from entry_unindexed`.execute(database);
+      await sql`delete from entry_removal`.execute(database);
     },
   },
 });

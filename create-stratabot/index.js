@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +31,19 @@ const PROVIDERS = {
   openrouter: { packages: { ...SDK, '@ai-sdk/openai-compatible': '^3.0.92' }, environment: 'OPENROUTER_API_KEY=\n' },
 };
 
+const oneOf = (known) => (value) => (known.includes(value) ? null : `Expected ${known.join(', ')}.`);
+const isModel = (value) => /^(auto|[a-z0-9][a-z0-9_-]*:[^\s"\\]+)$/.test(value);
+
+const CHOICES = {
+  language: { fallback: 'ts', problemOf: oneOf(['ts', 'js']) },
+  platform: { fallback: 'terminal', problemOf: oneOf(Object.keys(PLATFORMS)) },
+  model: {
+    fallback: 'auto',
+    problemOf: (value) =>
+      isModel(value) ? null : 'Expected auto, or provider:model, for example openai:gpt-4.1-mini.',
+  },
+};
+
 const USAGE =
   'Usage: npm create stratabot <folder> -- [--language ts|js] [--platform terminal|discord|slack] [--model auto|provider:model]';
 
@@ -42,6 +55,9 @@ try {
 }
 
 async function create() {
+  if (Number.parseInt(process.versions.node, 10) < 24) {
+    throw new Error(`A bot needs Node.js 24 or newer; this is ${process.versions.node}.`);
+  }
   const choices = await readChoices();
   if (choices === null) {
     process.stdout.write(`${USAGE}\n`);
@@ -49,9 +65,6 @@ async function create() {
   }
   const { folder, language, platform, model } = choices;
   const target = resolve(folder);
-  if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0)) {
-    throw new Error(`${folder} exists and is not an empty folder. Choose another one.`);
-  }
   const provider = PROVIDERS[model.split(':')[0] ?? ''];
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
   const packages = { stratabot: `^${version}`, zod: '^4.6.7', ...PLATFORMS[platform].packages, ...provider?.packages };
@@ -66,13 +79,34 @@ async function create() {
   };
   for (const source of ['shared', language])
     copyTemplate(fileURLToPath(new URL(`template/${source}/`, import.meta.url)), target, values);
-  const shown = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+  const enter = target === process.cwd() ? '' : `  cd ${quoted(folder)}\n`;
   const keys = values.ENVIRONMENT.startsWith('#') ? '' : '  cp .env.sample .env   # then fill it in\n';
-  process.stdout.write(`${folder} is ready:\n\n  cd ${shown}\n  npm install\n  npm test\n${keys}  npm start\n`);
+  process.stdout.write(`${folder} is ready:\n\n${enter}  npm install\n  npm test\n${keys}  npm start\n`);
+}
+
+/** A new clone of an empty repository has one entry, `.git`. */
+function checkFolder(folder) {
+  const target = resolve(folder);
+  const parent = existing(dirname(target));
+  if (!statSync(parent).isDirectory()) throw new Error(`${parent} is not a folder. Choose another one than ${folder}.`);
+  if (!existsSync(target)) return;
+  const isFree = statSync(target).isDirectory() && readdirSync(target).every((name) => name === '.git');
+  if (!isFree) throw new Error(`${folder} exists and is not an empty folder. Choose another one.`);
+}
+
+function existing(path) {
+  return existsSync(path) ? path : existing(dirname(path));
+}
+
+/** For a shell. */
+function quoted(folder) {
+  const path = folder.startsWith('-') ? `./${folder}` : folder;
+  if (/^[\w./-]+$/.test(path)) return path;
+  return /["$`\\!]/.test(path) ? `'${path.replaceAll("'", "'\\''")}'` : `"${path}"`;
 }
 
 function copyTemplate(from, to, values) {
-  for (const entry of globSync('**', { cwd: from, withFileTypes: true })) {
+  for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const source = join(entry.parentPath, entry.name);
     // npm leaves out files with these names, so the template has them without the dot and ending.
@@ -91,16 +125,21 @@ async function readChoices() {
   const { values, positionals } = readArguments();
   if (values.help === true) return null;
   const [folder, ...rest] = positionals;
-  if (folder === undefined || rest.length > 0) throw new Error(`Expected one folder.\n${USAGE}`);
+  if (folder === undefined || folder === '' || rest.length > 0) throw new Error(`Expected one folder.\n${USAGE}`);
+  checkFolder(folder);
   const asks = process.stdin.isTTY && process.stdout.isTTY;
   const terminal = asks ? createInterface({ input: process.stdin, output: process.stdout }) : null;
   try {
-    const choose = async (name, fallback, question) =>
-      values[name] ?? (((await terminal?.question(`${question} [${fallback}]: `)) ?? '').trim() || fallback);
-    const language = await choose('language', 'ts', 'Language: ts or js');
-    const platform = await choose('platform', 'terminal', 'Platform: terminal, discord or slack');
-    const model = await choose('model', 'auto', 'Model: auto, or provider:model');
-    return { folder, ...checked({ language, platform, model }) };
+    const choose = async (name, question) => {
+      const { fallback, problemOf } = CHOICES[name];
+      const given = values[name];
+      const problem = given === undefined ? null : problemOf(given);
+      if (problem !== null) throw new Error(`--${name} is "${given}". ${problem}`);
+      return given ?? (terminal === null ? fallback : await ask(terminal, question, CHOICES[name]));
+    };
+    const language = await choose('language', 'Language: ts or js');
+    const platform = await choose('platform', 'Platform: terminal, discord or slack');
+    return { folder, language, platform, model: await choose('model', 'Model: auto, or provider:model') };
   } finally {
     terminal?.close();
   }
@@ -117,23 +156,24 @@ function readArguments() {
   }
 }
 
-function checked({ language, platform, model }) {
-  if (!['ts', 'js'].includes(language)) throw new Error(`--language is "${language}". Expected ts or js.`);
-  if (!Object.hasOwn(PLATFORMS, platform)) {
-    throw new Error(`--platform is "${platform}". Expected ${Object.keys(PLATFORMS).join(', ')}.`);
+/** Until the answer can be used. */
+async function ask(terminal, question, { fallback, problemOf }) {
+  for (;;) {
+    const answer = (await terminal.question(`${question} [${fallback}]: `)).trim() || fallback;
+    const problem = problemOf(answer);
+    if (problem === null) return answer;
+    process.stdout.write(`${problem}\n`);
   }
-  if (!/^(auto|[a-z0-9][a-z0-9_-]*:[^\s"\\]+)$/.test(model)) {
-    throw new Error(`--model is "${model}". Expected auto, or provider:model, for example openai:gpt-4.1-mini.`);
-  }
-  return { language, platform, model };
 }
 
 function packageNameOf(folder) {
   return (
     folder
+      .normalize('NFKD')
+      .replace(/\p{M}+/gu, '')
       .toLowerCase()
       .replace(/[^a-z0-9-]+/g, '-')
-      .replace(/^-|-$/g, '') || 'my-bot'
+      .replace(/^-+|-+$/g, '') || 'my-bot'
   );
 }
 

@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ENVIRONMENT } from '../support/environment.ts';
 import { type Packed, type Project, pack } from '../support/packed.ts';
 import { firstOfEach, SIZED } from '../support/size.ts';
 
@@ -15,6 +17,15 @@ const run = promisify(execFile);
 const scripts = z.object({ start: z.string() });
 const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()), scripts });
 const rootSchema = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()), scripts });
+
+/** `script` runs a command in its own terminal. */
+const hasScript = ((): boolean => {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+})();
 
 let packed: Packed;
 let project: Project;
@@ -107,11 +118,76 @@ describe('create-stratabot', () => {
     expect(manifestOf(folder).scripts.start).toBe('strata start');
   });
 
+  it('names what stands in the way of the folder', async () => {
+    project.write('afile', '');
+    for (const folder of ['afile', 'afile/x', 'afile/x/y']) {
+      const { stderr, code } = await create(folder);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/is not a(n empty)? folder\. Choose/),
+      });
+    }
+    mkdirSync(join(project.path, 'clone/.git'), { recursive: true });
+    expect(await create('clone')).toMatchObject({ code: 0, stderr: '' });
+  }, 60_000);
+
+  it.each([
+    ['my bot', 'cd "my bot"', 'my-bot'],
+    ['Über', 'cd "Über"', 'uber'],
+    ['$x', "cd '$x'", 'x'],
+    ['漢字', 'cd "漢字"', 'my-bot'],
+  ])('writes into the folder "%s"', async (folder, line, name) => {
+    const { stdout, code } = await create(folder);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`  ${line}\n`);
+    expect(readFileSync(join(project.path, folder, 'README.md'), 'utf8')).toMatch(`# ${name}\n`);
+  });
+
+  it('says which Node.js a bot needs', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`;
+    const args = [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(older)}`,
+      join(creator, 'package/index.js'),
+      'old',
+    ];
+    const { stderr, code } = await project.node(args);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'create-stratabot: A bot needs Node.js 24 or newer; this is 20.20.2.\n',
+    });
+    // Names that older versions do not have would end it before that.
+    const source = readFileSync(join(root, 'create-stratabot/index.js'), 'utf8');
+    expect(source).not.toContain('globSync');
+  });
+
+  it.skipIf(!hasScript)(
+    'asks again after an answer it cannot use',
+    async () => {
+      const command = `${process.execPath} ${join(creator, 'package/index.js')} asked`;
+      const child = spawn('script', ['-qefc', command, '/dev/null'], { cwd: project.path, env: ENVIRONMENT });
+      const answers = ['JS', 'js', 'discrod', 'discord', 'gpt', 'openai:gpt-4.1-mini'];
+      let shown = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        shown += text;
+        if (text.includes(']: ')) child.stdin.write(`${answers.shift()}\r`);
+      });
+      const [code] = await once(child, 'close');
+      expect(code).toBe(0);
+      expect(shown.match(/Expected /g)).toHaveLength(3);
+      const config = readFileSync(join(project.path, 'asked/config.toml'), 'utf8');
+      expect(config).toContain('./plugins/dice.js');
+      expect(config).toContain('[channels.discord]');
+    },
+    60_000,
+  );
+
   it.each([
     [[], 'Expected one folder.'],
+    [[''], 'Expected one folder.'],
     [['.'], '. exists and is not an empty folder.'],
     [['x', '--platform', 'irc'], '--platform is "irc". Expected terminal, discord, slack.'],
-    [['x', '--language', 'py'], '--language is "py". Expected ts or js.'],
+    [['x', '--language', 'py'], '--language is "py". Expected ts, js.'],
     [['x', '--model', 'gpt"\n'], 'Expected auto, or provider:model'],
     [['x', '--js'], "Unknown option '--js'.\nUsage: npm create stratabot <folder>"],
     [['x', '--model'], '\nUsage: npm create stratabot <folder>'],

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { createReadStream, createWriteStream, fchmodSync, openSync, type ReadStream, rmSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
 import { readLines } from '../util/lines.ts';
-import { makePrivateFile } from '../util/private-file.ts';
+import { OWNER_ONLY } from '../util/private-file.ts';
 import { checkFile } from '../util/text-file.ts';
 
 /** A backup is JSON Lines: first its format and number of rows, then every row with the name of its table. */
@@ -70,6 +70,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
   EACCES: 'writing there is not permitted',
+  EEXIST: 'another program writes there, too',
   EPERM: 'writing there is not permitted',
   EROFS: 'writing there is not permitted',
   ENOSPC: 'the disk is full',
@@ -89,9 +90,13 @@ interface Output {
   discard(): Promise<void>;
 }
 
+/** What is there under this name already may lead to another file, or belong to somebody who would then read the copy. */
 function openOutput(path: string, isPacked: boolean): Output {
-  makePrivateFile(path);
-  const target = createWriteStream(path);
+  rmSync(path, { force: true });
+  const fd = openSync(path, 'wx', OWNER_ONLY);
+  // The umask may have removed more.
+  fchmodSync(fd, OWNER_ONLY);
+  const target = createWriteStream(path, { fd });
   const entry = isPacked ? createGzip() : target;
   if (entry !== target) entry.pipe(target);
   const ended = finished(target);

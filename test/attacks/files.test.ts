@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -70,6 +80,18 @@ describe.skipIf(process.platform === 'win32')('another user of the machine', () 
     writeFileSync(join(directory, 'strata.db-wal'), '', { mode: 0o666 });
     expect(new Set(Object.values(openStores(['000'])['000'] ?? {}))).toEqual(new Set(['600']));
   });
+
+  it('cannot have a backup written into another file', () => {
+    strata('022', 'start', '--data', 'data', '--model', 'offline:demo');
+    const own = join(folder, 'mine.txt');
+    writeFileSync(own, 'what I wrote', { mode: 0o644 });
+    for (const [name, link] of Object.entries({ linkSync, symlinkSync })) {
+      link(own, join(folder, `${name}.jsonl.part`));
+      strata('022', 'backup', `${name}.jsonl`, '--data', 'data');
+      expect([name, readFileSync(own, 'utf8'), modeOf(own)]).toEqual([name, 'what I wrote', '644']);
+      expect(modeOf(join(folder, `${name}.jsonl`))).toBe('600');
+    }
+  }, 120_000);
 
   it('reads neither log nor backup', () => {
     strata('000', 'start', '--data', 'data', '--model', 'offline:demo');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
+import { indentLines } from '../util/foreign-text.ts';
 import { cleanText, formatTime } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { addConversation, readCount } from './options.ts';
@@ -40,10 +41,13 @@ export function addTranscript(program: Command, cli: Cli): void {
 
 function print(cli: Cli, entry: Entry, json: boolean): void {
   if (json) writeJson(cli, entryJson(entry));
-  else
-    cli.stdout.write(
-      `#${entry.seq}  ${formatTime(entry.at)}  ${cleanText(whoSaid(entry))}: ${cleanText(sayOf(entry))}\n`,
-    );
+  else cli.stdout.write(`${entryText(entry)}\n`);
+}
+
+/** Only the number of a message is at the margin, so that no line of its text looks like another message. */
+export function entryText(entry: Entry): string {
+  const { seq, at } = entry;
+  return `#${seq}  ${formatTime(at)}  ${cleanText(whoSaid(entry))}: ${indentLines(cleanText(sayOf(entry)))}`;
 }
 
 /** The JSON form of an entry. */

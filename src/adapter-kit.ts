@@ -86,6 +86,7 @@ export { joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { listenAt } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';
+export { keyFault } from './util/key-text.ts';
 export { packageFile } from './util/package-file.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';

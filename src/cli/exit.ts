@@ -9,6 +9,7 @@ const WRONG_USE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'KEY_INVALID',
   'MODEL_UNKNOWN',
   'MODEL_KEY_MISSING',
+  'MODEL_KEY_INVALID',
   'ADAPTER_MISSING',
   'STORE_MISSING',
   'COMMAND_UNKNOWN',

@@ -4,6 +4,7 @@ import { type MergedAgent, mergeAgents } from './agents.ts';
 import { checkAgents } from './checks.ts';
 import { generalDefaults } from './defaults.ts';
 import { type Extension, openExtensions, type PluginEntry, pluginEntries } from './extensions.ts';
+import { addressProblem, checkUsualKeys } from './key-check.ts';
 import { type KnownNames, unknownName } from './known.ts';
 import { fileOrigin, type Merged, mergeLayers, type Origin } from './layers.ts';
 import { checkModels } from './model-check.ts';
@@ -57,8 +58,10 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   checkRerankers(agents, sections.providers, report);
   if (known !== null) {
     checkModels(agents, { report, providers: [...known.providers, ...Object.keys(sections.providers)] });
+    checkUsualKeys(options.environment, { report, providers: known.providers.filter(usesProvider) });
   }
   const general = mergeGeneral(sections, { source, report, options });
+  if (general !== null) checkAddresses(general, report);
   if (general !== null && known !== null) checkStore(general, known, report);
   const problems = report.lines();
   if (general === null || problems.length > 0) {
@@ -95,6 +98,14 @@ export function listPlugins(options: LoadOptions): {
     usesProvider: () => false,
   });
   return { source, entries: pluginEntries(sections) };
+}
+
+function checkAddresses({ settings, merged }: General, report: Report): void {
+  for (const section of ['storage', 'queue'] as const) {
+    const text = addressProblem(settings[section].url);
+    const path = [section, 'url'];
+    if (text !== null) report.addAt(merged.origins.get(pathKey(path)) ?? { kind: 'default' }, { path, text });
+  }
 }
 
 /** The scheme of the store's URL selects its adapter. */

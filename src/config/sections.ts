@@ -1,5 +1,6 @@
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
+import { checkKeys } from './key-check.ts';
 import { knownPaths, type ProblemContext, problemsOf } from './problems.ts';
 import { type Environment, resolveReferences } from './references.ts';
 import type { Report } from './report.ts';
@@ -45,6 +46,8 @@ export function readSections(
     enabled: (path) => isEnabled(source.tree, path, options.usesProvider),
   });
   for (const problem of resolved.problems) report.add(problem.path, problem.text);
+  for (const [section, table] of Object.entries(inUse(resolved.tree, options.usesProvider)))
+    checkKeys(table, [section], { report, written: resolved.written });
   const unresolved = new Set(resolved.problems.map((problem) => pathKey(problem.path)));
   const reader: SectionReader = { tree: resolved.tree, written: resolved.written, unresolved, report };
   refuseUnknownSections(reader);
@@ -66,6 +69,14 @@ export function readSections(
     ...readPlugins(reader),
     written: resolved.written,
   };
+}
+
+/** What is not in use may hold anything. */
+function inUse({ providers, channels }: Tree, usesProvider: (name: string) => boolean): Tree {
+  const used = (tables: unknown, isUsed: (name: string, table: unknown) => boolean) =>
+    isTable(tables) ? Object.fromEntries(Object.entries(tables).filter(([name, table]) => isUsed(name, table))) : {};
+  const isChannel = (_: string, table: unknown) => isChannelEnabled(table);
+  return { providers: used(providers, usesProvider), channels: used(channels, isChannel) };
 }
 
 /** A missing variable matters only if its section is in use. */

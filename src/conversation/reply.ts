@@ -142,10 +142,12 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
   }
 }
 
+const KEY_ERRORS = ['MODEL_KEY_MISSING', 'MODEL_KEY_INVALID'] as const;
+
 function reasonNotOpened(error: unknown): TurnFailure {
   if (error instanceof ModelError) return error.reason;
   if (isStrataError(error, 'MODEL_UNKNOWN')) return 'missing';
-  return isStrataError(error, 'MODEL_KEY_MISSING') ? 'auth' : 'internal';
+  return KEY_ERRORS.some((code) => isStrataError(error, code)) ? 'auth' : 'internal';
 }
 
 /** Ends a claim without a turn. The reply stays owed unless `answeredUpto` settles it. */

@@ -15,6 +15,8 @@ const sentences = {
     `The model "${d.model}" cannot be used: ${d.reason}. Expected provider:model, for example openai:gpt-4.1-mini, anthropic:claude-haiku-4-5 or offline:demo.`,
   MODEL_KEY_MISSING: (d: { model: string; variable: string }) =>
     `The model "${d.model}" needs the environment variable ${d.variable}, which is not set. Set it, or choose another model.`,
+  MODEL_KEY_INVALID: (d: { model: string; variable: string; fault: string }) =>
+    `The model "${d.model}" cannot use its key: the value of ${d.variable} ${d.fault}.`,
   MODEL_INVALID: (d: { model: string; problem: string }) =>
     `The model "${d.model}" cannot be used: ${d.problem}. The interfaces ModelProvider and ChatModel describe what is expected.`,
   MODEL_FAILED: (d: { model: string; reason: ModelFailure; detail: string }) =>

@@ -22,6 +22,8 @@ const TEXTS: readonly ModelFailure[] = ['fatal', 'refused'];
 
 const OURS: Failure = { isModels: false, isAuth: false, isTexts: false, retryAfterMs: null, modelId: null };
 
+const NOT_OPENED = ['MODEL_KEY_MISSING', 'MODEL_KEY_INVALID', 'MODEL_UNKNOWN'] as const;
+
 export function failureOf(error: unknown): Failure {
   if (error instanceof ModelError) {
     const isModels = error.reason !== 'aborted' && error.reason !== 'overflow';
@@ -29,8 +31,8 @@ export function failureOf(error: unknown): Failure {
     return { ...OURS, isModels, isAuth, isTexts, retryAfterMs: error.retryAfterMs };
   }
   if (isStrataError(error, 'SUMMARY_REJECTED')) return { ...OURS, isModels: true, isTexts: true };
-  if (isStrataError(error, 'MODEL_KEY_MISSING') || isStrataError(error, 'MODEL_UNKNOWN')) {
-    return { ...OURS, isModels: true, isAuth: true, modelId: error.data.model };
+  for (const code of NOT_OPENED) {
+    if (isStrataError(error, code)) return { ...OURS, isModels: true, isAuth: true, modelId: error.data.model };
   }
   return OURS;
 }

@@ -24,7 +24,7 @@ export interface ModelTraits {
 
 /** Opens models by id. */
 export interface ModelProvider {
-  /** Throws `MODEL_UNKNOWN` or `MODEL_KEY_MISSING`. Loads the provider's SDK on first use. */
+  /** Throws `MODEL_UNKNOWN`, `MODEL_KEY_MISSING` or `MODEL_KEY_INVALID`. Loads the provider's SDK on first use. */
   open(modelId: string): Promise<ChatModel>;
   /** The model to use if the configuration says `auto`, with the reason in one line. */
   choose(): Promise<{ readonly modelId: string; readonly reason: string }>;

@@ -28,6 +28,17 @@ describe('open', () => {
     await expect(models({ environment: blank }).open(id)).rejects.toMatchObject({ code: 'MODEL_KEY_MISSING' });
   });
 
+  test.each(['sk-“123”', 'sk-\u200b123', 'sk-1\n23', '"sk-123"'])(
+    '%j is no key, and no error shows it',
+    async (key) => {
+      const opened = models({ environment: { OPENAI_API_KEY: key } }).open('openai:gpt-4.1');
+      await expect(opened).rejects.toMatchObject({ code: 'MODEL_KEY_INVALID', data: { variable: 'OPENAI_API_KEY' } });
+      await expect(opened).rejects.not.toThrow('123');
+      const given = models({ providers: { mine: { baseUrl: nowhere, apiKey: key } } }).open('mine:m');
+      await expect(given).rejects.toMatchObject({ data: { variable: 'api_key in [providers.mine]' } });
+    },
+  );
+
   test('uses no key from the process environment', async () => {
     const before = process.env['OPENAI_API_KEY'];
     process.env['OPENAI_API_KEY'] = 'from the process';

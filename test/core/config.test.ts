@@ -460,6 +460,30 @@ describe('values from the environment', () => {
     ]);
   });
 
+  test('keys that no request can carry name their variable', () => {
+    const text =
+      '[defaults]\nmodel = "openai:x"\n[providers.openai]\napi_key = "env:KEY"\n[channels.discord]\ntoken = "env:TOKEN"\n[channels.slack]\nbot_token = "xoxb-\u200b1"\n';
+    const variables = { KEY: '“sk-secret”', TOKEN: '"abc.def"', OPENAI_API_KEY: 'sk-\nsecret' };
+    expect(problemsOf(text, { environment: variables })).toEqual([
+      'config.toml:4:11: providers.openai.api_key: the environment variable KEY contains “ (U+201C), probably from copying: set it again',
+      'config.toml:6:9: channels.discord.token: the environment variable TOKEN is in quotation marks: remove them',
+      'config.toml:8:13: channels.slack.bot_token: it contains the invisible character U+200B, probably from copying: set it again',
+      'environment OPENAI_API_KEY: its value contains a line break, probably from copying: set it again',
+    ]);
+    expect(
+      load(text.replaceAll('openai:x', 'offline:demo').replace('\u200b', ''), { environment: { TOKEN: 'a' } }),
+    ).toBeDefined();
+  });
+
+  test('addresses may have letters of any script, but nothing invisible', () => {
+    const environment = { STRATA_STORAGE_URL: 'postgres://a:w\u200brd@db/strata' };
+    expect(problemsOf('[queue]\nurl = "redis://:„word“@cache"\n', { environment })).toEqual([
+      'config.toml:2:7: queue.url: it contains „ (U+201E), probably from copying: set it again',
+      'environment STRATA_STORAGE_URL: it contains the invisible character U+200B, probably from copying: set it again',
+    ]);
+    expect(load('[queue]\nurl = "redis://:wört@cache"\n').config.queue.url).toBe('redis://:wört@cache');
+  });
+
   test('resolves env:NAME, embedded variables, defaults and escapes', () => {
     const loaded = load(
       '[defaults]\npersona = "I am ${NAME}, ${NOBODY:-nobody}, ${EMPTY:-empty}, $${NAME}, ${lower} and env:KEY."\npolicy = "env:NAME"\n',

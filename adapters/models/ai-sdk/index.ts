@@ -2,6 +2,7 @@ import {
   type ChatModel,
   credentialsIn,
   didYouMean,
+  keyFault,
   type Log,
   type ModelProvider,
   type OpenModel,
@@ -95,6 +96,11 @@ async function openModel(
   }
   if (connection.apiKey === undefined && provider.keys.length > 0) {
     throw new StrataError('MODEL_KEY_MISSING', { model: modelId, variable: provider.keys.join(' or ') });
+  }
+  const fault = keyFault(connection.apiKey ?? '');
+  if (fault !== null) {
+    const variable = options.providers[name]?.apiKey ? `api_key in [providers.${name}]` : provider.keys.join(' or ');
+    throw new StrataError('MODEL_KEY_INVALID', { model: modelId, variable, fault });
   }
   const opened = await provider.open(model, connection, asker);
   if (opened.probe?.known === false) {

@@ -14,6 +14,8 @@ const WORDS = new Set(
     'عمل فعل قال قالت עושים לעשות עושה אמר אמרה बना बनी बनाना बनाते बनाई बनाए बनता बनती कहा बताया کرد کردن کند کنند می‌کنند گفت درست membuat buat làm nói biết',
     // The last time
     'son kez defa viimeksi kerran utolsó utoljára viimati viimane ostatni ostatnio raz poslední naposledy zadnji put последний последняя последнее раз останній zuletzt letzte letzten letztes mal dernière dernier fois última último vez ultima ultimo volta laatste keer sist siste seneste gang τελευταία φορά آخر مرة אחרון פעם आखिरी बार',
+    // Now, and take place
+    'jetzt nun derzeit statt findet geht gehen ging maintenant ahora adesso agora acum nu nå teraz teď nyní sada zdaj сейчас теперь зараз тепер сега şimdi nyt most nüüd dabar tagad τώρα الآن עכשיו अब अभी الان اکنون sekarang',
     // Turkish, Finnish, Hungarian and Estonian
     'kadar gibi daha çok her hiç şey sonra önce göre olan olarak oldu olur olacak lazım gerek gerekiyor değil benim senin bizim sizin bana beni sana seni ona onu bize onlar kendi',
     'minun sinun hänen meidän teidän heidän minulla sinulla meillä minua minulle pitää voi voin voit täytyy paljon hyvin myös vain kanssa jälkeen ennen niin tämän siitä oliko onko kaikki joka jotka miten millainen minkä miksi montako',

@@ -89,6 +89,9 @@ const BRIEFLY_ASKED = `
   회의는 태풍 때문에 취소됐어요 | 회의는 왜 취소됐어요?
   Wir haben das Treffen verschoben, weil Olga krank ist | Warum haben wir das Treffen verschoben?
   Кота зовут Бублик | Как зовут кота?
+  Die Generalprobe wurde auf Donnerstag um 18 Uhr verlegt | Wann findet die Generalprobe jetzt statt?
+  Meine Schwester Roswitha zieht im Oktober nach Tromsø | In welche Stadt geht Roswitha im Herbst?
+  Clara se mudó a Oslo con su familia | ¿En qué ciudad vive ahora Clara?
 `
   .trim()
   .split('\n')

@@ -195,6 +195,11 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Values that must not appear anywhere in a line. */
   readonly secrets: readonly string[];
-  /** Receives whole lines, each with its line break. */
-  readonly output: { write(line: string): unknown; readonly isTTY?: boolean | undefined };
+  readonly output: LogOutput;
+}
+
+/** Takes whole lines, each with its line break, as `process.stdout` does. */
+export interface LogOutput {
+  write(line: string): unknown;
+  readonly isTTY?: boolean | undefined;
 }

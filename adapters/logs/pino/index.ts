@@ -6,6 +6,7 @@ import {
   type Log,
   type LogFields,
   type LogLevel,
+  type LogOutput,
   type Severity,
 } from '../../../src/adapter-kit.ts';
 import { readableLine } from './readable.ts';
@@ -13,18 +14,12 @@ import { readableLine } from './readable.ts';
 /** The options of `createPinoLog`. Only the level is required. */
 export interface PinoLogOptions {
   readonly level: LogLevel;
-  /** Receives the lines, each with its line break. Default: standard error. */
+  /** Receives the lines. Default: standard error. */
   readonly output?: LogOutput;
   /** Short lines for people instead of JSON. Default: if the output is a terminal. */
   readonly readable?: boolean;
   /** Values that must not appear anywhere in a line. */
   readonly secrets?: readonly string[];
-}
-
-/** Takes lines, as `process.stdout` does. */
-export interface LogOutput {
-  write(line: string): unknown;
-  readonly isTTY?: boolean | undefined;
 }
 
 /**

@@ -26,7 +26,7 @@ const IDLE_LOOK_MS = 15;
  * kicks are remembered, one per conversation, and sent once it is back.
  *
  * @example
- * const log = createPinoLog({ level: 'info', secrets: [], output: process.stdout });
+ * const log = createPinoLog({ level: 'info' });
  * const queue = createBullMqQueue({ url: 'redis://127.0.0.1:6379', log, onTrouble: console.error });
  */
 export function createBullMqQueue(options: BullMqOptions): Queue {

@@ -116,7 +116,7 @@ export interface QueueAdapter {
   readonly openBoard: BoardOpener | null;
 }
 
-/** What `[queue]` says, and where a queue reports to. */
+/** The section `[queue]`, and where a queue reports failures. */
 export interface QueueOptions {
   readonly url: string;
   readonly log: Log;
@@ -134,7 +134,7 @@ export interface Board {
   close(): Promise<void>;
 }
 
-/** What `[storage]` says, and who else uses the store. */
+/** The section `[storage]`, and how the process uses the store. */
 export interface StoreOptions {
   /** Directory of the embedded store. */
   readonly directory: string;
@@ -190,7 +190,7 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** What `[log]` says, and where the lines go. */
+/** The section `[log]`, and where the lines go. */
 export interface LogOptions {
   readonly level: LogLevel;
   /** Values that must not appear anywhere in a line. */

@@ -19,9 +19,11 @@ export function notSummarised({ fromSeq, toSeq }: SeqRange): string {
 }
 
 /** A shorter excerpt says nothing. */
-const MIN_EXCERPT = 48;
+const MIN_EXCERPT_TOKENS = 48;
 
 /** The beginning and the end of each part, in about half of its tokens. */
 export function shortened(parts: readonly Pick<Summary, 'text' | 'tokens'>[]): string {
-  return parts.map(({ text, tokens }) => shorten(text, Math.max(MIN_EXCERPT, Math.floor(tokens / 2)))).join('\n');
+  return parts
+    .map(({ text, tokens }) => shorten(text, Math.max(MIN_EXCERPT_TOKENS, Math.floor(tokens / 2))))
+    .join('\n');
 }

@@ -2,7 +2,7 @@ import { failureOf } from '../models/failure.ts';
 import type { Run } from './maintenance-context.ts';
 import { isAsked } from './next-job.ts';
 import type { Attempt } from './record-run.ts';
-import { MIN_SPAN } from './span.ts';
+import { MIN_SPAN_TOKENS } from './span.ts';
 
 /** Most refusals do not repeat. */
 const WHOLE_ATTEMPTS = 2;
@@ -18,7 +18,7 @@ export function afterRefusal(self: Run, error: unknown, { job, work }: Attempt):
   const { failures } = job.conversation;
   if (!failureOf(error).isTexts || failures < WHOLE_ATTEMPTS || isAsked(work) || self.doubt === 'open') return null;
   if (self.doubt === 'none') self.doubt = 'open';
-  if (work.kind === 'condense' || self.headTokens <= MIN_SPAN) return 'leave out';
-  self.headTokens = Math.max(MIN_SPAN, Math.floor(Math.min(self.headTokens, job.windowTokens) / NARROWING));
+  if (work.kind === 'condense' || self.headTokens <= MIN_SPAN_TOKENS) return 'leave out';
+  self.headTokens = Math.max(MIN_SPAN_TOKENS, Math.floor(Math.min(self.headTokens, job.windowTokens) / NARROWING));
   return 'read less';
 }

@@ -38,5 +38,5 @@ export async function assertWorks(job: JobContext): Promise<void> {
     limitTokens: MAX_TOKENS,
   });
   if (fault !== null)
-    throw new StrataError('SUMMARY_REJECTED', { model: job.model.id, fault: `${fault}, even of a harmless text` });
+    throw new StrataError('SUMMARY_REJECTED', { model: job.model.id, fault: `${fault}, even for a harmless text` });
 }

@@ -18,7 +18,7 @@ type Lines = (entries: readonly Entry[], longest: number) => readonly Transcript
 /** An entry cut below this many tokens is not worth its line. */
 const MIN_LINE = 100;
 /** No summary can be shorter than this many tokens, so such a span is read together with what follows. */
-export const MIN_SPAN = 120;
+export const MIN_SPAN_TOKENS = 120;
 /** The range is already out of the tail, so nothing is urgent. */
 const NOBODY_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
 
@@ -31,7 +31,7 @@ export function headSpan(entries: readonly Entry[], budgetTokens: number, timeZo
   const linesFor: Lines = (of, longest) => linesOf(of, longest, timeZone);
   const lines = linesFor(entries, WHOLE);
   if (tokensOf(lines) <= budgetTokens) return spanOf(entries, lines);
-  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN);
+  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN_TOKENS);
   const tokensUpto = runningTokens(lines);
   const fitting = points.filter((point) => tokensUpto(point.toSeq) <= budgetTokens);
   const cut = fitting.findLast((point) => point.clean) ?? fitting.at(-1);
@@ -43,7 +43,9 @@ export function headSpan(entries: readonly Entry[], budgetTokens: number, timeZo
 export function narrowed(span: Span, maxTokens: number): Span {
   const { entries, lines, toSeq } = span;
   if (tokensOf(lines) <= maxTokens) return span;
-  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN && point.toSeq < toSeq);
+  const points = cutPoints(entries, NOBODY_WAITS).filter(
+    (point) => point.tokens >= MIN_SPAN_TOKENS && point.toSeq < toSeq,
+  );
   const tokensUpto = runningTokens(lines);
   const cut = points.findLast((point) => tokensUpto(point.toSeq) <= maxTokens) ?? points[0];
   return cut === undefined ? span : headOf(entries, lines, cut);

@@ -61,7 +61,7 @@ function asText(text: string, at: number): BotText {
   return { seq, at, role: 'tool', author: null, parts: [{ kind: 'text', text }] };
 }
 
-/** What hooks changed in requests that read a message before it was edited: the text shows no longer what they repeat. */
+/** What hooks changed in requests that read a message before it was edited. Its new text may lack what they repeat. */
 export async function changesBeforeEdits(
   { store }: Pick<Services, 'store'>,
   { id, nextSeq }: Conversation,

@@ -44,7 +44,9 @@ export interface EngineIntake {
 
 /** What an engine is called, and whether it keeps summaries. */
 export interface EngineInfo {
+  /** As in `engine` of an agent. */
   readonly id: string;
+  /** For people. */
   readonly name: string;
   readonly version: string;
   /** False if the engine keeps no summaries; the host then runs no compaction for it. */
@@ -242,11 +244,15 @@ export interface CompactRequest {
 
 /** What became smaller. After an overflow, the turn asks the model again only if `compacted` is true. */
 export interface CompactResult {
+  /** False if the engine failed without throwing. */
   readonly ok: boolean;
+  /** The next request of the turn will be smaller. */
   readonly compacted: boolean;
+  /** What was done, or why nothing was, in words that `/compact` shows. */
   readonly reason: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** The view as it is now; that of the request if nothing was removed. */
   readonly snapshot: ContextSnapshot;
 }
 

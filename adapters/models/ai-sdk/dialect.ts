@@ -13,7 +13,7 @@ export interface Dialect {
   readonly mergesRoles: boolean;
   /** Without this, OpenAI makes every optional field of a tool required. */
   readonly laxTools: boolean;
-  /** Models on servers of many kinds: their calls may arrive as text. */
+  /** The server may have no parser for calls, so that they arrive as text. */
   readonly writesCalls: boolean;
   /** Of a model that has not answered yet. */
   readonly thoughts: Thoughts;

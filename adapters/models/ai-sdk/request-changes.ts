@@ -14,7 +14,7 @@ export type Request = z.infer<typeof requestSchema>;
 
 type Message = Request['messages'][number];
 
-/** The request without what was refused; the same object if it does not have it. */
+/** The request as the server needs it; the same object if there is nothing to change. */
 export type Change = (request: Request) => Request;
 
 export function without(field: string): Change {

@@ -4,8 +4,8 @@ import { ModelError, type ModelPart, type ModelRequest } from '../../../src/adap
 const MIN_CHARACTERS = 12_000;
 
 /**
- * The sizes of the requests that a model has answered. A refusal that nobody can read is probably one for size if the
- * request is larger than any of them, and so is an answer without content.
+ * The sizes of the requests that a model has answered. If a request is larger than all of them, its size is the probable
+ * cause of a refusal without a known reason, and of an answer without content.
  */
 export function createSizes(model: string) {
   let largest = 0;

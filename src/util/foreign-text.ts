@@ -7,7 +7,7 @@ const LINE_BREAKS = /\r\n|[\r\n\v\f\u0085\u2028\u2029]/gu;
 const INVISIBLE =
   /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--[\n\t\u200c\u200d\ufe0e\ufe0f\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]/gv;
 /** Matches most texts, which then need no cleaning. */
-const PLAIN = /^[ -~\u00a1-\u00ac\u00ae-\u02ff]*$/u;
+const PLAIN = /^[\n\t -~\u00a1-\u00ac\u00ae-\u02ff]*$/u;
 /** Brackets except round and curly ones: text that starts with one must not follow a label on its line. */
 const BRACKET = /^(?:<|(?![({])\p{Ps})/u;
 const INDENT = '  ';

@@ -7,8 +7,8 @@ import type { MemoryWrite } from '../ports/memory-store.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { CommitResult, NewSummary } from '../ports/summary-store.ts';
 import { type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
-import { accountFor, lossIndexOf } from '../search/losses.ts';
-import { sourceOf } from '../search/read-account.ts';
+import { lossIndexOf } from '../search/losses.ts';
+import { accountInSlices, sourceOf } from '../search/read-account.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 import { MAX_WORDS, type MemoryRules, memoryRules, summarySize } from './answer-size.ts';
 import { fillingLimit, limitFor } from './audit.ts';
@@ -57,7 +57,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   const { candidates, ...texts } = await textsFor(job, { work, span, place, snapshot });
   const { promptHash } = texts;
   const memories = await admit(job, { candidates, promptHash, entries: span.entries, extractedUpto });
-  const account = accountFor(texts.text, span.entries.flatMap(sourceOf));
+  const account = await accountInSlices(texts.text, span.entries.flatMap(sourceOf));
   const now = services.clock.now();
   const result = await services.store.summaries.commitCompaction({
     conversationId,

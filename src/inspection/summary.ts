@@ -5,8 +5,8 @@ import { StrataError } from '../domain/errors.ts';
 import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { SpecificKind, Summary } from '../ports/summary-store.ts';
-import { type Account, accountFor, keptShare, lostOnce } from '../search/losses.ts';
-import { readAccount } from '../search/read-account.ts';
+import { type Account, keptShare, lostOnce } from '../search/losses.ts';
+import { accountInSlices, readAccount } from '../search/read-account.ts';
 import type { Specific } from '../search/specifics.ts';
 import { type Rewriting, rewritingOf } from './rewriting.ts';
 import { type TracedText, traceSentences } from './trace.ts';
@@ -65,6 +65,8 @@ export interface SummaryViewQuery {
 }
 
 const MAX_SOURCES = 200;
+/** Characters of a source in which the sentences of the summary are looked for. */
+const MAX_TRACED = 10_000;
 const MAX_LOST = 100;
 
 export async function summaryView(
@@ -75,12 +77,15 @@ export async function summaryView(
   const { conversation, summary } = await findSummary(services, { viewer, key, id });
   const { found, more } = await sourcesOf(services, summary);
   const texts = found.map(({ text }) => text);
-  const text = traceSentences(summary.text, texts);
+  const text = traceSentences(
+    summary.text,
+    texts.map((said) => said.slice(0, MAX_TRACED)),
+  );
   const account = summary.kind === 'gap' ? null : await readAccount(store, summary);
   const lost = lostOnce(account?.lost ?? []);
   return {
     ...{ conversation, summary, text, moreSources: more },
-    sources: withLinks(found, { text, account: accountFor(summary.text, numbered(texts)) }),
+    sources: withLinks(found, { text, account: await accountInSlices(summary.text, numbered(texts)) }),
     lost: lost.slice(0, MAX_LOST).map(({ kind, text: said, seqs }) => ({ kind, text: said, seqs })),
     lostByKind: countedByKind(lost),
     keptShare: account === null ? 0 : keptShare(account),

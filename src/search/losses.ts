@@ -31,17 +31,24 @@ const MIN_SHARE = 0.6;
 
 /** Pure: which specifics of the messages a summary says, and where, and which it leaves out. */
 export function accountFor(summary: string, sources: readonly Source[]): Account {
+  return createAccounting(summary)(sources);
+}
+
+/** The same for one summary and many messages, some at a time. */
+export function createAccounting(summary: string): (sources: readonly Source[]) => Account {
   const placeOf = createFinder(summary);
-  const carried: Carried[] = [];
-  const lost: Lost[] = [];
-  for (const { seq, text } of sources) {
-    for (const specific of specificsIn(text)) {
-      const at = placeOf(specific);
-      if (at === null) lost.push({ ...specific, seq });
-      else carried.push({ ...specific, seq, at });
+  return (sources) => {
+    const carried: Carried[] = [];
+    const lost: Lost[] = [];
+    for (const { seq, text } of sources) {
+      for (const specific of specificsIn(text)) {
+        const at = placeOf(specific);
+        if (at === null) lost.push({ ...specific, seq });
+        else carried.push({ ...specific, seq, at });
+      }
     }
-  }
-  return { carried, lost };
+    return { carried, lost };
+  };
 }
 
 /** How many different specifics there are, and how many of them the summary carries. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { accountFor, keptShare, lossIndexOf, lostOnce, mergeLosses } from '../../src/search/losses.ts';
 import { readAccount } from '../../src/search/read-account.ts';
@@ -98,6 +99,22 @@ describe('the index of a summary', () => {
 });
 
 describe('/summaries open ID lost', () => {
+  it('leaves the bot a turn among many long messages', async () => {
+    await using world = await openWorld();
+    for (let day = 1; day <= 20; day += 1) await world.say(`On day ${day} Clara met Otto in Kirkenes. `.repeat(250));
+    const { store } = world.bot.services;
+    const conversation = await store.conversations.find(world.place);
+    const covered = { conversationId: conversation?.id ?? 0, text: 'A trip.', fromSeq: 1, toSeq: 40 };
+    let isOver = false;
+    const account = readAccount(store, covered).finally(() => {
+      isOver = true;
+    });
+    let turns = 0;
+    for (; !isOver; turns += 1) await nextTurn();
+    expect((await account).lost.length).toBeGreaterThan(5000);
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
   it('lists what the summary leaves out, but nothing deleted', async () => {
     const model = scriptedModel(({ purpose }) => ({ text: purpose === 'reply' ? 'I see.' : TRIP, inputTokens: 0 }), {
       window: 2000,

@@ -251,6 +251,7 @@ function toolContext({
     agentId: profile.agentId,
     author,
     readUpto: newest.seq,
+    windowTokens: profile.windowTokens,
     replyEpoch: claim.epoch,
   };
 }

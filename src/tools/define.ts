@@ -46,6 +46,8 @@ export interface ToolContext {
    */
   readonly callKey: string;
   readonly readUpto: number;
+  /** Tokens of the model's window, of which a result should take a small part. Missing outside of a turn. */
+  readonly windowTokens?: number;
   /** The claim of the turn. Writes can be bound to it, so that nothing is saved once the claim is lost. */
   readonly replyEpoch?: number;
   /** For tools that return memories: if one of them is forgotten before the reply is stored, the turn starts again. */

@@ -107,6 +107,19 @@ describe('transcript_search', () => {
     });
   });
 
+  it('returns less in a small window, best first', async () => {
+    for (let index = 0; index < 20; index += 1)
+      await world.say(`The llama of Fred ate ${'green leaves and '.repeat(9)}`);
+    await world.say('The llama is called Paula');
+    await world.say('Well then');
+    const found = async (windowTokens: number) => {
+      const result = await run('transcript_search', { query: 'llama called Paula' }, { windowTokens });
+      return parsed(result)['messages'] as unknown as readonly { readonly message: number }[];
+    };
+    expect((await found(1000)).map(({ message }) => message)).toContain(21);
+    expect((await found(1000)).length).toBeLessThan((await found(100_000)).length);
+  });
+
   it('finds no results of earlier searches', async () => {
     const text = '{"found":1,"messages":[{"text":"My sister keeps a llama"}]}';
     for (const tool of ['web', 'transcript_search', 'tool_help']) {

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
+import { findRedis, startRedis } from '../support/redis-server.ts';
 import { ended, type Folder, MAIN, openFolder } from './strata.ts';
 
 /** With the redirections of a shell. */
@@ -74,4 +76,20 @@ test('an environment file may begin with a byte order mark', async () => {
   const { stdout } = await folder.runProcess(['config', 'show', '--origin']);
   expect(stdout).toMatch(/storage\.directory +".*own" +environment STRATA_DATA\n/);
   expect(stdout).toMatch(/log\.level +"warn" /);
+});
+
+test('warnings about Redis are in the log, once', async ({ skip }) => {
+  const program = await findRedis();
+  if (program.kind === 'missing') return skip(program.reason);
+  await using server = await startRedis(program);
+  const redis = new Redis(server.url);
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  redis.disconnect();
+  using folder = openFolder({ STRATA_QUEUE_URL: server.url });
+  const { code, stdout, stderr } = await folder.runProcess(['chat'], 'My name is Ada.\n/status\n');
+  expect([code, stderr.split('\n')]).toEqual([0, [expect.stringContaining('/quit'), '']]);
+  expect(stdout).not.toContain('Eviction');
+  const log = readFileSync(folder.file('data/strata.log'), 'utf8');
+  const warned = log.split('\n').filter((line) => line.includes('queue.warning'));
+  expect(warned).toEqual([expect.stringContaining('Eviction policy is allkeys-lru')]);
 });

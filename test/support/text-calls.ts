@@ -81,6 +81,10 @@ const SLACK = 'adapters/channels/slack';
  * message, an entry or another shape containing text.
  */
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
+  [
+    'src/config/key-check.ts#checkUsualKeys',
+    (run, text) => run({ A_API_KEY: text }, { report: { addAt: () => undefined }, providers: ['a'] }),
+  ],
   ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#saysMark', (run, text) => run(createState(), text, text)],

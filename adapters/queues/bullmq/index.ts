@@ -4,6 +4,7 @@ import type { Driver } from './driver.ts';
 import { createDriver } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';
 import { createTrouble, type Trouble } from './trouble.ts';
+import { routeWarnings } from './warnings.ts';
 import { createWork, type Work } from './work.ts';
 
 /** The options of `createBullMqQueue`. */
@@ -80,6 +81,7 @@ interface State {
   readonly trouble: Trouble;
   readonly rejections: Trouble;
   readonly onError: (error: unknown) => void;
+  readonly endWarnings: () => void;
   work: Work | null;
   isClosed: boolean;
 }
@@ -92,7 +94,8 @@ function createState(options: BullMqOptions): State {
   const kicks = createKicks({ driver, trouble, now: Date.now });
   // The next check reports a worker's errors; it fails only while the server is unreachable.
   const onError = () => kicks.look().catch(() => undefined);
-  return { driver, kicks, delayed: new Map(), trouble, rejections, onError, work: null, isClosed: false };
+  const endWarnings = routeWarnings(log);
+  return { driver, kicks, delayed: new Map(), trouble, rejections, onError, endWarnings, work: null, isClosed: false };
 }
 
 function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): void {
@@ -134,4 +137,5 @@ async function close(state: State, deadlineMs: number): Promise<void> {
   state.delayed.clear();
   await state.work?.close({ deadlineMs });
   await state.kicks.close().catch(() => undefined);
+  state.endWarnings();
 }

@@ -163,27 +163,30 @@ async function knownLike(
 ): Promise<readonly Memory[]> {
   const reader = { ...readerFor(request.conversation, request.agent), sharePublic: false };
   const { subjectId } = statement.memory;
-  const ofSubject = { reader, subjectId: subjectId ?? '', states: MEMORY_STATES, limit: OF_SUBJECT, offset: 0 };
+  const page = { reader, states: MEMORY_STATES, limit: OF_SUBJECT, offset: 0 };
   const found = [
     ...(await alike(services, { reader, statement, states: MEMORY_STATES })),
     // Many people may have the same remembered, which must not hide that it was rejected.
     ...(await alike(services, { reader, statement, states: ['rejected'] })),
-    ...(subjectId === null ? [] : await services.store.memories.list(ofSubject)),
+    ...(subjectId === null ? [] : await services.store.memories.list({ ...page, subjectId })),
   ];
   const here = found.filter((memory) => memory.scope === 'place' && memory.place === reader.place);
   return [...new Map(here.map((memory) => [memory.id, memory])).values()];
 }
 
+interface Alike {
+  readonly reader: MemoryReader;
+  readonly statement: Statement;
+  readonly states: readonly MemoryState[];
+}
+
 /** In the same words, in similar ones, or named by the model. */
 async function alike(
   { store, search }: Pick<Services, 'store' | 'search'>,
-  {
-    reader,
-    statement: { memory, supersedes },
-    states,
-  }: { readonly reader: MemoryReader; readonly statement: Statement; readonly states: readonly MemoryState[] },
+  { reader, statement, states }: Alike,
 ): Promise<readonly Memory[]> {
-  const { text, fingerprint } = memory;
+  const { supersedes } = statement;
+  const { text, fingerprint } = statement.memory;
   const hits = await search.memories({ reader, text, states, limit: ALIKE });
   const ids = [...hits.map((hit) => hit.id), ...(supersedes ? [supersedes as MemoryId] : [])];
   const page = { reader, states, limit: ALIKE * 2, offset: 0 };

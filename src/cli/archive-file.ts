@@ -90,7 +90,7 @@ interface Output {
   discard(): Promise<void>;
 }
 
-/** What is there under this name already may lead to another file, or belong to somebody who would then read the copy. */
+/** A file of this name may be a link to another one, or belong to somebody who would then read the backup. */
 function openOutput(path: string, isPacked: boolean): Output {
   rmSync(path, { force: true });
   const fd = openSync(path, 'wx', OWNER_ONLY);

@@ -43,7 +43,7 @@ export interface Run {
   readonly away: Set<string>;
   /** Maximum tokens of messages in one call. */
   headTokens: number;
-  /** Whether refusals may be the model's own fault: a harmless text answers it. */
+  /** Whether refusals may be the model's own fault, which a test with a harmless text shows. */
   doubt: 'none' | 'open' | 'cleared';
 }
 

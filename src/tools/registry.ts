@@ -115,8 +115,7 @@ function namedIn({ inputSchema }: ToolSpec): readonly string[] {
 /** What every provider accepts. */
 const NAME = /^[a-z_][\w-]{0,63}$/i;
 
-/** A provider would refuse each request that contains such a tool. */
-/** What a model gets to know of a tool. Throws `TOOL_INVALID`. */
+/** A tool as models see it. Throws `TOOL_INVALID`, because a provider would refuse every request with such a tool. */
 export function toolSpecOf({ name, description, input }: Tool): ToolSpec {
   const refuse = (problem: string): never => {
     throw new StrataError('TOOL_INVALID', { tool: name, problem });

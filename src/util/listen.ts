@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { describe, StrataError } from '../domain/errors.ts';
 
-/** For receiving a whole request: whoever sends one byte at a time holds a connection no longer. */
+/** For receiving a whole request, so that nobody holds a connection by sending one byte at a time. */
 const RECEIVED_WITHIN_MS = 30_000;
 
 /**

@@ -64,7 +64,7 @@ function takeMark(state: State, place: Place): boolean {
   const { mark, isFirst } = place;
   if (state.code.isOpen || isStrike(state, mark)) return false;
   const kind = kindOf(mark);
-  const isText = state.isAboutMarks || (kind !== 'channel' && isMentioned(place)) || (kind === 'channel' && !isFirst);
+  const isText = state.isAboutMarks || (kind === 'channel' ? !isFirst : isMentioned(place));
   if (kind === 'open') return openReasoning(state, place, isText);
   if (isText) {
     state.isAboutMarks = true;

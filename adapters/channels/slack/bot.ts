@@ -62,10 +62,19 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
   const signal = AbortSignal.any([over.signal, parts.signal]);
   const threads = createThreads(parts.state);
   const rate = createPostRate(clock);
-  const drafts = createDrafts({ ...parts, signal, threads, rate: createDraftRate(clock) });
   const typing = createTyping({ workspace, threads, status: settings.thinking });
   const plainPosts = createPlainPosts(parts.state, clock);
-  const poster = createPoster({ workspace, settings, threads, plainPosts, clock, log, rate });
+  const drafts = createDrafts({ ...parts, signal, threads, plainPosts, rate: createDraftRate(clock) });
+  const poster = createPoster({
+    workspace,
+    settings,
+    threads,
+    plainPosts,
+    withoutDraft: drafts.cleared,
+    clock,
+    log,
+    rate,
+  });
   const intake = createIntake({ ...parts, signal }, { threads, poster, rate });
   return {
     workspace,

@@ -10,6 +10,7 @@ const keptSchema = z.object({ threadTs: z.string().nullable() });
 export interface Newest {
   readonly threadTs: string | null;
   readonly userId: string;
+  readonly ts: string;
 }
 
 /** The thread and author of the newest message of a conversation: where and to whom the bot answers. */
@@ -23,6 +24,8 @@ export interface Threads {
    * already.
    */
   forPost(conversation: ConversationKey, nonce: string, first?: string | null): Promise<string | null>;
+  /** The newest message that this process has seen; null if unknown. */
+  newestOf(conversation: ConversationKey): string | null;
   /** The last author; null if unknown. */
   personOf(conversation: ConversationKey): string | null;
 }
@@ -60,6 +63,7 @@ export function createThreads(state: StateStore): Threads {
       await state.set(POSTS, conversation, { nonce, threadTs });
       return threadTs;
     },
+    newestOf: (conversation) => known.get(conversation)?.ts ?? null,
     personOf: (conversation) => known.get(conversation)?.userId ?? null,
   };
 }

@@ -129,7 +129,7 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
     });
     if (inbound === null) return drop(options, message, 'empty');
     await audiences.told(conversation, place);
-    await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id });
+    await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id, ts: message.ts });
     const { stored } = await sink.message(inbound);
     if (isFirst) await firstMessages.keep(conversation, message.ts);
     if (isFirst && stored) options.onBegan(inbound);

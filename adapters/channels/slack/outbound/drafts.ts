@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { type ConversationKey, cleanText, describe } from '../../../../src/adapter-kit.ts';
-import { placeOfKey } from '../place.ts';
+import { within } from '../../shared/within.ts';
+import { isNewer, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
+import { persistently } from '../web.ts';
 import type { DraftRate } from './draft-rate.ts';
 import { DRAFTS, type NotedDraftContext, removeDraft, removeNoted, sweepDrafts } from './noted-drafts.ts';
 import type { TakenDraft } from './post.ts';
@@ -27,11 +29,16 @@ export interface Drafts {
   remove(conversation: ConversationKey, ts: string): Promise<void>;
   /** Removes what another process, or a lost response of Slack, left of a draft. Returns at once. */
   clear(conversation: ConversationKey): void;
+  /** The same, awaited. Rejects if it is unknown whether something is left. Leaves a draft that is being written. */
+  cleared(conversation: ConversationKey): Promise<void>;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
   /** Removes drafts left behind by a crash. */
   sweep(): Promise<void>;
 }
+
+/** How long the final text waits for the end of the stream. */
+const MAX_ENDING_MS = 5_000;
 
 interface Draft {
   /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
@@ -58,8 +65,10 @@ export function createDrafts(context: DraftContext): Drafts {
     await draft.running;
     if (draft.at === null) return null;
     const { channelId: channel } = placeOfKey(conversation);
-    // An expired stream has already ended; its message still exists.
-    await context.workspace.web.chat.stopStream({ channel, ts: draft.at.ts }).catch(() => undefined);
+    // Retried, because a late delta must not end up behind the final text. An expired stream has already ended.
+    const stream = { channel, ts: draft.at.ts };
+    const ended = persistently(() => context.workspace.web.chat.stopStream(stream), context).catch(() => undefined);
+    await within(context.clock, MAX_ENDING_MS, ended);
     return draft.at;
   };
   const discard = async (conversation: ConversationKey, ts: string): Promise<void> => {
@@ -89,6 +98,10 @@ export function createDrafts(context: DraftContext): Drafts {
     settled: (conversation) => context.state.delete(DRAFTS, conversation),
     remove: discard,
     clear,
+    async cleared(conversation) {
+      await clearing.get(conversation);
+      if (!drafts.has(conversation)) await removeNoted(context, conversation);
+    },
     drop(conversation) {
       const work = async () => {
         const taken = await end(conversation);
@@ -98,7 +111,7 @@ export function createDrafts(context: DraftContext): Drafts {
       if (!drafts.has(conversation)) return;
       work().catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
-    sweep: () => sweepDrafts(context),
+    sweep: () => sweepDrafts(context, clear),
   };
 }
 
@@ -152,17 +165,21 @@ function headOf({ wanted }: Draft): string {
 const startedSchema = z.object({ ts: z.string() });
 
 async function open(
-  { workspace, threads, state, clock }: DraftContext,
+  context: DraftContext,
   conversation: ConversationKey,
   { draft, text }: { readonly draft: Draft; readonly text: string },
 ): Promise<void> {
+  const { workspace, threads, state, clock } = context;
   const threadTs = await threads.of(conversation);
   if (threadTs === null) throw new Error('Slack streams within threads only');
   const { channelId, teamId } = placeOfKey(conversation);
   const person = threads.personOf(conversation);
   const recipient = person === null ? {} : { recipient_team_id: teamId, recipient_user_id: person };
   const at = clock.now();
-  await state.set(DRAFTS, conversation, { ts: null, threadTs, at });
+  await removeNoted(context, conversation);
+  const after = newestOf([threads.newestOf(conversation), await context.plainPosts.newest(conversation)]);
+  const note = { threadTs, at, after };
+  await state.set(DRAFTS, conversation, { ...note, ts: null });
   const answer = await workspace.web.chat.startStream({
     channel: channelId,
     thread_ts: threadTs,
@@ -170,7 +187,11 @@ async function open(
     ...recipient,
   });
   draft.at = { ts: startedSchema.parse(answer).ts, threadTs };
-  await state.set(DRAFTS, conversation, { ...draft.at, at });
+  await state.set(DRAFTS, conversation, { ...note, ts: draft.at.ts });
+}
+
+function newestOf(all: readonly (string | null)[]): string | null {
+  return all.reduce((one, other) => (one === null || (other !== null && isNewer(other, one)) ? other : one));
 }
 
 async function append(

@@ -8,10 +8,11 @@ import {
   type StateStore,
 } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
-import { earliestTs, placeOfKey } from '../place.ts';
+import { earliestTs, isNewer, placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
+import type { PlainPosts } from './plain-posts.ts';
 import { EVENT_TYPE } from './post.ts';
 
 /** The drafts that were begun, by conversation. */
@@ -20,6 +21,7 @@ export const DRAFTS = 'slack.drafts';
 export interface NotedDraftContext {
   readonly workspace: Workspace;
   readonly state: StateStore;
+  readonly plainPosts: Pick<PlainPosts, 'newest'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Ends waiting. */
@@ -33,6 +35,8 @@ const noteSchema = z.object({
   threadTs: z.string(),
   /** When the stream began, in epoch milliseconds. */
   at: z.number().default(0),
+  /** A message from before the stream; null if none is known. */
+  after: z.string().nullable().default(null),
 });
 type Note = z.infer<typeof noteSchema>;
 
@@ -55,13 +59,18 @@ export async function removeDraft(
 }
 
 /** One by one: a draft that cannot be removed now is found again at the next start. */
-export async function sweepDrafts(context: NotedDraftContext): Promise<void> {
+export async function sweepDrafts(
+  context: NotedDraftContext,
+  removeLater: (conversation: ConversationKey) => void,
+): Promise<void> {
   for (const { key, value } of await context.state.list(DRAFTS)) {
     const conversation = parseKey(key).key;
     const note = noteSchema.safeParse(value).data;
     if (placeOfKey(conversation).teamId !== context.workspace.teamId || note === undefined) continue;
     try {
-      await removeAll(context, conversation, await leftOvers(context, conversation, note));
+      const found = await leftOvers(context, conversation, note);
+      if (found.length === 0 && mayStillBegin(context, note)) removeLater(conversation);
+      else await removeAll(context, conversation, found);
     } catch (error) {
       context.log.warn('A draft could not be removed', { conversation, cause: describe(error) });
     }
@@ -85,9 +94,13 @@ export async function removeNoted(context: NotedDraftContext, conversation: Conv
   const note = noteSchema.safeParse(await context.state.get(DRAFTS, conversation)).data;
   if (note === undefined) return;
   const found = await leftOvers(context, conversation, note);
-  if (found.length > 0 || note.ts !== null) return await removeAll(context, conversation, found);
+  if (found.length > 0 || !mayStillBegin(context, note)) return await removeAll(context, conversation, found);
   await context.clock.sleep(SECOND_LOOK_MS, { signal: context.signal });
   await removeAll(context, conversation, await leftOvers(context, conversation, note));
+}
+
+function mayStillBegin({ clock }: Pick<NotedDraftContext, 'clock'>, { ts, at }: Note): boolean {
+  return ts === null && clock.now() - at < SECOND_LOOK_MS;
 }
 
 /** How many of the newest replies of a thread are checked. */
@@ -95,20 +108,22 @@ const MAX_LOOKED_AT = 200;
 
 /**
  * The messages of the bot that contain a draft instead of the whole reply, which has metadata. If Slack's response was
- * lost, they are those without metadata and files since the stream began.
+ * lost, they are those without metadata and files since the stream began, except for a post in words alone.
  */
-async function leftOvers(context: NotedDraftContext, conversation: ConversationKey, { ts, threadTs, at }: Note) {
+async function leftOvers(context: NotedDraftContext, conversation: ConversationKey, note: Note) {
+  const { ts, threadTs, at } = note;
   const { web } = context.workspace;
   const { channelId: channel } = placeOfKey(conversation);
-  const oldest = ts ?? earliestTs(at);
+  const after = note.after ?? earliestTs(at);
+  const oldest = ts ?? after;
+  const known = new Set([threadTs, await context.plainPosts.newest(conversation)]);
   const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
   try {
     const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
     const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), context));
-    const isDraft = (message: WireMessage) =>
-      ts === null
-        ? isOwn(message, context.workspace) && message.ts !== threadTs && !message.subtype && !message.files?.length
-        : message.ts === ts;
+    const mayBeDraft = (message: WireMessage) =>
+      isOwn(message, context.workspace) && isNewer(message.ts, after) && !known.has(message.ts) && isText(message);
+    const isDraft = (message: WireMessage) => (ts === null ? mayBeDraft(message) : message.ts === ts);
     return messages
       .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)
       .map((message) => message.ts);
@@ -116,4 +131,8 @@ async function leftOvers(context: NotedDraftContext, conversation: ConversationK
     if (codeOf(error) === 'thread_not_found') return [];
     throw error;
   }
+}
+
+function isText({ subtype, files }: WireMessage): boolean {
+  return !subtype && !files?.length;
 }

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, type Log, leadOf, type Post, StrataError } from '../../../../src/adapter-kit.ts';
+import {
+  type Clock,
+  type ConversationKey,
+  type Log,
+  leadOf,
+  type Post,
+  StrataError,
+} from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -22,6 +29,8 @@ export interface PosterOptions {
   readonly settings: Pick<SlackSettings, 'link_previews' | 'why_button'>;
   readonly threads: Threads;
   readonly plainPosts: PlainPosts;
+  /** Resolves when no draft is left that a post without metadata could be taken for, or the other way round. */
+  readonly withoutDraft: (conversation: ConversationKey) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   readonly rate: PostRate;
@@ -48,6 +57,7 @@ export function createPoster(options: PosterOptions): Poster {
         const pauses = doubtful.has(nonce) ? AFTER_DOUBT_MS : AFTER_START_MS;
         const found = post.attempt > 1 ? await lookFor(options, placing, pauses) : NOTHING;
         const sent = found.messageTs ?? (await place(options, { ...placing, hasFile: found.hasFile }));
+        await options.plainPosts.sent(plainPostOf(post), sent);
         doubtful.delete(nonce);
         return sent;
       } catch (error) {
@@ -106,7 +116,10 @@ async function place(
   const { blocks, whole, text, metadata } = messageOf(post, options.settings);
   const plain = { text: whole };
   const send = async (form: object) => {
-    if (form === plain) await options.plainPosts.note(plainPostOf(post));
+    if (form === plain) {
+      await options.withoutDraft(post.conversation);
+      await options.plainPosts.note(plainPostOf(post));
+    }
     return await options.rate({ channel, signal }, () => call(options, 'chat.postMessage', { ...target, ...form }));
   };
   const forms: readonly object[] = [

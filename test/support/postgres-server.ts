@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, glob, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, glob, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,8 +62,7 @@ export async function startPostgres(
   const directory = await mkdtemp(join(tmpdir(), 'strata-postgres-'));
   if (isRoot) await chown(directory, NOBODY, NOBODY);
   const data = join(directory, 'data');
-  const init = asUser(join(folder, 'initdb'), ['-D', data, '-U', 'strata', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
-  await run(init.file, init.args, { cwd: directory });
+  await (process.env['VITEST'] === undefined ? initialise(folder, data) : copyTo(data, folder));
   const port = await freePort();
   const urlOf = (name: string) => `postgres://strata@127.0.0.1:${port}/${name}`;
   const flags = [
@@ -100,6 +100,26 @@ export async function startPostgres(
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+async function initialise(folder: string, data: string): Promise<void> {
+  const flags = ['-U', 'strata', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+  const { file, args } = asUser(join(folder, 'initdb'), ['-D', data, ...flags]);
+  await run(file, args, { cwd: join(data, '..') });
+}
+
+/** Copies what `initdb` made once for all tests of a run: that takes a tenth of the time. */
+async function copyTo(data: string, folder: string): Promise<void> {
+  const directory = join(tmpdir(), 'postgres-initialised');
+  const [made, done] = [join(directory, 'data'), join(directory, 'done')];
+  const isFirst = (await mkdir(directory, { recursive: true })) !== undefined;
+  if (isFirst) {
+    if (isRoot) await chown(directory, NOBODY, NOBODY);
+    await initialise(folder, made).finally(() => writeFile(done, ''));
+  }
+  while (!existsSync(done)) await sleep(100);
+  const { file, args } = asUser('cp', ['-r', made, data]);
+  await run(file, args, { cwd: directory });
 }
 
 /** It listens a moment before it accepts connections. */

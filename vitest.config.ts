@@ -1,5 +1,6 @@
-import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { availableParallelism } from 'node:os';
+import { join, matchesGlob } from 'node:path';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { seedOfTests } from './test/support/seed.ts';
 import { SIZED_TAG } from './test/support/size.ts';
@@ -11,16 +12,20 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 
 const env = { SIZED_TAG, TEST_SEED: seedOfTests() };
 
+/** The files whose tests mostly wait: for processes, sockets and timers. */
+const WAITING = [
+  'test/*.test.ts',
+  'test/{e2e,faults}/**/*.test.ts',
+  'test/adapters/{bullmq,discord,local-queue,postgres,queue,slack,sqlite-busy,sqlite-shared,terminal}*.test.ts',
+  'test/attacks/{bytes-processes,files,slack-http}.test.ts',
+];
+
 /** `npm run soak` is the mode "soak": the long tests alone, at full size. */
 export default defineConfig(({ mode }) => ({
   test: {
     ...(mode === 'soak'
-      ? {
-          include: [...sizedFiles()],
-          env: { ...env, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
-          tagsFilter: [SIZED_TAG],
-        }
-      : { include: ['test/**/*.test.ts'], env }),
+      ? { env: { ...env, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' }, tagsFilter: [SIZED_TAG] }
+      : { env }),
     tags: [{ name: SIZED_TAG, description: 'takes its size from test/support/size.ts' }],
     pool: 'forks',
     // A worker imports a module once for all of its files.
@@ -30,13 +35,33 @@ export default defineConfig(({ mode }) => ({
     // A larger young generation: a twentieth less processor time.
     execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
-    // Most of the long tests wait for processes and sockets.
-    maxWorkers: 8,
     setupFiles: join(import.meta.dirname, 'test/support/use-seed.ts'),
     globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),
     sequence: { sequencer: LongestFirst },
     // For a machine that is many times slower than an idle one: only a hang takes this long.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // One after the other. Each worker optimises the program for itself, so those that never wait are as many as cores.
+    projects: [
+      {
+        extends: true,
+        test: { name: 'waiting', include: waitingIn(mode), maxWorkers: 8, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'working',
+          include: mode === 'soak' ? [...sizedFiles()] : ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...WAITING],
+          maxWorkers: Math.max(2, availableParallelism()),
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 }));
+
+function waitingIn(mode: string): string[] {
+  if (mode !== 'soak') return WAITING;
+  return sizedFiles().filter((path) => WAITING.some((pattern) => matchesGlob(path, pattern)));
+}

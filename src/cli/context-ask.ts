@@ -5,7 +5,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
 import { readLines } from '../util/lines.ts';
 import { formatTable } from '../util/table.ts';
-import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
+import { cleanText, counted, formatNumber, formatPercent } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
 import { type Cli, writeJson } from './cli.ts';
 
@@ -70,7 +70,7 @@ function print(cli: Cli, question: string, { used, window, messages, parts }: Co
   const passages =
     parts.find(({ key, included }) => key === 'passages' && included)?.text ?? 'No earlier message is quoted.';
   cli.stdout.write(
-    `${cleanText(question)}\n~${formatNumber(used)} of ${formatNumber(window)} tokens (${share}), ${messages.length} messages word for word\n\n` +
+    `${cleanText(question)}\n~${formatNumber(used)} of ${formatNumber(window)} tokens (${share}), ${counted(messages.length, 'message', 'messages')} word for word\n\n` +
       `${formatTable(['PART', 'TOKENS', 'REASON'], cells)}\n\n${cleanText(passages)}\n\n`,
   );
 }

@@ -12,7 +12,7 @@ import { collectStep } from '../models/step.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
-import { formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text.ts';
 import type { Cli } from './cli.ts';
 import { channelSchemas } from './platform.ts';
 
@@ -278,7 +278,8 @@ function checkPrivacy({ config }: LoadedConfig): Finding {
     ...(config.log.text ? ['the text of messages is written to the log (log.text)'] : []),
   ];
   const days = config.privacy.retention_days;
-  const kept = days === 0 ? 'messages are kept until they are forgotten' : `messages are kept for ${days} days`;
+  const kept =
+    days === 0 ? 'messages are kept until they are forgotten' : `messages are kept for ${counted(days, 'day', 'days')}`;
   if (notes.length === 0) return ok('privacy', `memories stay where they were captured; ${kept}`);
   return {
     checkId: 'privacy',

@@ -6,7 +6,7 @@ import { parseKey } from '../domain/key.ts';
 import type { Audience, Author, ConversationKey, TextPart } from '../domain/message.ts';
 import type { Append } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
-import { cleanText, formatNumber } from '../util/text.ts';
+import { cleanText, counted } from '../util/text.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
 import { type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
@@ -26,8 +26,10 @@ export function addImport(program: Command, cli: Cli): void {
     .action(async (file: string, options: Options, own: Command) => {
       await withApp(cli, { ...globalsOf(own), create: true }, async (app) => {
         const counts = await importFile(cli, app, { file, conversation: options.conversation });
-        const known = counts.known === 0 ? '' : ` ${formatNumber(counts.known)} were already stored.`;
-        cli.stderr.write(`Imported ${formatNumber(counts.stored)} messages into ${options.conversation}.${known}\n`);
+        const known = counts.known === 0 ? '' : ` ${counted(counts.known, 'was', 'were')} already stored.`;
+        cli.stderr.write(
+          `Imported ${counted(counts.stored, 'message', 'messages')} into ${options.conversation}.${known}\n`,
+        );
       });
     });
 }

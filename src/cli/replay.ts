@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { formatNumber } from '../util/text.ts';
+import { counted } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
@@ -44,7 +44,7 @@ export function addReplay(program: Command, cli: Cli): void {
           await app.start();
           const known = await play(cli, { app, timeline, progress, file, conversation, reply });
           progress.clear();
-          if (known > 0) cli.stderr.write(`${formatNumber(known)} messages were already stored.\n`);
+          if (known > 0) cli.stderr.write(`${counted(known, 'message was', 'messages were')} already stored.\n`);
           await timeline.finish();
         } finally {
           progress.clear();

@@ -78,7 +78,10 @@ export async function search(call: Call): Promise<CommandReply> {
   const unread = await readTheRest(call);
   const found = await services.memories.search({ reader, text, limit: MAX_HITS });
   const shown = `"${excerpt(text, 80)}"`;
-  const count = found.length === 0 ? `No memory matches ${shown}.` : `${found.length} match ${shown}.`;
+  const count =
+    found.length === 0
+      ? `No memory matches ${shown}.`
+      : `${counted(found.length, 'memory matches', 'memories match')} ${shown}.`;
   return listing(call, found, sentences(count, unread));
 }
 

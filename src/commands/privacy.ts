@@ -2,7 +2,7 @@ import { modelsOf } from '../config/directory.ts';
 import type { Audience } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { action, choiceOption } from './spec.ts';
@@ -38,7 +38,7 @@ async function show(call: Call): Promise<CommandReply> {
     fields: [
       {
         name: 'Stored here',
-        value: `${formatNumber((conversation?.nextSeq ?? 1) - 1)} messages in full, with their summaries`,
+        value: `${counted((conversation?.nextSeq ?? 1) - 1, 'message', 'messages')} in full, with their summaries`,
       },
       { name: 'Memories about you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
       ...(elsewhere === 0

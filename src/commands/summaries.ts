@@ -3,7 +3,7 @@ import type { SummaryId } from '../domain/message.ts';
 import type { CommandReply, ReplyAction, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
+import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
 import {
   type Call,
   type Command,
@@ -148,7 +148,8 @@ function rangeOf({ fromSeq, toSeq }: Pick<Summary, 'fromSeq' | 'toSeq'>): string
 }
 
 function gapText(gap: Summary): string {
-  return `(gap: ${gap.toSeq - gap.fromSeq + 1} messages were removed from the view; a summary will follow)`;
+  const removed = counted(gap.toSeq - gap.fromSeq + 1, 'message was', 'messages were');
+  return `(gap: ${removed} removed from the view; a summary will follow)`;
 }
 
 function actionsOf(summary: Summary): readonly ReplyAction[] {

@@ -358,6 +358,7 @@ describe('/memory', () => {
         .map((row) => row[2])
         .join(),
     ).toContain('Riga');
+    expect((await world.type('/memory search Riga')).text).toBe('1 memory matches "Riga".');
     expect((await world.type('/memory search xylophone')).text).toContain('No memory matches');
     expect((await world.type('/memory list event')).text).toContain('no memories of kind event');
     expect(cells(await world.type('/memory list about=me')).length).toBeGreaterThan(0);

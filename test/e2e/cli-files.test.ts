@@ -47,8 +47,11 @@ describe('import', () => {
     expect(first).toEqual({ code: 0, stdout: '', stderr: `Imported 6 messages into ${KEY}.\n` });
     const second = await folder.run(['import', 'chat.jsonl', ...HERE]);
     expect(second.stderr).toBe(`Imported 0 messages into ${KEY}. 6 were already stored.\n`);
+    write(folder, 'more.jsonl', [...lines(1), { id: 7, author: 'Ada', text: 'One more.' }]);
+    const third = await folder.run(['import', 'more.jsonl', ...HERE]);
+    expect(third.stderr).toBe(`Imported 1 message into ${KEY}. 1 was already stored.\n`);
     const entries = await transcriptOf(folder);
-    expect(entries.map((entry) => entry.id)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', '6']);
+    expect(entries.map((entry) => entry.id)).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', '6', '7']);
     expect(entries[0]).toMatchObject({
       role: 'user',
       author: { id: 'Ada', name: 'Ada', kind: 'person' },

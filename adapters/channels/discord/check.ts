@@ -5,7 +5,7 @@ import {
   Routes,
 } from 'discord.js';
 import { z } from 'zod';
-import { type ChannelContext, describe, type Finding, type Log } from '../../../src/adapter-kit.ts';
+import { type ChannelContext, counted, describe, type Finding, type Log } from '../../../src/adapter-kit.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { missingIn, scopesOf } from './commands/register.ts';
 import { problemOf } from './drops.ts';
@@ -121,7 +121,7 @@ async function checkPermissions(
     const problem = `Discord reports no permissions of the bot in ${unknown.join(', ')}`;
     return [found.warn('permissions', problem, `It needs ${missingOf('0').join(', ')}.`)];
   }
-  return [found.ok('permissions', `${guilds.length} servers give all that is needed`)];
+  return [found.ok('permissions', `${counted(guilds.length, 'server gives', 'servers give')} all that is needed`)];
 }
 
 const ALL = PermissionFlagsBits.Administrator;

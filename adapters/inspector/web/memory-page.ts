@@ -36,7 +36,10 @@ function facts({ memory }: MemoryView): Markup {
     ['Readable in', `${place === '' ? 'every place' : place}, ${audience}`],
     ['Trust', trust],
     ['Importance', formatPercent(importance)],
-    ['Recalled', html`${recallCount} times${lastRecalledAt === null ? '' : html`, last ${when(lastRecalledAt)}`}`],
+    [
+      'Recalled',
+      html`${counted(recallCount, 'time', 'times')}${lastRecalledAt === null ? '' : html`, last ${when(lastRecalledAt)}`}`,
+    ],
     ['Valid', html`since ${when(validFrom)}${validUntil === null ? '' : html`, until ${when(validUntil)}`}`],
     ['Found by', extractedBy === null ? 'a person' : `${extractedBy.model}, prompt ${extractedBy.promptHash}`],
   ];

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Finding } from '../../../src/adapter-kit.ts';
+import { counted, type Finding } from '../../../src/adapter-kit.ts';
 import type { SqlEngine } from '../sql/index.ts';
 
 /** Checks the references between the rows, for `strata doctor`. */
@@ -10,7 +10,13 @@ export function checkDatabase(engine: SqlEngine): Promise<readonly Finding[]> {
     const [about] = await transaction.rows(version);
     const lost = await transaction.rows(references);
     if (lost.length === 0) return [finding('ok', `SQLite ${about?.version}, all references are valid`, null)];
-    return [finding('fail', `${lost.length} rows refer to missing rows`, 'Stop Strata, and restore a backup.')];
+    return [
+      finding(
+        'fail',
+        `${counted(lost.length, 'row refers', 'rows refer')} to missing rows`,
+        'Stop Strata, and restore a backup.',
+      ),
+    ];
   });
 }
 

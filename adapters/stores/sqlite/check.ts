@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Finding } from '../../../src/adapter-kit.ts';
+import { counted, type Finding } from '../../../src/adapter-kit.ts';
 import type { SqlEngine } from '../sql/index.ts';
 
 /** Reads the whole file and checks its pages and references. */
@@ -15,7 +15,7 @@ export function checkFile(engine: SqlEngine): Promise<readonly Finding[]> {
       damage?.quick_check !== 'ok'
         ? `the file is damaged (${damage?.quick_check})`
         : lost.length > 0
-          ? `${lost.length} rows refer to missing rows`
+          ? `${counted(lost.length, 'row refers', 'rows refer')} to missing rows`
           : null;
     if (problem === null) return [finding('ok', `SQLite ${about?.version}, all pages are valid`, null)];
     return [finding('fail', problem, 'Stop Strata, and restore a backup into another directory.')];

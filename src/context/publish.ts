@@ -47,6 +47,11 @@ export async function publishesBefore({ services, prefixes }: Publishing, reques
   });
 }
 
+/** Corrected tokens of a view between two turns. */
+export function restingTokens(prefixes: FixedPrefixBuilder, resting: ViewRequest): number {
+  return usedBy(reduceIfDue(prefixes, resting));
+}
+
 /** Corrected tokens, without the sections for the newest message. */
 function usedBy({ measurement, request, correction }: Fitted): number {
   return measurement.used - measurement.volatile + request.snapshot.omitted.tokens * correction;
@@ -77,5 +82,5 @@ export function isWorkDue(
   if (!hasRoom(profile, usedTokens)) return true;
   const view = publishedView(snapshot);
   const resting = { profile, snapshot: view, readUpto: view.conversation.nextSeq - 1, volatile: [], steps: [] };
-  return isDue(profile, view, usedBy(reduceIfDue(prefixes, resting)) + addedTokens);
+  return isDue(profile, view, restingTokens(prefixes, resting) + addedTokens);
 }

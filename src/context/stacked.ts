@@ -4,6 +4,7 @@ import type {
   CompactRequest,
   CompactResult,
   ContextEngine,
+  FinishedTurn,
   Ingest,
   MaintainRequest,
   MaintainResult,
@@ -18,7 +19,7 @@ import { correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly } from './f
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
-import { isWorkDue, publishesBefore, publishReady } from './publish.ts';
+import { isWorkDue, publishesBefore, publishReady, restingTokens } from './publish.ts';
 import { hasReady, publishedView } from './ready.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { type GapRequest, imaginedGap, MAX_GAPS } from './rest.ts';
@@ -58,12 +59,15 @@ export function createStackedEngine({
       const spacious = await withSpace(gate, request);
       return toAssembly(addPassages(gate.prefixes, spacious, request), spacious.request.snapshot);
     },
-    afterTurn({ profile, snapshot, measurement, addedTokens }) {
-      const added = Math.ceil(addedTokens * correctionOf(snapshot, profile.modelId));
-      const used = measurement.used - measurement.volatile + added;
-      const tier = tierOf(used / profile.windowTokens, profile.thresholds);
+    afterTurn(turn) {
+      const { profile, snapshot, messages } = turn;
       const resting = restingView(profile, snapshot);
-      return { tier, due: isWorkDue(gate.prefixes, resting, { usedTokens: used, addedTokens: added }) };
+      const tokens = messages.reduce((sum, message) => sum + message.tokens, 0);
+      const addedTokens = Math.ceil(tokens * correctionOf(snapshot, profile.modelId));
+      // With steps, the request may have been shortened to make room for them.
+      const usedTokens = messages.length > 1 ? restingTokens(gate.prefixes, resting) + addedTokens : usedAfter(turn);
+      const tier = tierOf(usedTokens / profile.windowTokens, profile.thresholds);
+      return { tier, due: isWorkDue(gate.prefixes, resting, { usedTokens, addedTokens }) };
     },
     compact: (request) => compact(gate, request),
     maintain: (work) => maintenance.run(work),
@@ -104,6 +108,12 @@ async function withSpace(gate: Gate, request: AssembleRequest): Promise<Fitted> 
 async function published(gate: Gate, request: AssembleRequest): Promise<AssembleRequest> {
   if (!(await publishesBefore(gate, request))) return request;
   return { ...request, snapshot: (await gate.publish(request.snapshot)) ?? request.snapshot };
+}
+
+/** The view after a turn that called no tools. */
+function usedAfter({ profile, snapshot, measurement, addedTokens }: FinishedTurn): number {
+  const added = Math.ceil(addedTokens * correctionOf(snapshot, profile.modelId));
+  return measurement.used - measurement.volatile + added;
 }
 
 /** The whole view of a conversation between two turns. */

@@ -36,6 +36,8 @@ export interface RunState {
   /** The last request that was to be sent, and the whole one that it was made from. */
   assembly: Assembly | null;
   whole: Assembly | null;
+  /** How many messages of the turn itself that one contains. */
+  wholeSteps: number;
   answeredBy: string | null;
   /** What the last call sent. */
   sent: ModelRequest | null;

@@ -89,6 +89,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       const read = { readUpto: newest.seq, volatile: options.volatile, now: parts.services.clock.now() };
       const request = { profile, snapshot: state.snapshot, ...read, steps: images.after(steps) };
       state.whole = await engine.assemble(request);
+      state.wholeSteps = steps.length;
       state.assembly = past.reduce(state.whole);
       // Freeing space reads the view again, and may find that no message is left to answer.
       state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
@@ -159,15 +160,15 @@ interface Finished extends Pick<FinishedTurn, 'profile' | 'readUpto' | 'messages
 }
 
 /** A turn that failed before it assembled anything changes nothing in the view. */
-function verdictOn({ engine, state: { snapshot, whole }, ...turn }: Finished): AfterTurn {
+function verdictOn({ engine, state: { snapshot, whole, wholeSteps }, ...turn }: Finished): AfterTurn {
   if (whole === null) return { tier: 'none', due: false };
-  const addedTokens = turn.messages.reduce((sum, { tokens }) => sum + tokens, 0);
+  const addedTokens = turn.messages.slice(wholeSteps).reduce((sum, { tokens }) => sum + tokens, 0);
   return engine.afterTurn({ ...turn, snapshot, measurement: whole.measurement, addedTokens });
 }
 
 function startState({ snapshot }: RunOptions): RunState {
   return {
-    ...{ snapshot, calibration: null, assembly: null, whole: null },
+    ...{ snapshot, calibration: null, assembly: null, whole: null, wholeSteps: 0 },
     ...{ answeredBy: null, sent: null, isAltered: false, usage: [] },
   };
 }

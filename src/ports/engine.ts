@@ -222,7 +222,7 @@ export interface FinishedTurn {
   readonly messages: readonly TurnMessage[];
   /** Of the turn's last assembly. */
   readonly measurement: Measurement;
-  /** Of `messages`, estimated. */
+  /** Estimated, of those `messages` that the assembly did not contain. */
   readonly addedTokens: number;
 }
 

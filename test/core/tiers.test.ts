@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ContextProfile, ContextSnapshot, ModelRequest, Tier } from '../../src/adapter-kit.ts';
+import { z } from 'zod';
+import {
+  type ContextProfile,
+  type ContextSnapshot,
+  defineTool,
+  type ModelRequest,
+  type Tier,
+} from '../../src/adapter-kit.ts';
 import { createMeasureView } from '../../src/compaction/measure.ts';
 import { nextWork } from '../../src/compaction/next-job.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
@@ -85,6 +92,29 @@ describe('the tiers that an agent has when nobody says otherwise', () => {
     expect((stack[0]?.toSeq ?? 0) / tail.length).toBeCloseTo(0.5, 1);
     expect(place.seen.filter(({ kind }) => kind === 'gap.opened')).toMatchObject([{ reason: 'emergency' }]);
   });
+});
+
+it('what a turn looked up counts once', async () => {
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks around.',
+    input: z.object({}),
+    run: async () => filler(1500),
+  });
+  let calls = 0;
+  const model = scriptedModel(({ messages }) => {
+    if (calls > 0 || messages.length < 38) return { text: 'A garden.', inputTokens: 0 };
+    calls += 1;
+    return { calls: [{ tool: 'look', input: {} }], inputTokens: 0 };
+  });
+  const agent = { model: model.id, context_window: 6500, max_output_tokens: 400, tools: ['look'] };
+  await using world = await createBotWorld({ models: [model], tools: [look], agent });
+  for (let turn = 0; turn < 21; turn += 1) {
+    await world.say(filler(80, turn));
+    await world.settled();
+  }
+  expect(calls).toBe(1);
+  expect(world.events.filter(({ kind }) => kind === 'context.tier' || kind === 'maintenance.requested')).toEqual([]);
 });
 
 describe('a summary', () => {

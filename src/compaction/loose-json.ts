@@ -1,11 +1,14 @@
-/** The value of JSON as models write it; undefined for anything else. */
+import { nestsTooDeeply } from '../models/call-input.ts';
+
+/** The value of JSON as models write it; undefined for anything else, and for what nests too deeply to be read. */
 export function looseJson(text: string): unknown {
   return parse(text) ?? parse(text.replace(TEXT_OR_LAST_COMMA, (found) => (found === ',' ? '' : escaped(found))));
 }
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return nestsTooDeeply(value) ? undefined : value;
   } catch {
     return undefined;
   }

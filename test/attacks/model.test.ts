@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/adapter-kit.ts';
+import { parseJsonAnswer } from '../../src/compaction/answer.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { defineTool } from '../../src/index.ts';
 import { collectStep, type Step } from '../../src/models/step.ts';
@@ -195,6 +196,14 @@ describe('a call that nests deeply', () => {
       parts.flatMap((part) => (part.kind === 'tool-result' ? [part.isError] : [])),
     );
     expect(results).toEqual(LEVELS.map((levels) => !isKept(levels)));
+  });
+
+  it('in the answer of a summariser breaks nothing', () => {
+    const memory = { kind: 'fact', text: 'Ada keeps bees', sources: 'SOURCES' };
+    const answer = JSON.stringify({ summary: 'Ada talked about bees.', memories: [memory] });
+    const read = (levels: number) =>
+      parseJsonAnswer(answer.replace('"SOURCES"', '['.repeat(levels) + ']'.repeat(levels)))?.candidates.length ?? 0;
+    expect([read(90), read(20_000)]).toEqual([1, 0]);
   });
 
   it.each([90, 1000])('of %i levels is read from the wire', async (levels) => {

@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { placeOf, workspaceOf } from '../domain/key.ts';
-import { type Audience, type Entry, type MemoryId, textOf, tighter } from '../domain/message.ts';
+import { type Audience, type Author, type Entry, type MemoryId, textOf, tighter } from '../domain/message.ts';
 import {
   MEMORY_STATES,
   type Memory,
@@ -18,8 +18,9 @@ import { throughMemoryHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
+import { peopleAt } from './people.ts';
 import { readerFor } from './policy.ts';
-import { type Provenance, provenanceOf } from './provenance.ts';
+import { type Provenance, peopleOf, provenanceOf } from './provenance.ts';
 import { concernedBy, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
 export interface AdmissionRequest {
@@ -32,6 +33,11 @@ export interface AdmissionRequest {
   readonly promptHash: string;
   /** The watermark. At least one source must be newer or edited. */
   readonly extractedUpto: number;
+}
+
+interface PlacedRequest extends AdmissionRequest {
+  /** Who spoke or was mentioned in the place lately. */
+  readonly present: readonly Author[];
 }
 
 export interface Admission {
@@ -53,7 +59,9 @@ export async function admitCandidates(
   proposed: AdmissionRequest,
 ): Promise<Admission> {
   const refused: Refusal[] = [];
-  const request = { ...proposed, candidates: await hooked(services, proposed, refused) };
+  const present =
+    proposed.candidates.length === 0 ? [] : await peopleAt(services.store, placeOf(proposed.conversation.key));
+  const request = { ...proposed, present, candidates: await hooked(services, proposed, refused) };
   const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
   const forgotten = await forgottenIn(services, request, statements);
@@ -73,12 +81,13 @@ export async function admitCandidates(
 
 async function forgottenIn(
   services: Pick<Services, 'store'>,
-  { conversation: { key }, entries }: AdmissionRequest,
+  { conversation: { key }, entries, present }: PlacedRequest,
   statements: readonly Statement[],
 ): Promise<ReadonlySet<Statement>> {
+  const people = [...peopleOf(entries), ...present];
   const concerning = statements.map((statement) => {
     const { memory, sources } = statement;
-    return { statement, text: memory.text, people: concernedBy(memory, sources, entries) };
+    return { statement, text: memory.text, people: concernedBy(memory, sources, people) };
   });
   const found = await forgottenAmong(services, placeOf(key), concerning);
   return new Set([...found].map(({ statement }) => statement));
@@ -194,7 +203,7 @@ async function alike(
   return ids.length === 0 ? same : [...same, ...(await store.memories.list({ ...page, ids }))];
 }
 
-function accept(services: Pick<Services, 'random'>, request: AdmissionRequest, refused: Refusal[]): Statement[] {
+function accept(services: Pick<Services, 'random'>, request: PlacedRequest, refused: Refusal[]): Statement[] {
   const ranked = [...request.candidates].sort((a, b) => importanceOf(b) - importanceOf(a));
   const accepted: Statement[] = [];
   for (const candidate of ranked) {
@@ -207,7 +216,7 @@ function accept(services: Pick<Services, 'random'>, request: AdmissionRequest, r
 
 function acceptOne(
   services: Pick<Services, 'random'>,
-  request: AdmissionRequest,
+  request: PlacedRequest,
   candidate: MemoryCandidate,
 ): Statement | Refusal {
   const sources = sourcesOf(candidate, request.entries);

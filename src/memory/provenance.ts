@@ -23,20 +23,27 @@ interface Said {
   readonly sources: readonly Entry[];
 }
 
-/** Trust, subject and state, or the reason for a refusal. `entries` are everything that the model was shown. */
+/** Where a statement was made. */
+interface Heard {
+  readonly conversation: Pick<Conversation, 'audience'>;
+  /** Everything that the model was shown. */
+  readonly entries: readonly Entry[];
+  /** Who spoke or was mentioned in the place lately, shown to the model or not. */
+  readonly present: readonly Author[];
+}
+
+/** Trust, subject and state, or the reason for a refusal. */
 export function provenanceOf(
   candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
   said: Said,
-  context: {
-    readonly conversation: Pick<Conversation, 'audience'>;
-    readonly entries: readonly Entry[];
-  },
+  context: Heard,
 ): Provenance | { readonly reason: string } {
-  const subject = subjectOf(candidate.about, said, context.entries);
-  const names = peopleOf(context.entries).map((person) => person.name);
+  const people = [...peopleOf(context.entries), ...context.present];
+  const subject = subjectOf(candidate.about, said, people);
+  const names = people.map((person) => person.name);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = context.conversation.audience === 'dm';
-  const isMistakable = !isDirect && subject !== null && hasNamesake(subject, context.entries);
+  const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people);
   const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
@@ -44,7 +51,7 @@ export function provenanceOf(
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
   const own = isDirect && isByOnePerson(grounding.supporting);
-  const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust, context.entries);
+  const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust, people);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
@@ -57,9 +64,9 @@ function isAskedFor(sources: readonly Entry[]): boolean {
 }
 
 /** A statement about another person who is present needs more than a request. */
-function isAboutMember(subject: Provenance['subject'], trust: Trust, entries: readonly Entry[]): boolean {
+function isAboutMember(subject: Provenance['subject'], trust: Trust, people: readonly Author[]): boolean {
   if (subject === null || trust === 'self') return false;
-  return subject.id !== null || peopleOf(entries).some((person) => isNamed(person, subject.name));
+  return subject.id !== null || people.some((person) => isNamed(person, subject.name));
 }
 
 /**
@@ -82,9 +89,8 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
  * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
  * about them, unless the text names somebody else who is known here.
  */
-function subjectOf(named: string | null | undefined, said: Said, entries: readonly Entry[]): Provenance['subject'] {
+function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
   const { text, sources } = said;
-  const known = peopleOf(entries);
   const about = oneLine(named ?? '').replace(/^@/u, '');
   if (about) return personCalled(about, sources, known) ?? { id: null, name: about };
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
@@ -110,8 +116,8 @@ function personCalled(name: string, sources: readonly Entry[], known: readonly A
 }
 
 /** Somebody else here is called the same: readers of the statement could not tell whose word it is. */
-function hasNamesake({ id, name }: NonNullable<Provenance['subject']>, entries: readonly Entry[]): boolean {
-  return peopleOf(entries).some((person) => person.id !== id && isSameName(person.name, name));
+function hasNamesake({ id, name }: NonNullable<Provenance['subject']>, people: readonly Author[]): boolean {
+  return people.some((person) => person.id !== id && isSameName(person.name, name));
 }
 
 /** The authors of the messages, and with `all` also the people whom these mention. */

@@ -1,4 +1,4 @@
-import type { Entry } from '../domain/message.ts';
+import type { Author, Entry } from '../domain/message.ts';
 import type { ForgetPlan, Memory } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { fingerprintFor, fingerprintOf, gistOf } from './fingerprint.ts';
@@ -74,10 +74,10 @@ function printsOf(text: string): readonly string[] {
 export function concernedBy(
   { subjectId, trust, text }: Pick<Memory, 'subjectId' | 'trust' | 'text'>,
   sources: readonly Entry[],
-  entries: readonly Entry[],
+  people: readonly Author[],
 ): readonly (string | null)[] {
   const speakers = new Set(peopleOf(sources, 'authors').map(({ id }) => id));
-  if (speakers.size === 0) return [subjectId, ...peopleOf(entries).map(({ id }) => id)];
-  const named = trust === 'self' ? [] : peopleOf(entries).filter(({ name }) => mentionsName(text, name));
+  if (speakers.size === 0) return [subjectId, ...people.map(({ id }) => id)];
+  const named = trust === 'self' ? [] : people.filter(({ name }) => mentionsName(text, name));
   return [subjectId, ...(speakers.size === 1 ? speakers : []), ...named.map(({ id }) => id)];
 }

@@ -69,9 +69,12 @@ describe('a statement about a person', () => {
     const { ids } = await world.learn([proposal], { key: general });
     await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, requester(world, ada));
     const again = await world.say('Ada keeps bees in Kreuzberg', { by: bob, key: general });
-    const { writes, refused } = await world.admit([{ ...proposal, about, sources: [again.seq] }], { key: general });
-    expect(writes).toEqual([]);
-    expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+    for (const shown of [{}, { entries: [again] }]) {
+      const admission = { key: general, ...shown };
+      const { writes, refused } = await world.admit([{ ...proposal, about, sources: [again.seq] }], admission);
+      expect(writes).toEqual([]);
+      expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+    }
   });
 });
 
@@ -84,8 +87,10 @@ describe('a person whose name somebody else has taken', () => {
     await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, requester(world, ada));
     await world.say('hi', { by: { ...eve, name: 'ada' }, key: general });
     const again = await world.say('Ada keeps bees in Kreuzberg', { by: bob, key: general });
-    const { refused } = await world.admit([{ ...proposal, sources: [again.seq] }], { key: general });
-    expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+    for (const shown of [{}, { entries: [again] }]) {
+      const { refused } = await world.admit([{ ...proposal, sources: [again.seq] }], { key: general, ...shown });
+      expect(refused).toEqual([{ reason: 'it was forgotten here' }]);
+    }
   });
 });
 

@@ -292,6 +292,29 @@ describe('a statement that names two people with one name', () => {
   });
 });
 
+describe('somebody who spoke long before', () => {
+  const mallory = { id: 'u-mal', name: 'Ada', kind: 'person' } as const;
+
+  async function muchLater(said: string, by: typeof ada, proposal: { readonly text: string; readonly about: string }) {
+    await using world = await openWorld();
+    await world.say('hello', { key: general });
+    const source = await world.say(said, { by, key: general });
+    const admission = { key: general, entries: [source] };
+    return await world.admit([{ ...proposal, sources: [source.seq] }], admission);
+  }
+
+  it('is still no one about whom others can plant', async () => {
+    const planted = { text: 'Ada steals apples', about: 'Ada' };
+    const { writes } = await muchLater('Remember that Ada steals apples', bob, planted);
+    expect(writes).toMatchObject([{ memory: { subjectId: ada.id, trust: 'other', state: 'candidate' } }]);
+  });
+
+  it('keeps namesakes from being believed', async () => {
+    const { writes } = await muchLater('I love apples', mallory, { text: 'Ada loves apples', about: 'Ada' });
+    expect(writes).toMatchObject([{ memory: { subjectId: mallory.id, trust: 'other', state: 'candidate' } }]);
+  });
+});
+
 describe('a memory for everywhere', () => {
   it('is worded by operators, and forgotten by its subject', async () => {
     await using world = await openWorld();

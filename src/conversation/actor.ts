@@ -7,6 +7,7 @@ import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
+import { waitToRestart } from './restarts.ts';
 import { owesReply, toEntry } from './snapshot.ts';
 import { type Standing, standingOf } from './standing.ts';
 import { postpone } from './turn-retries.ts';
@@ -52,7 +53,16 @@ interface Self {
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
   running: Running | null;
+  overtaken: Overtaken;
 }
+
+/** How often the turn after `answeredUpto` was overtaken. */
+interface Overtaken {
+  readonly answeredUpto: number;
+  readonly restarts: number;
+}
+
+const NEVER: Overtaken = { answeredUpto: -1, restarts: 0 };
 
 interface Running extends Standing {
   readonly limit: Limit;
@@ -70,7 +80,15 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   };
   const onIdle = () => options.outbox.settled(key).then(rest, onError);
   const turns = createMailbox({ onError, onIdle });
-  const self: Self = { key, copy: createViewCache(store, key), turns, onError, isBegun: false, running: null };
+  const self: Self = {
+    key,
+    copy: createViewCache(store, key),
+    turns,
+    onError,
+    isBegun: false,
+    running: null,
+    overtaken: NEVER,
+  };
   let lastUsedAt = clock.now();
   let receiving = 0;
   return {
@@ -146,6 +164,7 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
   if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
   let claim = first ?? (await claimOwed(options, copy, snapshot));
   while (claim !== null && snapshot !== null) {
+    if (!(await mayStart(options, self, { claim, snapshot }))) return;
     const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') copy.drop();
@@ -178,6 +197,23 @@ function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readon
   return tail.slice(first).flatMap((entry) => (isOf(entry) ? [entry.seq] : []));
 }
 
+/** A person who edits a message again and again must not cost a model call each time. */
+async function mayStart(
+  { services, signal }: ActorOptions,
+  { overtaken }: Self,
+  { claim, snapshot }: Pick<Opening, 'claim' | 'snapshot'>,
+): Promise<boolean> {
+  if (overtaken.answeredUpto !== snapshot.conversation.answeredUpto) return true;
+  const { store, clock } = services;
+  const options = { conversations: store.conversations, clock, leaseMs: REPLY_LEASE_MS, signal };
+  return await waitToRestart(options, claim, overtaken.restarts);
+}
+
+function countOvertaken(self: Self, { conversation: { answeredUpto } }: ContextSnapshot): void {
+  const before = self.overtaken.answeredUpto === answeredUpto ? self.overtaken.restarts : 0;
+  self.overtaken = { answeredUpto, restarts: before + 1 };
+}
+
 /** A failed turn leaves its reply owed and is retried later. */
 async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening, 'onGiven'>): Promise<ReplyEnd> {
   using limit = limitWork(options.signal);
@@ -187,7 +223,9 @@ async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening,
     running.given = ids;
   };
   try {
-    return await reply({ ...options, signal: limit.signal }, { ...opening, onGiven });
+    const end = await reply({ ...options, signal: limit.signal }, { ...opening, onGiven });
+    if (end.kind === 'nothing') countOvertaken(self, opening.snapshot);
+    return end;
   } catch (error) {
     if (!options.signal.aborted) {
       await postpone(options.services, { ...opening, conversation: opening.snapshot.conversation, error });

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { restartPauseMs } from '../../src/conversation/restarts.ts';
+import { createBotWorld, HERE } from '../support/bot-world.ts';
+import { scriptedModel, until } from './compaction.world.ts';
+
+const MINUTE_MS = 60_000;
+/** Where an endless storm ends, so that a failing test does. */
+const MAX_EDITS = 200;
+
+/** Ada edits her message during each of the first `edits` model calls. */
+async function storm(edits: number) {
+  const calledAt: number[] = [];
+  const model = scriptedModel(
+    async (_, { count, signal }) => {
+      calledAt.push(world.clock.now());
+      if (count > Math.min(edits, MAX_EDITS)) return { text: `Answer ${count}` };
+      const parts = [{ kind: 'text', text: `Version ${count}` }] as const;
+      await world.bot.sink.edited({ conversation: HERE, externalId: 'm1', parts, at: world.clock.now() });
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return { text: 'too late' };
+    },
+    { id: 'test:chat' },
+  );
+  const world = await createBotWorld({ models: [model] });
+  const texts = () => [...world.channel.posts.values()].map(({ body }) => body.text);
+  return Object.assign(world, { calledAt, texts, model });
+}
+
+describe('a turn whose question is edited', () => {
+  it('starts over at once after two edits', async () => {
+    await using world = await storm(2);
+    const beganAt = world.clock.now();
+    await world.say('What is it?', { id: 'm1' });
+    await until(() => world.texts().length === 1);
+    expect(world.texts()).toEqual(['Answer 3']);
+    expect(world.clock.now()).toBe(beganAt);
+    expect(JSON.stringify(world.model.requests[2])).toContain('Version 2');
+  });
+
+  it('costs a bounded number of calls in an edit storm', async () => {
+    await using world = await storm(MAX_EDITS);
+    const beganAt = world.clock.now();
+    await world.say('What is it?', { id: 'm1' });
+    await until(() => world.calledAt.length >= 3);
+    for (let passedMs = 0; passedMs < 10 * MINUTE_MS; passedMs += 250) await world.clock.advance(250);
+    expect(world.calledAt.filter((at) => at === beganAt)).toHaveLength(3);
+    expect(world.calledAt.length).toBeLessThan(30);
+  });
+
+  it('is answered soon after a storm, also elsewhere', async () => {
+    await using world = await storm(4);
+    await world.say('What is it?', { id: 'm1' });
+    await world.settled();
+    expect(world.texts()).toEqual(['Answer 5']);
+    await world.say('And now?', { id: 'm2' });
+    await world.settled();
+    expect(world.texts()).toEqual(['Answer 5', 'Answer 6']);
+  });
+
+  it('is answered by the next process after a kill', async () => {
+    await using world = await storm(4);
+    await world.say('What is it?', { id: 'm1' });
+    await until(() => world.calledAt.length === 3);
+    await world.crash();
+    await world.settled();
+    expect(world.texts()).toEqual(['Answer 5']);
+  });
+});
+
+it('the pause doubles up to half a minute', () => {
+  const pauses = Array.from({ length: 10 }, (_, restarts) => restartPauseMs(restarts));
+  expect(pauses).toEqual([0, 0, 0, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+});

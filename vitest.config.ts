@@ -41,12 +41,9 @@ export default defineConfig(({ mode }) => ({
     // For a machine that is many times slower than an idle one: only a hang takes this long.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // One after the other. Each worker optimises the program for itself, so those that never wait are as many as cores.
     projects: [
-      {
-        extends: true,
-        test: { name: 'waiting', include: waitingIn(mode), maxWorkers: 8, sequence: { groupOrder: 0 } },
-      },
+      // First the tests that never wait. Each worker loads and optimises the program for itself: more than one per core
+      // cost processor time. What Node compiles for them serves those of the next project and all processes they start.
       {
         extends: true,
         test: {
@@ -54,8 +51,12 @@ export default defineConfig(({ mode }) => ({
           include: mode === 'soak' ? [...sizedFiles()] : ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...WAITING],
           maxWorkers: Math.max(2, availableParallelism()),
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'waiting', include: waitingIn(mode), maxWorkers: 8, sequence: { groupOrder: 1 } },
       },
     ],
   },

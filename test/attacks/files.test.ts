@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { openLogFile } from '../../src/app/log-file.ts';
 import { makePrivateFile } from '../../src/util/private-file.ts';
+import { ENVIRONMENT } from '../support/environment.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -31,7 +32,7 @@ function strata(umask: string, ...argv: readonly string[]): void {
   const line = `umask ${umask}; exec "$@"`;
   execFileSync('sh', ['-c', line, 'sh', process.execPath, main, ...argv], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder },
+    env: { ...ENVIRONMENT, HOME: folder },
     input: 'My locker is number 42.\n',
     stdio: ['pipe', 'ignore', 'pipe'],
   });

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
+import { ENVIRONMENT } from '../support/environment.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 import { ended, type Folder, MAIN, openFolder } from './strata.ts';
 
 /** With the redirections of a shell. */
 function redirected(folder: Folder, args: readonly string[], redirections: string) {
   const script = `exec "$0" "$@" ${redirections}`;
-  const env = { PATH: process.env['PATH'], USER: 'Ada', OLLAMA_HOST: 'http://127.0.0.1:9' };
-  return spawn('sh', ['-c', script, process.execPath, MAIN, ...args], { cwd: folder.path, env });
+  return spawn('sh', ['-c', script, process.execPath, MAIN, ...args], { cwd: folder.path, env: ENVIRONMENT });
 }
 
 test('the bot goes on when nobody reads its log', async () => {

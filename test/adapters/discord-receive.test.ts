@@ -168,12 +168,20 @@ describe('messages', () => {
 
   test('an edit that is looked up stays in its server', async () => {
     await withChannel({}, async ({ double, sink }) => {
-      const said = double.say(GENERAL, ADA, 'before');
-      said.content = 'after';
-      const part = { id: said.id, channel_id: GENERAL, guild_id: GUILD, edited_timestamp: new Date().toISOString() };
-      double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', part);
-      await until('the edit', () => sink.edits.length === 1);
-      expect(sink.edits[0]).toMatchObject({ conversation: key(GENERAL), parts: [{ text: 'after' }] });
+      // The library keeps no channels of a kind that it does not know, so only the event names their server.
+      const unknown = '300000000000000096';
+      double.addChannel({ id: unknown, type: 97, guild_id: GUILD, name: 'odd' } as never);
+      for (const channel of [GENERAL, unknown]) {
+        const said = double.say(channel, ADA, 'before');
+        said.content = 'after';
+        const part = { id: said.id, channel_id: channel, guild_id: GUILD, edited_timestamp: new Date().toISOString() };
+        double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', part);
+      }
+      await until('both edits', () => sink.edits.length === 2);
+      for (const channel of [GENERAL, unknown])
+        expect(sink.edits).toContainEqual(
+          expect.objectContaining({ conversation: key(channel), parts: [{ kind: 'text', text: 'after' }] }),
+        );
     });
   });
 

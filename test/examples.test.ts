@@ -217,7 +217,7 @@ describe('the examples', () => {
   );
 
   it(
-    'web-app.ts keeps replies for closed pages, and ends with open ones',
+    'web-app.ts keeps replies for closed pages, ends with open ones',
     async () => {
       const port = await freePort();
       using program = run(['web-app.ts'], { PORT: String(port) });

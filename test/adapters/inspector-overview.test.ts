@@ -43,7 +43,7 @@ describe('the overview', () => {
   });
 });
 
-it('reads a view again when it, or its agent, has changed', async () => {
+it('reads a view again when it or its agent changed', async () => {
   const { world } = inspected;
   const { inspect, agents } = world.bot.commandServices;
   let [agent, reads] = [agents.agentFor(world.key), 0];

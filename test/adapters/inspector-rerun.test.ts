@@ -63,7 +63,7 @@ describe('running a reply again', () => {
     expect((await inspectionOf().audit())[0]).toMatchObject({ action: 'reply rerun', outcome: 'done' });
   });
 
-  it('counts failed calls, and ends with the budget of the hour', async () => {
+  it("counts failed calls, and ends with the hour's budget", async () => {
     const { world } = inspected;
     model.script = () => {
       throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: 'no' });

@@ -167,7 +167,7 @@ describe('events', () => {
     expect(textIn(parts)).toBe('Hello');
   });
 
-  test('the mark at the end is a finish without a reason', async () => {
+  test('the mark at the end finishes without a reason', async () => {
     const parts = await answered(streamed(chunk({ content: 'Hel' }), chunk({ content: 'lo' })));
     expect(textIn(parts)).toBe('Hello');
     expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: 'stop' });

@@ -259,7 +259,7 @@ describe('on a Postgres server', () => {
       expect(String(error)).toContain('Make the user the owner of the database');
     });
 
-    it.skipIf(DATABASE_URL !== undefined)('is judged by the limits and the state of its database', async () => {
+    it.skipIf(DATABASE_URL !== undefined)('is judged by the limits and state of its database', async () => {
       await ask(database(), 'create role visitor login');
       await ask(database(), 'create database small connection limit 12 owner visitor');
       const url = new URL(named('small'));

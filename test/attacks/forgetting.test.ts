@@ -200,7 +200,7 @@ describe('a sentence about the person who forgets', () => {
     expect((await texts(world))[1]).toBe('Bring cake. (removed) See you at 5.');
   });
 
-  it('stays deleted when a preview or an edit changes the rest', async () => {
+  it('stays deleted when a preview or edit changes the rest', async () => {
     await using world = await openWorld();
     await world.forget({ kind: 'memories', ids: [await told(world)] }, as(world, mallory, 'moderator'));
     const { id } = await world.conversation(general);

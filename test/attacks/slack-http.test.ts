@@ -94,7 +94,7 @@ it.each(['//', '//[', '/\\'])('the path %s is not found', async (path) => {
   expect(status).toBe(404);
 });
 
-it('large bodies of strangers fill no memory and keep nobody out', async () => {
+it("strangers' large bodies fill no memory and block nobody", async () => {
   const stalled = await Promise.all(
     Array.from({ length: 12 }, async () => {
       const headers = { 'content-type': JSON_TYPE, 'content-length': 4_000_000 };

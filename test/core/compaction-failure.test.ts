@@ -132,7 +132,7 @@ describe('a summariser that', () => {
   });
 });
 
-it('an answer in the syntax of another language is no summary', async () => {
+it("an answer in another language's syntax is no summary", async () => {
   const written = "{'summary': 'Ada keeps four bees in the garden.', 'memories': []}";
   await using world = await createWorld({
     model: scriptedModel(() => ({ text: written }), { tools: false, window: 32_000 }),

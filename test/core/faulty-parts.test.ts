@@ -214,7 +214,7 @@ describe('a channel', () => {
     expect(warnings).toEqual(['channel.failed expected an object with platformMessageId']);
   });
 
-  it('is refused a message of another platform or without a key', async () => {
+  it('may not send for another platform or without a key', async () => {
     await open({});
     const elsewhere = makeKey({ platform: 'other', workspace: 'here', channel: 'talk' });
     await expect(sink.message(message({ conversation: elsewhere }))).rejects.toThrow(

@@ -189,7 +189,7 @@ describe('a forecast', () => {
     expect(new Set(asked).size).toBe(2);
   });
 
-  it('lets the summary of a gap be as long as its messages', async () => {
+  it("lets a gap's summary be as long as its messages", async () => {
     const { commandServices } = world.bot;
     const agent = commandServices.agents.agentFor(world.key);
     const profile = await commandServices.profile(await world.conversation());

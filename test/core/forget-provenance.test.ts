@@ -82,7 +82,7 @@ describe('what was derived from a forgotten message', () => {
     ]);
   });
 
-  it('includes an outdated summary of what was said before an edit', async () => {
+  it('includes outdated summaries of what was said before an edit', async () => {
     await using world = await openWorld();
     const { externalId } = await world.say('my password is swordfish', { key: general });
     await world.say('good morning', { key: general });

@@ -175,7 +175,7 @@ describe('composed hooks', () => {
   });
 });
 
-it('the answer of a model hook ends in a known way', () => {
+it("a model hook's answer ends in a known way", () => {
   const { result } = shapes.model;
   expect(result.parse({ text: 'Yes.' }).finish).toBe('stop');
   expect(() => result.parse({ finish: 'done' })).toThrow('finish');

@@ -229,7 +229,7 @@ describe('a turn', () => {
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
   });
 
-  it('keeps a name that a model made up short and clean', async () => {
+  it('keeps a name that models make up short and clean', async () => {
     const { parts, seen } = setUp([calls(`a\u001b[2J\u202e\n${'b'.repeat(1000)}`), text('done')]);
     const { steps } = await runTurn(parts, 't1');
     const [call] = seen.ran;

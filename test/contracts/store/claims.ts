@@ -46,7 +46,7 @@ export function claimsContract(lab: Lab): void {
       expect((await store.conversations.claim({ ...request, now: NOW }))?.claim.epoch).toBe(2);
     });
 
-    it('claims the reply to a message after the clock was set back', async () => {
+    it('claims a reply after the clock was set back', async () => {
       const asked = { wantsReply: true, claimLeaseMs: 100 };
       await kit.say('before', { ...asked, now: NOW + 3 * HOUR_MS });
       expect((await kit.say('after', { ...asked, now: NOW })).claim?.epoch).toBe(2);

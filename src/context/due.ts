@@ -1,3 +1,4 @@
+import type { Entry } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import { isLong, planCompaction } from './depth.ts';
@@ -7,16 +8,23 @@ import { tierOf } from './tiers.ts';
 
 /**
  * The share of the window that summaries may take when the tail cannot shrink: their own; or none, if the view comes to
- * rest without them. A turn that fills the window by itself condenses nothing: its results become shorter soon.
+ * rest without them. Results of tools become shorter first: a turn that fills the window with them condenses nothing.
  */
 export function stackShareAt(
-  { stackShare, thresholds, windowTokens }: ContextProfile,
-  { stack }: Pick<ContextSnapshot, 'stack'>,
+  { stackShare, thresholds, windowTokens, toolResults }: ContextProfile,
+  { stack, tail }: Pick<ContextSnapshot, 'stack' | 'tail'>,
   { usedTokens, correction }: { readonly usedTokens: number; readonly correction: number },
 ): number {
   const restTokens = thresholds.background * windowTokens;
   const stackTokens = stack.reduce((sum, { tokens }) => sum + tokens, 0) * correction;
-  return usedTokens >= restTokens && usedTokens - stackTokens < restTokens ? 0 : stackShare;
+  const spareTokens = tail.reduce((sum, entry) => sum + spareTokensOf(entry, toolResults.oldBytes), 0) * correction;
+  const isFull = usedTokens >= restTokens && usedTokens - spareTokens >= restTokens;
+  return isFull && usedTokens - stackTokens < restTokens ? 0 : stackShare;
+}
+
+/** What a request without room leaves out of an entry. A byte is at most a token. */
+function spareTokensOf({ role, tokens }: Entry, keptBytes: number): number {
+  return role === 'tool' ? Math.max(0, tokens - keptBytes) : 0;
 }
 
 /** Whether there is maintenance to do in a view of so many tokens: something to fill, rewrite, compact or condense. */

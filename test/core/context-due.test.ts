@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MIN_GAIN } from '../../src/context/depth.ts';
 import { isDue } from '../../src/context/due.ts';
-import { profile, snapshot, summary, user } from '../fixtures/context.ts';
+import { calls, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
 
 const text = (tokens: number) => 'a'.repeat(Math.floor(tokens / 0.21));
 
@@ -23,4 +23,13 @@ it('condenses the stack only if the view comes to rest', () => {
   const view = snapshot([user(5, text(5000), { tokens: 5000 })], {}, stack);
   expect([7900, 8000, 8999].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, true, true]);
   expect([9500, 10_000].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, false]);
+});
+
+it('shortens tool results before it condenses the stack', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
+  const stack = [1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens: 500 }));
+  const looked = (tokens: number) =>
+    snapshot([user(5), calls(6, 5, ['a']), { ...results(7, 5, ['a']), tokens }], {}, stack);
+  expect(isDue(settings, looked(2000), 8500)).toBe(false);
+  expect(isDue(settings, looked(500), 8500)).toBe(true);
 });

@@ -100,6 +100,21 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    of: 'messages that do not alternate',
+    refusal: (request) => {
+      const roles = messagesIn(request).flatMap(({ role }) => (role === 'system' ? [] : [role]));
+      const isWrong = roles.some((role, at) => role !== (at % 2 === 0 ? 'user' : 'assistant'));
+      return isWrong && 'user or tool message(s) should alternate with assistant message(s).';
+    },
+    request: {
+      messages: [
+        { role: 'assistant', text: 'Good morning', calls: [] },
+        { role: 'assistant', text: 'A reminder', calls: [] },
+        { role: 'user', content: [{ kind: 'text', text: 'Thanks' }] },
+      ],
+    },
+  },
+  {
     of: 'calls without reasoning',
     refusal: (request) =>
       messagesIn(request).some(

@@ -193,6 +193,55 @@ describe('events', () => {
     expect(parts).toContainEqual({ kind: 'call', call: { callId: 'x', tool: 'roll_dice', input: { sides: 6 } } });
   });
 
+  test.each(['local:m', 'openai:m'])('an error next to content is an error of %s', async (id) => {
+    const choices = [{ index: 0, delta: { content: '' }, finish_reason: 'error' }];
+    const failure = { id: 'c', choices, error: { code: 502, message: 'Provider disconnected' } };
+    await expect(answered(streamed(chunk({ content: 'Hel' }), failure), id)).rejects.toThrow(
+      '(transient): Provider disconnected',
+    );
+  });
+
+  test.each(['local:m', 'openai:m'])('an error may be the event itself for %s', async (id) => {
+    const failure = { object: 'error', message: 'The engine died', type: 'InternalServerError', code: 500 };
+    const error = answered(streamed(chunk({ content: 'Hel' }), failure), id);
+    await expect(error).rejects.toThrow(/\(transient\): The engine died/);
+  });
+
+  test.each(['local:m', 'openai:m'])('calls of %s may lack their index', async (id) => {
+    const made = { type: 'function', function: { name: 'roll_dice', arguments: '{"sides":6}' } };
+    const calls = [
+      { ...made, id: 'x' },
+      { ...made, id: 'y' },
+    ];
+    const parts = await answered(streamed(chunk({ tool_calls: calls }), chunk({}, 'tool_calls')), id);
+    expect(parts.flatMap((part) => (part.kind === 'call' ? [part.call.callId] : []))).toEqual(['x', 'y']);
+  });
+
+  test('usage may be in the field of Groq', async () => {
+    const x_groq = { id: 'r', usage: { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 } };
+    const parts = await answered(streamed(chunk({ content: 'Hello' }), Object.assign({ x_groq }, chunk({}, 'stop'))));
+    expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 11, outputTokens: 2 } });
+  });
+
+  test.each([
+    ['model_length', 'length'],
+    ['MAX_TOKENS', 'length'],
+    ['guardrail_intervened', 'filtered'],
+    ['SAFETY', 'filtered'],
+    ['COMPLETE', 'other'],
+  ])('the reason %s is %s', async (reason, known) => {
+    const parts = await answered(streamed(chunk({ content: 'Hel' }), chunk({}, reason)));
+    expect(parts.at(-1)).toMatchObject({ reason: known });
+  });
+
+  test.each(['error', 'abort', 'insufficient_system_resource', 'network_error'])(
+    'the reason %s ends no answer',
+    async (reason) => {
+      const failure = answered(streamed(chunk({ content: 'Hel' }), chunk({}, reason)), 'openai:m');
+      await expect(failure).rejects.toMatchObject({ reason: 'transient' });
+    },
+  );
+
   test('an error may be a text', async () => {
     await expect(answered(streamed({ error: 'CUDA out of memory' }))).rejects.toThrow(/: CUDA out of memory/);
   });

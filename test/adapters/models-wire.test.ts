@@ -135,6 +135,24 @@ describe('cache breakpoints', () => {
   });
 });
 
+test('the version in an address follows the path of requests', async () => {
+  await using server = await serve((request, response) => {
+    if (request.method === 'GET') return void response.writeHead(404).end();
+    sse(response, [chunk({ content: 'Hello' }), chunk({}, 'stop'), '[DONE]']);
+    response.end();
+  });
+  const deployment = '/openai/deployments/gpt';
+  const sent: typeof fetch = (input, init) =>
+    fetch(String(input).replace('https://mine.openai.azure.com', server.url), init);
+  const baseUrl = `https://mine.openai.azure.com${deployment}?api-version=2024-10-21`;
+  const providers = { azure: { baseUrl, apiKey: 'k' } };
+  const models = createAiSdkModels({ environment: {}, providers, fetch: sent, log: silentLog });
+  await collect(await models.open('azure:gpt'), ask('hello'));
+  const [post] = server.received.filter(({ method }) => method === 'POST');
+  expect(post?.url).toBe(`${deployment}/chat/completions?api-version=2024-10-21`);
+  expect(post?.headers['api-key']).toBe('k');
+});
+
 describe('the request', () => {
   test('compatible servers get one system message and alternating roles', async () => {
     const body = await sent(

@@ -22,7 +22,11 @@ const written = z
   .optional()
   .transform((given) => (isPlain(given) ? given : JSON.stringify(given)));
 const call = z.looseObject({ function: z.looseObject({ arguments: written }).optional() });
-const delta = z.looseObject({ tool_calls: z.array(call).nullish() });
+const calls = z
+  .array(call)
+  .nullish()
+  .transform((given) => given?.map((one, index) => ({ index, ...one })));
+const delta = z.looseObject({ tool_calls: calls });
 const choice = z
   .looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: written })
   .transform(({ message, ...rest }) => ({ ...rest, delta: rest.delta ?? message }));
@@ -30,11 +34,22 @@ const error = z
   .unknown()
   .optional()
   .transform((given) => (typeof given === 'string' ? { message: given } : given));
-const event = z.looseObject({ usage, error, choices: z.array(choice).nullish() });
+const groq = z
+  .object({ usage: usage.transform((given) => given ?? undefined) })
+  .optional()
+  .catch(undefined);
+const event = z
+  .looseObject({ usage, error, choices: z.array(choice).nullish(), x_groq: groq })
+  .transform(({ x_groq, ...rest }) => ({ ...rest, usage: rest.usage ?? x_groq?.usage }));
+/** The content next to an error would hide it. */
+const failed = z.object({ error: error.refine((told) => told !== undefined && told !== null) });
+/** As vLLM writes it. */
+const bare = z.looseObject({ object: z.literal('error'), message: z.string() }).transform((told) => ({ error: told }));
+const readableEvent = z.union([failed, bare, event]);
 
 /** What the provider package cannot read begins like this. */
 const UNUSUAL =
-  /"(?:usage|error)"|"message" {0,2}: {0,2}\{|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
+  /"(?:usage|error|tool_calls)"|"message" {0,2}: {0,2}\{|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
 
 const BEGUN = /"(?:content|arguments)" {0,2}: {0,2}(?:"[^"]|[[{])/;
 const ENDED = /"finish_reason" {0,2}: {0,2}[^ n]|"error" {0,2}: {0,2}[^ n]/;
@@ -59,7 +74,7 @@ export function withReadableEvents(send: typeof fetch): typeof fetch {
 
 function readable(line: string): string {
   if (!UNUSUAL.test(line)) return line;
-  const read = event.safeParse(parseJson(line.slice(PREFIX.length))).data;
+  const read = readableEvent.safeParse(parseJson(line.slice(PREFIX.length))).data;
   return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
 }
 

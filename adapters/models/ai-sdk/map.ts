@@ -149,15 +149,23 @@ export interface StepFacts {
   readonly windowTokens: number | null;
 }
 
+/** Reasons in words of their own, by which gateways and smaller providers end an answer. */
+const CUT =
+  /^(?:error(?:_limit)?|abort(?:ed)?|timeout|network_error|insufficient_system_resource|server_error|load_shed)$/i;
+const LENGTH = /^(?:max_(?:tokens|length|output_tokens)|model_length|token_limit)$/i;
+const FILTERED =
+  /^(?:safety|blocklist|prohibited_content|spii|sensitive|blocked|error_toxic|guardrail_intervened|content_filter(?:ed)?)$/i;
+
 export function endOf(facts: StepFacts): StepEnd {
   const { finishReason, rawFinishReason } = facts;
+  const raw = finishReason === 'other' ? (rawFinishReason ?? '') : '';
   if (rawFinishReason === 'model_context_window_exceeded' || fillsWindow(facts)) return { kind: 'overflow' };
   // Without a finish reason the answer is incomplete: the connection broke.
-  if (finishReason === 'interrupted' || finishReason === 'error') return { kind: 'cut' };
+  if (finishReason === 'interrupted' || finishReason === 'error' || CUT.test(raw)) return { kind: 'cut' };
   if (finishReason === 'other' && rawFinishReason === undefined) return { kind: 'cut' };
-  if (finishReason === 'length') return { kind: 'finished', reason: 'length' };
+  if (finishReason === 'length' || LENGTH.test(raw)) return { kind: 'finished', reason: 'length' };
   if (facts.calls > 0) return { kind: 'finished', reason: 'tool-calls' };
-  if (finishReason === 'content-filter')
+  if (finishReason === 'content-filter' || FILTERED.test(raw))
     return { kind: 'finished', reason: isRequestRefused(facts) ? 'refused' : 'filtered' };
   return { kind: 'finished', reason: finishReason === 'stop' ? 'stop' : 'other' };
 }

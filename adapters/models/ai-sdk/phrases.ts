@@ -153,6 +153,7 @@ export const moderated: readonly RegExp[] = [
 export const cutOff: readonly RegExp[] = [
   /\bterminated\b/,
   /socket hang up/i,
+  /\bunexpected EOF\b/i,
   /other side closed/i,
   /fetch failed/i,
   /cannot connect to api/i,

@@ -3,6 +3,7 @@ import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } fro
 import { withKnownEvents } from './anthropic-events.ts';
 import { withReadableEvents } from './chat-events.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
+import { withoutSlash } from './environment.ts';
 import { withReadableLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
@@ -158,6 +159,15 @@ function numCtx(windowTokens: number | null): { num_ctx: number } | Record<never
   return windowTokens === null ? {} : { num_ctx: windowTokens };
 }
 
+/** What follows the path, such as the `api-version` of Azure, belongs behind the path of each request. */
+function addressOf({ baseUrl, apiKey }: Connection) {
+  const { origin, pathname, searchParams, hostname } = new URL(baseUrl);
+  const baseURL = searchParams.size === 0 ? baseUrl : withoutSlash(`${origin}${pathname}`);
+  // Azure takes a key in its own header only.
+  const headers = apiKey !== undefined && hostname.endsWith('.azure.com') ? { 'api-key': apiKey } : {};
+  return { baseURL, queryParams: Object.fromEntries(searchParams), headers };
+}
+
 /** Any server with OpenAI's chat interface. */
 export function createCompatible(name: string): Provider {
   return {
@@ -174,14 +184,14 @@ async function openCompatible(
   model: string,
   { connection, asker }: { readonly connection: Connection; readonly asker: Asker },
 ): Promise<OpenedModel> {
-  const { baseUrl, apiKey, fetch } = connection;
+  const { apiKey, fetch } = connection;
   const [{ createOpenAICompatible }, probe] = await Promise.all([
     withSdk('@ai-sdk/openai-compatible', () => import('@ai-sdk/openai-compatible')),
     askCompatible(connection, model, asker),
   ]);
   const provider = createOpenAICompatible({
     name,
-    baseURL: baseUrl,
+    ...addressOf(connection),
     ...(apiKey === undefined ? {} : { apiKey }),
     fetch: withReadableEvents(withoutRefusedFields(withStreams(fetch))),
     includeUsage: true,

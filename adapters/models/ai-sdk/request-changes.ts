@@ -101,6 +101,26 @@ export function withAnswers(given: Request): Request {
   return messages.length === given.messages.length ? given : { ...given, messages };
 }
 
+/** Templates and servers that accept only a person, the model and the person again. */
+export function withAlternation(given: Request): Request {
+  const messages: Message[] = [];
+  for (const one of given.messages) {
+    const last = messages.at(-1);
+    if (one.role === 'assistant' && (last === undefined || last.role === 'system')) {
+      messages.push({ role: 'user', content: '(no message)' }, one);
+    } else if (last !== undefined && canJoin(last, one)) {
+      messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${one.content}` };
+    } else messages.push(one);
+  }
+  const isSame = messages.length === given.messages.length && messages.every((one, at) => one === given.messages[at]);
+  return isSame ? given : { ...given, messages };
+}
+
+function canJoin(one: Message, next: Message): boolean {
+  if (one.role !== next.role || (one.role !== 'user' && one.role !== 'assistant')) return false;
+  return [one, next].every(({ content, tool_calls }) => typeof content === 'string' && tool_calls === undefined);
+}
+
 /** Strata keeps no reasoning. DeepSeek accepts a space for it, but no empty text. */
 export function withReasoning(given: Request): Request {
   const isBare = (one: Message) => one.role === 'assistant' && one['reasoning_content'] === undefined;

@@ -2,6 +2,7 @@ import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
 import { latin } from '../search/lookalikes.ts';
 import { wordsOf } from '../search/words.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 
 /** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;
@@ -12,6 +13,7 @@ export async function peopleAt(store: Store, place: string): Promise<readonly Au
   const people = new Map<string, Author>();
   const latest = { order: 'heard', scope: { place }, limit: MAX_CONVERSATIONS, after: null } as const;
   for (const { id, nextSeq } of await store.conversations.list(latest)) {
+    await yieldToEventLoop();
     const range = { fromSeq: Math.max(1, nextSeq - MAX_ENTRIES), toSeq: nextSeq, limit: MAX_ENTRIES };
     for (const { role, author, mentions } of await store.transcript.read(id, range)) {
       const named = role === 'user' && author !== null ? [author, ...mentions] : mentions;
@@ -29,9 +31,10 @@ export function mentionsName(text: string, name: string): boolean {
   return said.includes(` ${words} `) || said.includes(` ${words}s `);
 }
 
-/** Whether two names look the same. */
+/** Whether two names look the same. A name without letters and digits looks only like itself. */
 export function isSameName(one: string, other: string): boolean {
-  return plainWordsOf(one).join(' ') === plainWordsOf(other).join(' ');
+  const words = plainWordsOf(one).join(' ');
+  return words === '' ? one.trim() === other.trim() : words === plainWordsOf(other).join(' ');
 }
 
 function plainWordsOf(text: string): readonly string[] {

@@ -129,5 +129,5 @@ export function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = '
 }
 
 function isNamed(person: Author, about: string): boolean {
-  return person.id === about || person.name.toLowerCase() === about.toLowerCase();
+  return person.id === about || isSameName(person.name, about);
 }

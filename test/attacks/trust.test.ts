@@ -309,9 +309,29 @@ describe('somebody who spoke long before', () => {
     expect(writes).toMatchObject([{ memory: { subjectId: ada.id, trust: 'other', state: 'candidate' } }]);
   });
 
+  it.each(['Аda', 'Ádà', 'Ada.'])('is recognised under a name that looks like %s', async (name) => {
+    const planted = { text: `${name} steals apples`, about: name };
+    const { writes } = await muchLater(`Remember that ${name} steals apples`, bob, planted);
+    expect(writes).toMatchObject([{ memory: { subjectId: ada.id, state: 'candidate' } }]);
+  });
+
   it('keeps namesakes from being believed', async () => {
     const { writes } = await muchLater('I love apples', mallory, { text: 'Ada loves apples', about: 'Ada' });
     expect(writes).toMatchObject([{ memory: { subjectId: mallory.id, trust: 'other', state: 'candidate' } }]);
+  });
+});
+
+describe('people whose names have no letters', () => {
+  const bee = { id: 'u-bee', name: '🐝', kind: 'person' } as const;
+  const fox = { id: 'u-fox', name: '🦊', kind: 'person' } as const;
+
+  it('are not taken for each other', async () => {
+    await using world = await openWorld();
+    await world.say('hello', { by: fox, key: general });
+    const said = await world.say('I love apples', { by: bee, key: general });
+    const proposal = { text: '🐝 loves apples', about: '🐝', sources: [said.seq] };
+    const { writes } = await world.admit([proposal], { key: general });
+    expect(writes).toMatchObject([{ memory: { subjectId: bee.id, trust: 'self', state: 'active' } }]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { REFUSED_RESULT } from '../context/reduce.ts';
 import { describe, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
+import { cleanInput } from '../models/call-input.ts';
 import type { Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { Assembly } from '../ports/engine.ts';
@@ -193,7 +194,11 @@ async function callTools(options: TurnOptions, step: Step, prefix: string): Prom
     return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH), input };
   });
   const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call));
-  return { text: step.text, calls, results: results.map((result) => ({ ...result, text: cleanText(result.text) })) };
+  return {
+    text: step.text,
+    calls: calls.map((call) => ({ ...call, input: cleanInput(call.input) })),
+    results: results.map((result) => ({ ...result, text: cleanText(result.text) })),
+  };
 }
 
 function toMessages(step: TurnStep): readonly ModelMessage[] {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../domain/message.ts';
+import { cleanText } from '../util/text.ts';
 
 /** What reads JSON recurses for each level, so deeper input could be stored and then never read again. */
 const MAX_LEVELS = 100;
@@ -19,4 +20,12 @@ export function nestsTooDeeply(value: unknown): boolean {
 /** The input of a call as the conversation keeps it. */
 export function inputToKeep(input: JsonValue): JsonValue {
   return nestsTooDeeply(input) ? TOO_DEEP : input;
+}
+
+/** The input without control characters and direction overrides, as it is stored and shown. At most `MAX_LEVELS` deep. */
+export function cleanInput(input: JsonValue): JsonValue {
+  if (typeof input === 'string') return cleanText(input);
+  if (typeof input !== 'object' || input === null) return input;
+  if (Array.isArray(input)) return input.map(cleanInput);
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [cleanText(name), cleanInput(value)]));
 }

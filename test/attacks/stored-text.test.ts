@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { cleanAuthor, cleanParts } from '../../src/conversation/clean-parts.ts';
 import { entriesOf } from '../../src/conversation/turn-entries.ts';
+import { defineTool } from '../../src/index.ts';
 import { tidyReply } from '../../src/util/text.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
@@ -29,6 +31,25 @@ describe('stored text', () => {
     const text = JSON.stringify([cleanParts([result, file]), cleanAuthor({ id: 'u', name: NOISE, kind: 'person' })]);
     expect(text).not.toMatch(HIDDEN);
     expect(JSON.stringify(entriesOf([], { role: 'assistant', text: NOISE }, 1))).not.toMatch(HIDDEN);
+  });
+
+  it('holds none of what a model gives a tool', async () => {
+    const input = { [NOISE]: [NOISE, { deep: NOISE, count: 1, none: null }] };
+    let asked = 0;
+    const model = scriptedModel(() => {
+      asked += 1;
+      return asked > 1 ? { text: 'Done.' } : { text: '', calls: [{ callId: 'c', tool: 'write', input }] };
+    });
+    const given: unknown[] = [];
+    const run = (what: unknown) => void given.push(what);
+    const write = defineTool({ name: 'write', description: 'Writes.', input: z.looseObject({}), run });
+    await using world = await createBotWorld({ models: [model], tools: [write], agent: { tools: ['write'] } });
+    await world.say('Write it.');
+    await world.settled();
+    expect(given).toEqual([input]);
+    const stored = (await world.entries()).flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'tool-call'));
+    expect(stored).toMatchObject([{ input: { abcdef: ['abcdef', { deep: 'abcdef', count: 1, none: null }] } }]);
+    expect(JSON.stringify(model.requests[1]?.messages)).not.toMatch(HIDDEN);
   });
 
   it('keeps emoji, accents and both directions of writing', () => {

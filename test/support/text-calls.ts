@@ -281,6 +281,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 export const NOT_TEXT: ReadonlySet<string> = new Set([
   // Colours of the program.
   'src/pictures/canvas.ts#createCanvas',
+  'adapters/inspector/web/broadcasts.ts#withOwnLimit',
   ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
   ...['adapters/inspector/web/memory-graph.ts#memoryGraph', 'adapters/inspector/web/rewrite-panel.ts#rewritePanel'],
   ...['adapters/inspector/web/blocks.ts#leftItem', 'adapters/inspector/web/shown-text.ts#moreNote'],

@@ -239,6 +239,19 @@ describe('a refusal that nobody can read', () => {
     expect(textIn(await collect(model, long(25_000)))).toBe('Hello');
   });
 
+  test('is not an answer that a filter removed', async () => {
+    await using server = await serve((request, response) => {
+      if (request.method === 'GET') return void response.writeHead(404).end();
+      const isLong = JSON.stringify(request.body).length > 30_000;
+      sse(response, [chunk({ content: isLong ? '' : 'Hello' }, isLong ? 'content_filter' : 'stop'), '[DONE]']);
+      response.end();
+    });
+    const model = await open(server);
+    await collect(model, long(20_000));
+    const parts = await collect(model, long(40_000));
+    expect(parts.at(-1)).toMatchObject({ kind: 'finish', reason: expect.stringMatching(/^(filtered|refused)$/) });
+  });
+
   test('is none for size below what was accepted', async () => {
     let count = 0;
     await using server = await strict(() => {

@@ -121,6 +121,19 @@ describe('a reply', () => {
     expect(Number(platformMessageId)).toBeGreaterThan(1_700_000_001);
   });
 
+  test('in words alone is not mistaken for a whole one', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    const body = { kind: 'text', text: 'Yes.' } as const;
+    const whole = await bot.channel.post(post({ nonce: '1-0-0', body }), { signal });
+    slack.fail('chat.postMessage', { error: 'invalid_arguments' }, { status: 500 });
+    const reply = post({ body });
+    await expect(bot.channel.post(reply, { signal })).rejects.toThrow('Slack');
+    await stop(bot);
+    const again = await start({ state });
+    expect(await again.channel.post({ ...reply, attempt: 2 }, { signal })).not.toEqual(whole);
+  });
+
   test('is tried again while its channel moves', async () => {
     const bot = await start();
     slack.fail('chat.postMessage', { error: 'external_channel_migrating' });

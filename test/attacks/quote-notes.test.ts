@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey, parseKey } from '../../src/domain/key.ts';
 import { type ConversationKey, textOf } from '../../src/domain/message.ts';
-import { replyNote, threadNote } from '../../src/util/quote-notes.ts';
+import { replyNote, replyNoteIn, threadNote, threadNoteIn } from '../../src/util/quote-notes.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
@@ -46,6 +46,16 @@ describe('a thread whose first message is deleted', () => {
     expect(texts).toEqual([`${STRUCK}\nis that safe?`, '']);
   });
 
+  it('loses an answer in another script too', async () => {
+    const model = scriptedModel(() => ({ text: '剑鱼很容易猜到' }), { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [model], key: threadOf(HERE, 'm1') });
+    await world.say(`${NOTE}\nis that safe?`, { id: 'm2' });
+    await world.settled();
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
+    const texts = (await world.entries()).map(({ parts }) => textOf(parts));
+    expect(texts).toEqual([`${STRUCK}\nis that safe?`, '']);
+  });
+
   it('keeps other messages that say the same', async () => {
     await using world = await openWorld();
     await world.say('my password is swordfish\nplease keep it', { key: general });
@@ -68,5 +78,20 @@ describe('a reply that quotes what it answers', () => {
     await world.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
     const texts = (await world.entries()).map(({ parts }) => textOf(parts));
     expect(texts).toEqual(['[in reply to (removed)]\nis that safe?', '[in reply to nobody: well]', '']);
+  });
+});
+
+describe('what a text quotes', () => {
+  it('is found below other notes', () => {
+    const quotation = { marked: '> one\n> two', words: 'one\ntwo' };
+    expect(threadNoteIn(`[3 older messages]\n${threadNote('Ada', 'one\ntwo')}\nis that safe?`)).toEqual(quotation);
+    expect(replyNoteIn(`[a note]\n${replyNote('Ada', 'one')}\nyes`)?.words).toBe('Ada: one');
+  });
+
+  it('is not what only looks alike', () => {
+    expect(threadNoteIn('[forwarded]\n> one')).toBeNull();
+    expect(threadNoteIn('[the thread is about this message of Ada]\nno quotation')).toBeNull();
+    expect(replyNoteIn('[in reply to Ada: one')).toBeNull();
+    expect(replyNoteIn('I am [in reply to Ada: one]')).toBeNull();
   });
 });

@@ -74,6 +74,17 @@ describe('a summariser that', () => {
     expect(textOf(entry?.parts ?? [])).toContain(REFUSED);
   });
 
+  it('refuses twice reads the whole a third time', async () => {
+    const model = scriptedModel(refusing(refusals.refuses), { window: 32_000 });
+    await using world = await createWorld({ model, window: 3000 });
+    await talk(world);
+    await runOften(world, 2);
+    expect(await world.conversation()).toMatchObject({ failures: 2, compactedUpto: 0 });
+    model.script = faithful;
+    await runOften(world, 1);
+    expect(await leftOutIn(world)).toEqual([]);
+  });
+
   it('refuses many messages in a row leaves out only those', async () => {
     const model = scriptedModel(
       refusing(() => ({ text: '' })),

@@ -636,3 +636,9 @@ describe('a huge or odd file gets a short answer', () => {
     expect(problemsOf(`${text} = 1`)).toEqual(['config.toml: expected at most 100 tables and lists within each other']);
   });
 });
+
+test('refuses a port that no server can have', () => {
+  const listen = (port: number) => problemsOf(`[operations]\nlisten = "127.0.0.1:${port}"`);
+  expect(listen(65_535)).toEqual([]);
+  expect(listen(65_536)).toEqual([expect.stringContaining('operations.listen: expected')]);
+});

@@ -5,7 +5,7 @@ import { defineTool, type EventOf, silentLog, type TokenCounts } from '../../src
 import { formatCost, formatDollars } from '../../src/costs/format.ts';
 import { createPrices, type PriceOptions } from '../../src/costs/prices.ts';
 import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
-import { faithful, scriptedModel } from './compaction.world.ts';
+import { createWorld, faithful, filler, scriptedModel } from './compaction.world.ts';
 
 const tokens = (over: Partial<TokenCounts> = {}): TokenCounts => ({
   ...{ inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
@@ -126,6 +126,16 @@ describe('the ledger', () => {
     expect(used?.outputTokens).toBeGreaterThan(200);
     expect(used?.costUsd).toBeGreaterThan(0);
     expect((await world.conversation()).calibration).toBeNull();
+  });
+
+  it('estimates calls that a provider does not report', async () => {
+    const input = { summary: 'The walrus sleeps. '.repeat(100) };
+    const unreported = { calls: [{ tool: 'summary_save', input }], inputTokens: 0, outputTokens: 0 };
+    await using world = await createWorld({ model: scriptedModel(() => unreported) });
+    for (let index = 0; index < 12; index += 1) await world.exchange(filler(50, index), filler(50, index + 3));
+    await world.run();
+    const [used] = await world.services.store.journal.usage((await world.conversation()).id);
+    expect(used?.outputTokens).toBeGreaterThan(300);
   });
 
   it('says once why nothing was compacted', async () => {

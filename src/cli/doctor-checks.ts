@@ -185,10 +185,11 @@ async function checkModels(app: App, agent: AgentSettings, options: Asking): Pro
   const own: Finding[] = [];
   for (const [index, wanted] of models.entries()) {
     const label = index === 0 ? `agent ${agent.id}` : `fallback of agent ${agent.id}`;
-    own.push(await checkModel(app, { label, wanted }, options));
+    own.push(await checkModel(app, { ...agent, label, wanted }, options));
   }
   if (model === 'auto' || models.includes(model)) return own;
-  return [...own, await checkModel(app, { label: `summaries of agent ${agent.id}`, wanted: model }, options)];
+  const summariser = { label: `summaries of agent ${agent.id}`, wanted: model, context_window: 'auto' } as const;
+  return [...own, await checkModel(app, summariser, options)];
 }
 
 interface Asking {
@@ -196,9 +197,11 @@ interface Asking {
   readonly offline: boolean;
 }
 
+type Checked = Pick<AgentSettings, 'context_window'> & { readonly label: string; readonly wanted: string };
+
 async function checkModel(
   { services }: App,
-  { label, wanted }: { readonly label: string; readonly wanted: string },
+  { label, wanted, context_window: configured }: Checked,
   { offline }: Asking,
 ): Promise<Finding> {
   try {
@@ -208,7 +211,11 @@ async function checkModel(
     const { windowTokens, tools } = model.traits;
     const window = windowTokens === null ? 'window unknown' : `window ${formatNumber(windowTokens)}`;
     const facts = [window, ...(tools ? [] : ['without tools']), offline ? 'not asked' : 'it answered'];
-    return ok('model', `${label}: ${model.id} (${choice.reason}), ${facts.join(', ')}`);
+    const message = `${label}: ${model.id} (${choice.reason}), ${facts.join(', ')}`;
+    if (configured === 'auto' || configured <= (windowTokens ?? configured)) return ok('model', message);
+    const fixHint = 'Lower context_window, or choose a model with a larger window: the model refuses longer requests.';
+    const beyond = `but context_window is ${formatNumber(configured)}`;
+    return { checkId: 'model', severity: 'warn', message: `${message}, ${beyond}`, fixHint };
   } catch (error) {
     return modelFailure(label, error);
   }

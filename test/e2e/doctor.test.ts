@@ -56,6 +56,20 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^FAIL {2}model: agent main: .*OPENAI_API_KEY.*\n {6}→ Set the key/m);
   });
 
+  test('warns of a window that the model does not have', async () => {
+    using folder = openFolder();
+    writeFileSync(
+      folder.file('config.toml'),
+      '[defaults]\nmodel = "offline:demo"\ncontext_window = 4000\nmax_output_tokens = 400\n',
+    );
+    const { code, of } = await checkup(folder);
+    expect(code).toBe(0);
+    expect(of('model')).toMatchObject({
+      severity: 'warn',
+      message: expect.stringMatching(/window 2,000, it answered, but context_window is 4,000$/u),
+    });
+  });
+
   test('stops at a broken configuration and points to its errors', async () => {
     using folder = openFolder();
     writeFileSync(folder.file('config.toml'), '[defaults]\nmodle = "auto"\n');

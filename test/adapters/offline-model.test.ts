@@ -541,6 +541,15 @@ describe('maintenance', () => {
     }
   });
 
+  test('dates the days of German sentences in German', async () => {
+    const said =
+      'Heute war das Bienenhaus in Mayen offen. Der Chor probt übermorgen in Bonn, Olga kommt morgen nach Köln.';
+    const text = `<transcript-abc>\n[#7 | 2026-03-02 Mon 09:08 | Weiß] ${said}\n</transcript-abc>`;
+    const summary = summaryIn(await partsOf(maintenance('compact', { text })));
+    expect(summary).not.toMatch(/\bon 2026|[Hh]eute|morgen/u);
+    expect(summary).toMatch(/: Am 2026-03-02 war|probt am 2026-03-04/u);
+  });
+
   test('after its calls were taken it ends', async () => {
     const request = maintenance('compact');
     const taken: ModelMessage[] = [
@@ -634,7 +643,7 @@ describe('maintenance', () => {
     ['Ich heiße Grete und komme spät.', 'identity', 'Ada heißt Grete.'],
     ['Ich mag keinen Kaffee.', 'preference', 'Ada mag kein Kaffee.'],
     ['Ich wohne in Köln.', 'fact', 'Ada wohnt in Köln.'],
-    ['Wir haben beschlossen, morgen zu liefern.', 'decision', 'Es wurde beschlossen: on 2026-11-21 zu liefern.'],
+    ['Wir haben beschlossen, morgen zu liefern.', 'decision', 'Es wurde beschlossen: am 2026-11-21 zu liefern.'],
     ['我叫小明。', 'identity', 'Ada的名字是小明。'],
     ['我不喜欢咖啡。', 'preference', 'Ada不喜欢咖啡。'],
     ['我住在上海，天气很好。', 'fact', 'Ada住在上海。'],

@@ -7,10 +7,14 @@ export function withDates(text: string, saidOn: string | null): string {
   const day = date === null ? Number.NaN : Date.parse(`${date[0]}T00:00:00Z`);
   if (Number.isNaN(day)) return text;
   return text
-    .replace(/\bthe day after tomorrow\b|\bübermorgen\b/gi, () => onDate(day, 2))
-    .replace(/\btomorrow\b|(?<!\bguten )\bmorgen\b(?! früh)/gi, () => onDate(day, 1))
-    .replace(/\b(?:today|tonight|heute)\b/gi, () => onDate(day, 0))
-    .replace(/\b(?:yesterday|gestern)\b/gi, () => onDate(day, -1))
+    .replace(/\bthe day after tomorrow\b/gi, () => onDate(day, 2))
+    .replace(/\btomorrow\b/gi, () => onDate(day, 1))
+    .replace(/\b(?:today|tonight)\b/gi, () => onDate(day, 0))
+    .replace(/\byesterday\b/gi, () => onDate(day, -1))
+    .replace(/(?<!\p{L})übermorgen\b/giu, (found) => amDate(found, day, 2))
+    .replace(/(?<!\bguten |\p{L})morgen\b(?! früh)/giu, (found) => amDate(found, day, 1))
+    .replace(/\bheute\b/gi, (found) => amDate(found, day, 0))
+    .replace(/\bgestern\b/gi, (found) => amDate(found, day, -1))
     .replace(/明天/gu, () => isoDate(day, 1))
     .replace(/今天/gu, () => isoDate(day, 0))
     .replace(
@@ -25,6 +29,11 @@ export function withDates(text: string, saidOn: string | null): string {
 
 function onDate(day: number, distance: number): string {
   return `on ${isoDate(day, distance)}`;
+}
+
+/** In German, also at the beginning of a sentence. */
+function amDate(found: string, day: number, distance: number): string {
+  return `${/^\p{Lu}/u.test(found) ? 'Am' : 'am'} ${isoDate(day, distance)}`;
 }
 
 function isoDate(day: number, distance: number): string {

@@ -114,6 +114,14 @@ describe('slash commands', () => {
     expect(bot.sink.commands.at(-1)?.path).toEqual(['memory', 'search']);
   });
 
+  test.each([
+    [{}, '/strata '],
+    [{ command_prefix: 'helper' }, '/helper '],
+  ])('are named as people type them here: %j', async (table, prefix) => {
+    await start(table);
+    expect(bot.channel.traits.commandPrefix).toBe(prefix);
+  });
+
   test('are answered privately, with the person’s rights and place', async () => {
     await start();
     slack.slash('memory search green tea');
@@ -515,6 +523,7 @@ describe('the App Home', () => {
     await until('the next page', () => bot.sink.commands.some(({ options }) => options['page'] === '2'));
     pressHome(sealedOf(view, 'Search'));
     const form = await formWith('plain_text_input');
+    expect(form).toMatchObject({ submit: { text: 'Search' } });
     const before = slack.callsOf('views.publish').length;
     const forms = slack.callsOf('views.open').length;
     submit(form, { query: { query: { value: 'tea' } } });
@@ -526,9 +535,9 @@ describe('the App Home', () => {
     expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'list'] });
 
     pressHome(sealedOf(view, 'Edit'));
-    submit(await formWith('plain_text_input', '"title":{"type":"plain_text","text":"/memory edit"}'), {
-      text: { text: { value: 'Ada drinks coffee' } },
-    });
+    const edit = await formWith('plain_text_input', '"title":{"type":"plain_text","text":"/memory edit"}');
+    expect(edit).toMatchObject({ submit: { text: 'Save' } });
+    submit(edit, { text: { text: { value: 'Ada drinks coffee' } } });
     await until('it is corrected', () => bot.sink.commands.some(({ path }) => path[1] === 'edit'));
     pressHome(sealedOf(view, 'Take a copy'));
     await until('it is sent', () => slack.uploads.some(({ name }) => name === 'copy.json'));

@@ -166,3 +166,40 @@ describe('frames that no server should send', () => {
     120_000,
   );
 });
+
+describe('a server with odd ways', () => {
+  test.each(['not a url', 'ws://127.0.0.1:1/', 'http://127.0.0.1:1/', '', null, 7])(
+    'is found again though it names the address %s',
+    async (address) => {
+      double.world.ready = { resume_gateway_url: address };
+      await opened.channel.start(opened.sink);
+      double.gateway.drop();
+      await until('the other connection', () => double.gateway.resumes.length === 1, 60_000);
+      await isWell();
+    },
+    120_000,
+  );
+
+  test('is left alone ever longer in a storm of reconnects', async () => {
+    double.gateway.state.storm = 7;
+    await opened.channel.start(opened.sink);
+    await until('the storm is over', () => double.gateway.state.storm === 0, 60_000);
+    await isWell();
+    const lines = opened.log.lines.filter(({ message }) => message.startsWith('The connection'));
+    const pauses = lines.map(({ fields }) => Number(fields['nextTryInMs']));
+    expect(pauses).toHaveLength(7);
+    expect(pauses.at(-1)).toBeGreaterThanOrEqual(6_000);
+    expect(double.gateway.identifies).toHaveLength(1);
+  }, 120_000);
+
+  test('is identified with rarely though it forgets each session', async () => {
+    await opened.channel.start(opened.sink);
+    for (let round = 2; round <= 5; round += 1) {
+      double.gateway.invalidate();
+      await until('a new session', () => double.gateway.identifies.length === round, 60_000);
+    }
+    await isWell();
+    const lines = opened.log.lines.filter(({ message }) => message.startsWith('The connection'));
+    for (const { fields } of lines) expect(Number(fields['nextTryInMs'])).toBeGreaterThanOrEqual(1_000);
+  }, 120_000);
+});

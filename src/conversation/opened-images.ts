@@ -7,8 +7,8 @@ export interface OpenedImages {
   /** What a tool call gets to show images; nothing if the model sees none. */
   listenerFor(callId: string): Pick<ToolContext, 'onImages'>;
   after(steps: readonly ModelMessage[]): readonly ModelMessage[];
-  /** Shows none of these calls any more. */
-  close(callIds: readonly string[]): void;
+  /** Shows nothing of this call any more. */
+  close(callId: string): void;
 }
 
 export function createOpenedImages(traits: Pick<ModelTraits, 'images'>): OpenedImages {
@@ -27,8 +27,6 @@ export function createOpenedImages(traits: Pick<ModelTraits, 'images'>): OpenedI
         if (message.role !== 'tool') return [message];
         return [message, ...message.results.flatMap(({ callId }) => opened.get(callId) ?? [])];
       }),
-    close(callIds) {
-      for (const callId of callIds) opened.delete(callId);
-    },
+    close: (callId) => void opened.delete(callId),
   };
 }

@@ -39,6 +39,8 @@ interface RefusedTurn {
   readonly askSeq: number;
 }
 
+type Needs = Parameters<typeof createFixedPrefixBuilder>[0] & Pick<Services, 'events'>;
+
 /** Conversations whose refused messages are remembered. */
 const MAX_REMEMBERED = 500;
 
@@ -48,7 +50,7 @@ interface Remembered extends Pick<LeftOut, 'beforeSeq' | 'summaries'> {
 }
 
 /** One for all conversations of a process, so that later turns do not pay for a call that is refused. */
-export function createRefusedPasts(services: Pick<Services, 'prompts' | 'agents' | 'events'>): RefusedPasts {
+export function createRefusedPasts(services: Needs): RefusedPasts {
   const remembered = createRecentMap<number, Remembered>(MAX_REMEMBERED);
   let prefixes: FixedPrefixBuilder | null = null;
   const without = (assembly: Assembly, leftOut: LeftOut): Assembly | null => {
@@ -128,7 +130,6 @@ function markOf(
   const changed = tail
     .filter((entry) => viewKey(entry) < beforeSeq && isChanged(entry))
     .map(({ seq, editedAt, redactedAt }) => [seq, editedAt, redactedAt]);
-  const { compactedUpto, contextFrom } = conversation;
   const ids = summaries ? stack.map(({ id }) => id) : [];
-  return hash('sha1', JSON.stringify([modelId, compactedUpto, contextFrom, ids, changed]), 'base64url');
+  return hash('sha1', JSON.stringify([modelId, conversation.compactedUpto, ids, changed]), 'base64url');
 }

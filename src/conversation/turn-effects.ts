@@ -2,7 +2,7 @@ import { fittedOf } from '../context/fit.ts';
 import type { RecordedRequest } from '../context/record-request.ts';
 import { askerOf } from '../costs/usage.ts';
 import { StrataError } from '../domain/errors.ts';
-import type { Author, MemoryId } from '../domain/message.ts';
+import type { Author, MemoryId, ToolResultPart } from '../domain/message.ts';
 import type { NewBlob } from '../ports/blob-store.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextEngine, FinishedTurn } from '../ports/engine.ts';
@@ -97,8 +97,8 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     },
     makeRoom: () => makeRoom(engine, { profile, newest, clock: parts.services.clock }, state),
     leaveOut: () => (state.assembly === null ? 'unable' : past.refused(state.assembly)),
-    withhold(callIds) {
-      images.close(callIds);
+    withhold(results) {
+      leaveNothing(results, { images, blobs });
       past.withheld();
     },
     usage: () => state.usage,
@@ -122,6 +122,16 @@ async function makeRoom(
   const result = await engine.compact({ ...request, now: clock.now() });
   state.snapshot = result.snapshot;
   return result.compacted;
+}
+
+function leaveNothing(
+  results: readonly ToolResultPart[],
+  { images, blobs }: Pick<ToolParts, 'images' | 'blobs'>,
+): void {
+  for (const { callId, blob } of results) {
+    images.close(callId);
+    if (blob !== null) blobs.drop(blob.id);
+  }
 }
 
 interface ToolParts {

@@ -28,8 +28,8 @@ export interface TurnOptions {
    * leave out. `unable`: the engine does not tell what its request consists of.
    */
   leaveOut(): 'less' | 'nothing' | 'unable';
-  /** The results of these calls are not sent, nor what came with them. */
-  withhold(callIds: readonly string[]): void;
+  /** Nothing of these results is sent or stored, nor what came with them. */
+  withhold(results: readonly ToolResultPart[]): void;
   callTool(call: ToolCall): Promise<ToolResultPart>;
   /** Combines the time limit of one call and the end of the turn in one signal; disposed when the call ends. */
   limitCall(): Limit;
@@ -159,7 +159,7 @@ function leavesOut(options: TurnOptions, done: TurnStep[], error: ModelError): b
   const last = done.at(-1);
   if (last?.results.some(({ text }) => text !== REFUSED_RESULT)) {
     done[done.length - 1] = { ...last, results: last.results.map(withheld) };
-    options.withhold(last.results.map(({ callId }) => callId));
+    options.withhold(last.results);
     return true;
   }
   const left = options.leaveOut();

@@ -7,6 +7,8 @@ import type { NewBlob } from '../ports/blob-store.ts';
  */
 export interface TurnBlobs {
   add(blob: NewBlob): void;
+  /** The result is not stored after all. */
+  drop(id: BlobId): void;
   /** The whole text, also of the turn that opened this child; null if it is not of this turn. */
   find(id: BlobId): string | null;
   all(): readonly NewBlob[];
@@ -16,6 +18,7 @@ export function createTurnBlobs(outer?: Pick<TurnBlobs, 'find'>): TurnBlobs {
   const own = new Map<BlobId, NewBlob>();
   return {
     add: (blob) => void own.set(blob.id, blob),
+    drop: (id) => void own.delete(id),
     find: (id) => own.get(id)?.text ?? outer?.find(id) ?? null,
     all: () => [...own.values()],
   };

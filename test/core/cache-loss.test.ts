@@ -106,6 +106,19 @@ describe('a request', () => {
     expect(causesIn(world)).toEqual([cause]);
   });
 
+  it('says that a refused head was left out', async () => {
+    let isRefused = false;
+    const script: Script = ({ messages }) => {
+      if (!isRefused || messages.length < 5) return { text: 'Yes.' };
+      throw new ModelError({ model: 'test:chat', reason: 'refused', detail: 'flagged' });
+    };
+    await using world = await createWorld({}, script);
+    await talk(world, 4);
+    isRefused = true;
+    await talk(world, 2);
+    expect(causesIn(world)).toEqual(['shortened']);
+  });
+
   it('says that instructions changed', async () => {
     await using world = await createWorld();
     await talk(world, 2);

@@ -17,6 +17,7 @@ const REFUSED = 'the quince recipe';
 const refusals = {
   refuses: () => ({ text: "I'm sorry, but I can't help with that." }),
   filters: () => ({ text: 'They talked', finish: 'filtered' }),
+  'ends the request of': () => ({ finish: 'refused' }),
   'answers 400 to': () => {
     throw new ModelError({ model: 'test:summariser', reason: 'fatal', detail: 'the prompt was flagged' });
   },
@@ -56,6 +57,15 @@ async function remembered(world: World): Promise<readonly string[]> {
 }
 
 describe('a summariser that', () => {
+  it('refuses a request is not asked the same twice', async () => {
+    const model = scriptedModel(() => ({ finish: 'refused' }), { window: 32_000 });
+    await using world = await createWorld({ model, window: 3000 });
+    await talk(world);
+    await world.run();
+    expect(model.requests).toHaveLength(1);
+    expect((await world.conversation()).lastError).toContain('content filter');
+  });
+
   it.each(Object.entries(refusals))('%s one message summarises the others', async (_, refuse) => {
     await using world = await createWorld({ model: scriptedModel(refusing(refuse), { window: 32_000 }), window: 3000 });
     await talk(world);

@@ -159,6 +159,71 @@ describe('a refused request', () => {
     expect(chat.requests.length - again).toBe(1);
   });
 
+  it('leaves out what was recalled if that is the cause', async () => {
+    await using talk = await open(filtering());
+    await talk.ask('Hello.');
+    await talk.world.command('memory remember', { text: `Ada loves ${POISON}.` });
+    const next = await talk.ask('What does Ada love?');
+    expect([next.count, next.post]).toEqual([2, expect.stringMatching(/^Answer/)]);
+    expect(said(next.sent)).toMatch(/\d{4}-\d\d-\d\d/);
+    await expectExact(talk.world, next.sent);
+  });
+
+  it('is tried as a whole again after a reset', async () => {
+    await using talk = await open(filtering());
+    await talk.ask(`Tell me ${POISON}.`);
+    await talk.ask('How are you?');
+    await talk.world.command('reset');
+    await talk.ask('Hello again.');
+    const next = await talk.ask('And now?');
+    expect([next.count, refusalsIn(talk.world).length]).toEqual([1, 1]);
+    expect(said(next.sent)).toContain('Hello again.');
+  });
+
+  it('is tried as a whole again after a compaction', async () => {
+    const long = filtering((_, { count }) => ({ text: `Answer ${count}. ${filler(60, count)}` }));
+    const summariser = scriptedModel(faithful, { id: 'test:free', window: 32_000 });
+    const model = scriptedModel(long, { id: 'test:chat' });
+    const agent = { context_window: 3000, compaction: { model: 'test:free' } };
+    await using world = await createBotWorld({ models: [model, summariser], agent });
+    const ask = async (text: string) => {
+      await world.say(text);
+      await world.settled();
+    };
+    await ask(`Tell me ${POISON}. ${filler(60, 1)}`);
+    const isCompacted = async () => (await world.conversation()).compactedUpto > 1;
+    for (let index = 0; index < 30 && !(await isCompacted()); index += 1) {
+      await ask(filler(60, index));
+      await world.clock.advance(60_000);
+    }
+    expect(await isCompacted()).toBe(true);
+    const before = refusalsIn(world).length;
+    await ask('And now?');
+    expect(posts(world).at(-1)).toMatch(/^Answer/);
+    expect(said(model.requests.at(-1) as ModelRequest)).toContain('People talked about the river');
+    expect(refusalsIn(world).length).toBe(before);
+  });
+
+  it('is reported once, however many steps the turn has', async () => {
+    const step = defineTool({ name: 'step', description: 'Goes on', input: z.object({}), run: async () => 'Done.' });
+    const script = filtering(({ messages }) => {
+      const steps = messages.filter(({ role }) => role === 'tool').length;
+      return steps % 3 === 2 ? { text: 'Ready.' } : { calls: [{ tool: 'step', input: {} }] };
+    });
+    await using talk = await open(script, { tools: [step], agent: { tools: ['step'] } });
+    await talk.ask(`Tell me ${POISON}.`);
+    const next = await talk.ask('Go on.');
+    expect([next.count, next.post]).toEqual([4, 'Ready.']);
+    expect(refusalsIn(talk.world)).toMatchObject([{ leftOut: 'messages', refusals: 1 }]);
+  });
+
+  it('passes through the hooks of plugins', async () => {
+    await using talk = await open(filtering(), { hooks: [{ model: async (_, next) => await next() }] });
+    await talk.ask(`Tell me ${POISON}.`);
+    const next = await talk.ask('How are you?');
+    expect([next.count, next.post]).toEqual([2, expect.stringMatching(/^Answer/)]);
+  });
+
   it('is counted if the provider reports its tokens', async () => {
     const refusal = (): Said => ({ finish: 'refused', inputTokens: 77, outputTokens: 0 });
     await using talk = await open(filtering(undefined, refusal));
@@ -171,8 +236,11 @@ describe('a refused request', () => {
   });
 
   it('is not tried again once people saw a text', async () => {
-    await using talk = await open(async () => ({ text: 'Half an ans', finish: 'refused' }));
-    const { count, post } = await talk.ask('Hello?');
+    let isRefused = false;
+    await using talk = await open(() => (isRefused ? { text: 'Half an ans', finish: 'refused' } : { text: 'Hello.' }));
+    await talk.ask('Hello.');
+    isRefused = true;
+    const { count, post } = await talk.ask('How are you?');
     expect([count, post]).toEqual([1, expect.stringContaining('content filter')]);
   });
 
@@ -247,6 +315,52 @@ describe('a refused result of a tool', () => {
     expect(JSON.stringify(await talk.world.entries())).not.toContain(POISON);
     expect(refusalsIn(talk.world)).toMatchObject([{ leftOut: 'results' }, { leftOut: 'results' }]);
     await expectExact(talk.world, next.sent);
+  });
+});
+
+describe('what comes with a refused result', () => {
+  const hasResult = (request: ModelRequest) => request.messages.at(-1)?.role !== 'user';
+
+  it('is not kept in the blob store', async () => {
+    const read = defineTool({
+      name: 'read',
+      description: 'Reads a page',
+      input: z.object({}),
+      run: async () => `${POISON} ${'page '.repeat(4000)}`,
+    });
+    const script = filtering((request) =>
+      hasResult(request) ? { text: 'I see.' } : { calls: [{ tool: 'read', input: {} }] },
+    );
+    await using talk = await open(script, { tools: [read], agent: { tools: ['read'] } });
+    expect((await talk.ask('Read it.')).post).toBe('I see.');
+    const { id } = await talk.world.conversation();
+    expect(await talk.world.bot.services.store.blobs.list(id, { since: 0, limit: 10, after: null })).toEqual([]);
+  });
+
+  it('is no image that a tool opened', async () => {
+    const reference = 'https://example.com/map.png';
+    const picture = { kind: 'attachment', name: 'map.png', mediaType: 'image/png', sizeBytes: 3, reference } as const;
+    let isRefused = false;
+    const model = scriptedModel(
+      (request) => {
+        const isShown = JSON.stringify(request.messages).includes(reference);
+        if (isRefused && isShown) return refuse();
+        const isAsked = isRefused && request.messages.at(-1)?.role === 'user';
+        return isAsked ? { calls: [{ tool: 'message_open', input: { message: 1 } }] } : { text: 'I see.' };
+      },
+      { id: 'test:chat' },
+    );
+    const seeing = Object.assign(model, { traits: { windowTokens: 16_000, tools: true, images: true } });
+    const agent = { context_window: 16_000, tools: ['message_open'] };
+    await using world = await createBotWorld({ models: [seeing], agent });
+    await world.say('What is this?', { attachments: [picture] });
+    await world.settled();
+    isRefused = true;
+    await world.say('Look again.');
+    await world.settled();
+    expect(posts(world)).toEqual(['I see.', 'I see.']);
+    expect(refusalsIn(world)).toMatchObject([{ leftOut: 'results', refusals: 1 }]);
+    await expectExact(world, model.requests.at(-1) as ModelRequest);
   });
 });
 

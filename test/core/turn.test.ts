@@ -62,7 +62,7 @@ function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptio
       seen.left += 1;
       return seen.left <= 2 ? 'less' : 'nothing';
     },
-    withhold: (callIds) => seen.withheld.push(...callIds),
+    withhold: (results) => seen.withheld.push(...results.map(({ text }) => text)),
     async callTool(call) {
       seen.ran.push(call);
       return result(call);
@@ -157,6 +157,42 @@ describe('a turn', () => {
     const { parts, requests } = setUp([failure('overflow'), text('never asked')], { makeRoom: async () => false });
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'overflow' });
     expect(requests).toHaveLength(1);
+  });
+
+  it('leaves out more after a refusal, twice', async () => {
+    const { parts, seen, requests } = setUp([failure('refused'), failure('refused'), text('there')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'there' });
+    expect([seen.left, seen.withheld]).toEqual([2, []]);
+    const lost = setUp(
+      Array.from({ length: 4 }, () => failure('refused')),
+      { leaveOut: () => 'less' },
+    );
+    expect(await runTurn(lost.parts, 't1')).toMatchObject({ kind: 'failed', reason: 'refused' });
+    expect([requests.length, lost.requests.length]).toEqual([3, 3]);
+  });
+
+  it('does not ask again with nothing to leave out', async () => {
+    const { parts, requests } = setUp([failure('refused'), text('never asked')], { leaveOut: () => 'nothing' });
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'refused' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('pauses for a busy provider after refusals, too', async () => {
+    const script = [failure('refused'), failure('refused'), failure('transient'), failure('transient'), text('there')];
+    const { parts, seen } = setUp(script);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered' });
+    expect(seen.pauses).toEqual([1000, 2000]);
+  });
+
+  it('withholds the newest results before anything else', async () => {
+    const script = [calls('a'), calls('b', 'c'), failure('refused'), failure('refused'), text('there')];
+    const { parts, seen } = setUp(script);
+    const outcome = await runTurn(parts, 't1');
+    expect(outcome).toMatchObject({ kind: 'answered', text: 'there' });
+    const shown = outcome.steps.map(({ results }) => results.map(({ text, isError }) => [text.slice(0, 5), isError]));
+    const left = ['[Syst', true];
+    expect(shown).toEqual([[['ran a', false]], [left, left]]);
+    expect([seen.withheld, seen.left, seen.ran.length]).toEqual([['ran b', 'ran c'], 1, 3]);
   });
 
   it('waits twice for a busy provider, as it asks', async () => {

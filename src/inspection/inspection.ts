@@ -101,7 +101,7 @@ export function createInspection({ services: given, configRows }: InspectionHost
       reply: (query) => replyView(services, query),
       rerun: (query) => reruns.run(query),
       context: (query) => contextView(services, query),
-      whatIf: (query) => trials.run(() => whatIfView(services, query)),
+      whatIf: (query) => trials.run(query.viewer.name, () => whatIfView(services, query)),
     },
     memories: {
       list: (query) => memoriesView(services, query),

@@ -3,28 +3,32 @@ import { yieldToEventLoop } from '../util/event-loop.ts';
 import { createLanes } from '../util/lanes.ts';
 
 export interface Trials {
-  /** Throws `INSPECTOR_BUSY` while too many wait. */
-  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Throws `INSPECTOR_BUSY` while too many wait, or too many of this viewer. */
+  run<Result>(viewer: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 /** One for each of many people who move a slider. */
 const MAX_WAITING = 50;
+/** Of one viewer, so that others can try settings, too. */
+const MAX_OWN = 25;
 
 /** Runs one at a time, and the bot gets a turn before each. */
 export function createTrials(): Trials {
   const lanes = createLanes();
-  let waiting = 0;
+  const waiting: string[] = [];
   return {
-    async run(work) {
-      if (waiting >= MAX_WAITING) throw new StrataError('INSPECTOR_BUSY', { waiting });
-      waiting += 1;
+    async run(viewer, work) {
+      const own = waiting.filter((other) => other === viewer).length;
+      if (waiting.length >= MAX_WAITING || own >= MAX_OWN)
+        throw new StrataError('INSPECTOR_BUSY', { waiting: waiting.length });
+      waiting.push(viewer);
       try {
         return await lanes.run(['what-if'], async () => {
           await yieldToEventLoop();
           return await work();
         });
       } finally {
-        waiting -= 1;
+        waiting.splice(waiting.indexOf(viewer), 1);
       }
     },
   };

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,15 @@ describe('blanking the unused space of a database file', () => {
     expect(contentsOf(again, ['long'])).toEqual(before);
     expect(again.pragma('integrity_check', { simple: true })).toBe('ok');
     again.close();
+  });
+
+  it('takes little memory for a small or shrunk file', async () => {
+    await churn(path, 1);
+    const descriptor = openSync(path, 'r+');
+    const before = process.memoryUsage().arrayBuffers;
+    expect([wipeUnused(descriptor, 0), wipeUnused(descriptor, 32 * 1024 * 1024)]).toEqual([null, null]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * fstatSync(descriptor).size);
+    closeSync(descriptor);
   });
 });
 

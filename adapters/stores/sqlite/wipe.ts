@@ -34,7 +34,7 @@ export function wipeUnused(descriptor: number, offset: number): number | null {
   const reservedBytes = header[20] ?? 0;
   const { size } = fstatSync(descriptor);
   if (size / pageBytes >= AMBIGUOUS_PAGES) return null;
-  const bytes = read(descriptor, offset, STEP_BYTES);
+  const bytes = read(descriptor, offset, Math.max(0, Math.min(STEP_BYTES, size - offset)));
   for (let start = 0; start + pageBytes <= bytes.length; start += pageBytes) {
     const page = bytes.subarray(start, start + pageBytes);
     const isFirst = offset + start === 0;

@@ -444,6 +444,23 @@ describe('while the model works', () => {
     expect(slack.posted(GENERAL)[0]?.['text']).toBe('Whole.');
   });
 
+  test('a greeting before a lost stream is no draft', async () => {
+    const bot = await start({ table: { ...streaming, surface: 'classic' } });
+    const { ts } = slack.store(DIRECT, ADA, 'New chat');
+    const thread = { user_id: ADA, channel_id: DIRECT, thread_ts: ts, context: {} };
+    slack.emit({ type: 'assistant_thread_started', assistant_thread: thread });
+    await until('it greets', () => slack.posted(DIRECT).length === 1);
+    slack.say(DIRECT, ADA, 'Tell me a story', { thread_ts: ts });
+    const { conversation } = await until('it arrives', () => bot.sink.messages[0]);
+    slack.fail('chat.startStream', { lost: true });
+    bot.channel.show(conversation, { kind: 'draft', text: 'Once' });
+    await until('it streams', () => slack.posted(DIRECT).length === 2);
+    await bot.channel.post(post({ conversation, body: { kind: 'text', text: 'Whole.' } }), { signal });
+    await until('the draft is gone', () => slack.callsOf('chat.delete').length > 0);
+    await delay(200);
+    expect(slack.posted(DIRECT).map(({ text }) => text)).toEqual([expect.stringContaining('Hello'), 'Whole.']);
+  });
+
   test('a streamed message that is gone is posted again', async () => {
     const bot = await start({ table: streaming });
     const conversation = await ask(bot);

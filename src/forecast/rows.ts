@@ -25,7 +25,7 @@ export const FORECAST_ROWS: readonly ForecastRow[] = [
     textOf: ({ evidence: { messages, inView } }) =>
       messages === 0 ? 'nothing asked' : `${formatPercent(inView / messages)} of ${formatNumber(messages)}`,
   },
-  amount('Replies', ({ requests }) => requests),
+  amount('Calls for replies', ({ requests }) => requests),
   amount('Input of replies', ({ inputTokens }) => inputTokens),
   amount('From the cache', ({ cachedTokens }) => cachedTokens),
   amount('Cache breaks', ({ cacheBreaks }) => cacheBreaks),

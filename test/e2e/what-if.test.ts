@@ -99,6 +99,7 @@ describe('strata what-if', () => {
     const { stdout } = await folder.run(['what-if', ...HERE, '--try', 'engine=sliding']);
     expect(stdout).toMatch(/^ +NOW +engine=sliding\nEngine +stacked +sliding\n/);
     expect(stdout).toMatch(/^Compactions +\d+ +0$/m);
+    expect(stdout).toMatch(/^Calls for replies +\d+ +\d+$/m);
     expect(stdout).toMatch(/^Evidence in view +\d+\s% of (\d+) +\d+\s% of \1$/m);
     const { questions = 0, messages = 0, inView = 0 } = narrow?.evidence ?? {};
     expect(questions).toBe(6);

@@ -12,6 +12,7 @@ import { inParallel } from '../util/in-parallel.ts';
 import type { Limit } from '../util/limit.ts';
 import { cleanText } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
+import { draftWithoutLabel, withoutOwnLabel } from './own-label.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
@@ -75,7 +76,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     while (steps.length < options.maxSteps) {
       const { step, assembly } = await callModel(options, steps);
       // The next step reads exactly what will be stored.
-      const text = cleanText(step.text).trim();
+      const text = withoutOwnLabel(cleanText(step.text).trim());
       if (step.calls.length === 0) {
         if (text !== '') return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
         return { kind: 'failed', ...unanswered(step.finish), steps };
@@ -125,7 +126,8 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
       const onText = (text: string) => {
         if (limit.signal.aborted) return;
         shown = true;
-        options.onDraft(text);
+        const draft = draftWithoutLabel(text);
+        if (draft !== '') options.onDraft(draft);
       };
       const step = await withinLimit(limit.signal, options.modelId, (signal) =>
         options.ask(request, { signal, onText }),

@@ -195,6 +195,22 @@ describe('open', () => {
     });
   });
 
+  test('Ollama behind its compatible interface has its own window', async () => {
+    let isLoaded = false;
+    await using server = await serve(({ url }, response) => {
+      const models = isLoaded ? [{ name: 'm:latest', context_length: 8192 }] : [];
+      if (url === '/v1/models') response.end(JSON.stringify({ data: [{ id: 'm', owned_by: 'library' }] }));
+      else response.end(JSON.stringify(url === '/api/ps' ? { models } : { parameters: 'num_ctx 6000' }));
+    });
+    const warned: unknown[] = [];
+    const log = { ...silentLog, warn: (...told: unknown[]) => void warned.push(told) };
+    const provider = models({ providers: { mine: { baseUrl: `${server.url}/v1` } }, log });
+    expect((await provider.open('mine:m')).traits.windowTokens).toBe(6000);
+    isLoaded = true;
+    for (let time = 0; time < 2; time += 1) expect((await provider.open('mine:m')).traits.windowTokens).toBe(8192);
+    expect(warned).toEqual([['model.window', { model: 'mine:m', remark: expect.stringContaining('use ollama:m') }]]);
+  });
+
   test('auto takes an Ollama model with chat and tools', async () => {
     await using server = await serve(ollama);
     const choice = await models({ environment: { OLLAMA_HOST: server.url } }).choose();

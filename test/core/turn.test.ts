@@ -109,6 +109,12 @@ function assembly(steps: readonly ModelMessage[]): Assembly {
 const failure = (reason: ModelError['reason'], retryAfterMs: number | null = null) =>
   new ModelError({ model: 'test:script', reason, detail: 'scripted' }, { retryAfterMs });
 
+it('a label before the answer is left out', async () => {
+  const { parts, seen } = setUp([text('[#12 | 2026-11-20 Fri 10:00 | <you>] Hello')]);
+  expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'Hello' });
+  expect(seen.drafts).toEqual(['Hello']);
+});
+
 describe('a turn', () => {
   it('ends with the text of a step without calls', async () => {
     const { parts, seen } = setUp([text('  hello ')]);

@@ -107,6 +107,9 @@ async function openModel(
     const reason = `${new URL(connection.baseUrl).origin} does not have this model; \`${name} pull ${model}\` fetches it`;
     throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
   }
+  const { remark, answered } = opened.probe ?? {};
+  // A server that has not loaded the model is asked again.
+  if (remark !== undefined && answered === true) options.log.warn('model.window', { model: modelId, remark });
   const { createSdkModel } = await import('./stream.ts');
   const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;
   const traits = { ...opened.traits, windowTokens };

@@ -10,6 +10,8 @@ export interface Probe {
   readonly windowTokens: number | null;
   readonly tools: boolean | null;
   readonly images: boolean | null;
+  /** What the operator should know. */
+  readonly remark?: string;
 }
 
 export interface Asker {
@@ -24,6 +26,7 @@ const tokens = z.int().positive().nullish().catch(null);
 
 const listed = z.object({
   id: z.string(),
+  owned_by: z.string().nullish().catch(null),
   max_model_len: tokens,
   context_length: tokens,
   context_window: tokens,
@@ -55,13 +58,47 @@ export async function askCompatible(
   const found = modelList.safeParse(answer.body).data?.find((one) => one?.id === model);
   if (found === undefined || found === null) return SILENT;
   const { max_model_len, context_length, context_window, max_context_length, meta, capabilities } = found;
+  const windowTokens = max_model_len ?? meta?.n_ctx ?? context_length ?? context_window ?? max_context_length ?? null;
+  const served =
+    windowTokens === null && found.owned_by === OLLAMA_OWNER ? await askServed(connection, model, asker) : {};
   return {
     answered: true,
     known: true,
-    windowTokens: max_model_len ?? meta?.n_ctx ?? context_length ?? context_window ?? max_context_length ?? null,
+    windowTokens,
     tools: found.supported_parameters?.includes('tools') ?? capabilities?.function_calling ?? null,
     images: found.architecture?.input_modalities.includes('image') ?? capabilities?.vision ?? null,
+    ...served,
   };
+}
+
+/** How Ollama marks its models in the compatible interface. */
+const OLLAMA_OWNER = 'library';
+/** What it uses if nothing else is set and there is little memory. */
+const OLLAMA_SERVED_TOKENS = 4096;
+const running = z.object({ models: z.array(z.object({ name: z.string(), context_length: tokens })) });
+
+/**
+ * Ollama's compatible interface takes no window, and cuts the beginning off longer prompts without saying so. Its window
+ * is only known while the model is loaded.
+ */
+async function askServed(
+  { baseUrl }: { readonly baseUrl: string },
+  model: string,
+  asker: Asker,
+): Promise<Pick<Probe, 'answered' | 'windowTokens' | 'remark'>> {
+  const host = baseUrl.replace(/\/v1$/, '');
+  const shown = ask(asker, `${host}/api/show`, { method: 'POST', body: JSON.stringify({ model }) });
+  const listed = running.safeParse((await ask(asker, `${host}/api/ps`, {}))?.body).data;
+  const loaded = listed?.models.find(({ name }) => name === model || name === `${model}:latest`);
+  const set = ollamaModel.safeParse((await shown)?.body).data?.parameters ?? '';
+  const windowTokens = loaded?.context_length ?? numCtxIn(set) ?? OLLAMA_SERVED_TOKENS;
+  const remark = `Ollama cuts prompts to ${windowTokens} tokens here; use ollama:${model}, or set OLLAMA_CONTEXT_LENGTH of Ollama`;
+  return { answered: loaded !== undefined, windowTokens, remark };
+}
+
+function numCtxIn(parameters: string): number | null {
+  const set = /^num_ctx\s+(\d+)/m.exec(parameters)?.[1];
+  return set === undefined ? null : Number(set);
 }
 
 const ollamaModel = z.object({
@@ -87,12 +124,11 @@ export async function askOllama(
   if (answer.status !== 200 || !shown.success) return { ...SILENT, known: !isMissing(answer), chats: false };
   const { model_info, parameters, capabilities } = shown.data;
   const largest = Object.entries(model_info).find(([key]) => key.endsWith('.context_length'))?.[1];
-  const set = /^num_ctx\s+(\d+)/m.exec(parameters)?.[1];
+  const set = numCtxIn(parameters);
   return {
     answered: true,
     known: true,
-    windowTokens:
-      set === undefined ? Math.min(Number(largest) || OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS) : Number(set),
+    windowTokens: set ?? Math.min(Number(largest) || OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS),
     tools: capabilities?.includes('tools') ?? null,
     images: capabilities?.includes('vision') ?? null,
     chats: capabilities?.includes('completion') ?? true,

@@ -1,0 +1,23 @@
+/** A label of ours, as in `[#12 | 2026-11-20 Fri 10:00 | Ada] `, or the role of the model. */
+const LABEL = /^\s{0,8}\[#\d{1,12} \| [^|\]\n]{1,40} \| [^\]\n]{1,160}\]\s{0,4}/;
+const ROLE = /^\s{0,8}(?:assistant|<you>):\s{1,4}/i;
+const BEGUN = /^\s{0,8}\[(?:#[^\]\n]{0,220})?$/;
+/** Somebody else speaks in it, so it is a dialogue that somebody asked for. */
+const DIALOGUE = /^(?:user|human|system|assistant|<\w{1,20}>):/im;
+
+/** The answer without a label before it: models imitate the labels of the messages that they read. */
+export function withoutOwnLabel(answer: string): string {
+  const label = LABEL.exec(answer)?.[0];
+  if (label !== undefined) return answer.slice(label.length);
+  const role = ROLE.exec(answer)?.[0];
+  if (role === undefined) return answer;
+  const rest = answer.slice(role.length);
+  return DIALOGUE.test(rest) ? answer : rest;
+}
+
+/** The same while it is written; empty until it is clear whether it begins with a label. */
+export function draftWithoutLabel(draft: string): string {
+  if (BEGUN.test(draft)) return '';
+  const label = (LABEL.exec(draft) ?? ROLE.exec(draft))?.[0] ?? '';
+  return draft.slice(label.length);
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { draftWithoutLabel, withoutOwnLabel } from '../../src/conversation/own-label.ts';
+
+describe('a label before an answer', () => {
+  it.each([
+    ['[#12 | 2026-11-20 Fri 10:00 | Ada] Hello', 'Hello'],
+    ['[#12 | 2026-11-20 Fri 10:00 | <you> | reply to #9]\nHello', 'Hello'],
+    ['assistant: Hello', 'Hello'],
+    ['Assistant: Hello', 'Hello'],
+    ['<you>: Hello', 'Hello'],
+  ])('%j is left out', (answer, said) => {
+    expect(withoutOwnLabel(answer)).toBe(said);
+    const drafts = Array.from(answer, (_, at) => draftWithoutLabel(answer.slice(0, at + 1)));
+    expect(drafts.at(-1)).toBe(said);
+    expect(drafts.some((draft) => draft.includes('[#'))).toBe(false);
+  });
+
+  it.each([
+    'Assistant: How can I help?\nUser: I am lost.\nAssistant: Tell me more.',
+    '[#12] is the first issue.',
+    '[1, 2] is a list',
+    'The label was `[#12 | 2026-11-20 Fri 10:00 | Ada]`.',
+    'Assistants: Ada and Ben',
+    '```\n[#12 | 2026-11-20 Fri 10:00 | Ada] Hello\n```',
+  ])('%j is kept', (answer) => {
+    expect(withoutOwnLabel(answer)).toBe(answer);
+  });
+});

@@ -37,6 +37,9 @@ import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
+/** Compiles each prompt once for all worlds. */
+const prompts = createPromptLibrary();
+
 /** What a scripted model says in one step. */
 export interface Said {
   readonly text?: string;
@@ -268,7 +271,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     agents: { agentFor: () => agent, agent: (id) => (id === agent.id ? agent : null), list: () => [agent] },
     prices: createPrices({}, silent),
     reranker: null,
-    prompts: createPromptLibrary(),
+    prompts,
     hooks: createHookRunner(options.hooks ?? [], clock),
     events,
     clock,

@@ -31,6 +31,9 @@ import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
+/** Compiles each prompt once for all worlds. */
+const prompts = createPromptLibrary();
+
 export const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2026, 0, 5, 12);
 export const ada: Author = { id: 'u-ada', name: 'Ada', kind: 'person' };
@@ -77,7 +80,7 @@ export async function openWorld(overrides: AgentOverrides = {}) {
     random,
     events,
     agents,
-    prompts: createPromptLibrary(),
+    prompts,
     reranker: null,
     hooks: createHookRunner([], clock),
   };

@@ -20,6 +20,19 @@ describe('calls in a text', () => {
       [roll, { tool: 'draw_card', input: {} }],
     ],
     ['[{"name":"roll_dice","arguments":{"sides":6}},{"name":"draw_card"}]', [roll, { tool: 'draw_card', input: {} }]],
+    ['<function=roll_dice>{"sides":6}</function>', [roll]],
+    [
+      '<function=roll_dice>{"sides":6}</function>\n<function=draw_card></function>',
+      [roll, { tool: 'draw_card', input: {} }],
+    ],
+    ['<tool_call>\n<function=roll_dice>\n<parameter=sides>\n6\n</parameter>\n</function>\n</tool_call>', [roll]],
+    ['<tool_call>roll_dice\n<arg_key>sides</arg_key>\n<arg_value>6</arg_value>\n</tool_call>', [roll]],
+    ['[TOOL_CALLS] [{"name": "roll_dice", "arguments": {"sides": 6}}]', [roll]],
+    ['[TOOL_CALLS]roll_dice[ARGS]{"sides": 6}', [roll]],
+    [
+      '[TOOL_CALLS]roll_dice[CALL_ID]a1b2c3d4e[ARGS]{"sides": 6}[TOOL_CALLS]draw_card[ARGS]{}',
+      [roll, { tool: 'draw_card', input: {} }],
+    ],
   ])('%s', (text, expected) => {
     expect(writtenCalls(text, tools)).toEqual(expected.map((call) => expect.objectContaining(call)));
   });
@@ -32,6 +45,10 @@ describe('calls in a text', () => {
     '[]',
     '<tool_call>{"name":"roll_dice"',
     '{"name":"Ada"}',
+    '<function=roll_dice>{"sides":6}</function> rolls a die',
+    '<function=roll_dice>sides</function>',
+    '[TOOL_CALLS] marks calls',
+    '<tool_call>roll_dice<arg_key>sides</tool_call>',
   ])('are not in %s', (text) => {
     expect(writtenCalls(text, tools)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue, ModelPart, ToolCall, ToolSpec } from '../../../src/adapter-kit.ts';
-import { parseJson } from './parse-json.ts';
+import { callsIn } from './call-forms.ts';
 
 /** Longer texts are answers. */
 const MAX_CHARACTERS = 100_000;
@@ -23,7 +23,7 @@ const calls = z.union([call.transform((one) => [one]), z.array(call).min(1)]);
  */
 export function writtenCalls(text: string, tools: readonly Pick<ToolSpec, 'name'>[]): readonly ToolCall[] {
   if (tools.length === 0 || text.length > MAX_CHARACTERS) return [];
-  const found = blocksOf(text.trim()).map((block) => calls.safeParse(parseJson(block)).data);
+  const found = callsIn(text.trim()).map((value) => calls.safeParse(value).data);
   const read: { tool: string; input: JsonValue }[] = [];
   for (const group of found) {
     if (group === undefined) return [];
@@ -31,18 +31,6 @@ export function writtenCalls(text: string, tools: readonly Pick<ToolSpec, 'name'
   }
   if (!read.every(({ tool }) => tools.some(({ name }) => name === tool))) return [];
   return read.map((one, index) => ({ callId: `written-${index + 1}`, ...one }));
-}
-
-const FENCE = /^```(?:json|tool_call)?\n([^`]*)\n?```$/;
-const OPENING = '<tool_call>';
-const CLOSING = '</tool_call>';
-
-function blocksOf(text: string): readonly string[] {
-  if (!text.startsWith(OPENING)) return [FENCE.exec(text)?.[1] ?? text];
-  const blocks = text.split(OPENING).slice(1);
-  return blocks
-    .map((block) => block.trim())
-    .map((block) => (block.endsWith(CLOSING) ? block.slice(0, -CLOSING.length) : block));
 }
 
 /** The same parts, with the calls of such an answer in place of its text. */

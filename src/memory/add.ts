@@ -8,7 +8,7 @@ import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut, type NamingStatement } from './opt-out.ts';
 import { isOrder } from './orders.ts';
-import { isSameName, mentionsName, peopleAt } from './people.ts';
+import { isSameName, namesIn, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
 import { type ConcerningStatement, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
@@ -85,7 +85,8 @@ export async function othersNamedIn(
   by: Requester,
 ): Promise<readonly Author[]> {
   const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
-  return others.filter(({ name }) => mentionsName(text, name));
+  const isNamed = namesIn(text);
+  return others.filter(({ name }) => isNamed(name));
 }
 
 /** Throws `USAGE` if the text is not a statement, and `COMMAND_FORBIDDEN` if the person may not save it. */

@@ -18,7 +18,7 @@ import { throughMemoryHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
-import { peopleAt } from './people.ts';
+import { peopleAt, withoutRepetitions } from './people.ts';
 import { readerFor } from './policy.ts';
 import { type Provenance, peopleOf, provenanceOf } from './provenance.ts';
 import { concernedBy, forgottenAmong, rejectedForAll } from './tombstones.ts';
@@ -36,8 +36,8 @@ export interface AdmissionRequest {
 }
 
 interface PlacedRequest extends AdmissionRequest {
-  /** Who spoke or was mentioned in the place lately. */
-  readonly present: readonly Author[];
+  /** Who speaks or is mentioned in the entries, or was lately in the place. */
+  readonly people: readonly Author[];
 }
 
 export interface Admission {
@@ -61,7 +61,8 @@ export async function admitCandidates(
   const refused: Refusal[] = [];
   const present =
     proposed.candidates.length === 0 ? [] : await peopleAt(services.store, placeOf(proposed.conversation.key));
-  const request = { ...proposed, present, candidates: await hooked(services, proposed, refused) };
+  const people = withoutRepetitions([...peopleOf(proposed.entries), ...present]);
+  const request = { ...proposed, people, candidates: await hooked(services, proposed, refused) };
   const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
   const forgotten = await forgottenIn(services, request, statements);
@@ -81,10 +82,9 @@ export async function admitCandidates(
 
 async function forgottenIn(
   services: Pick<Services, 'store'>,
-  { conversation: { key }, entries, present }: PlacedRequest,
+  { conversation: { key }, people }: PlacedRequest,
   statements: readonly Statement[],
 ): Promise<ReadonlySet<Statement>> {
-  const people = [...peopleOf(entries), ...present];
   const concerning = statements.map((statement) => {
     const { memory, sources } = statement;
     return { statement, text: memory.text, people: concernedBy(memory, sources, people) };

@@ -23,12 +23,24 @@ export async function peopleAt(store: Store, place: string): Promise<readonly Au
   return [...people.values()];
 }
 
+/** Each person once for each of their names. */
+export function withoutRepetitions(people: readonly Author[]): readonly Author[] {
+  return [...new Map(people.map((person) => [`${person.id} ${person.name}`, person])).values()];
+}
+
 /** Whether a text contains the name as separate words, also with a possessive "s", without accents or in lookalikes. */
 export function mentionsName(text: string, name: string): boolean {
-  const words = plainWordsOf(name).join(' ');
-  if (name.length < 2 || words === '') return false;
+  return namesIn(text)(name);
+}
+
+/** The same for one text and many names. */
+export function namesIn(text: string): (name: string) => boolean {
   const said = ` ${plainWordsOf(text).join(' ')} `;
-  return said.includes(` ${words} `) || said.includes(` ${words}s `);
+  return (name) => {
+    const words = plainWordsOf(name).join(' ');
+    if (name.length < 2 || words === '') return false;
+    return said.includes(` ${words} `) || said.includes(` ${words}s `);
+  };
 }
 
 /** Whether two names look the same. A name without letters and digits looks only like itself. */

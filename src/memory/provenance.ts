@@ -5,7 +5,7 @@ import { oneLine } from '../util/foreign-text.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { type Grounding, groundingOf } from './grounding.ts';
 import { isOrder } from './orders.ts';
-import { isSameName, mentionsName } from './people.ts';
+import { isSameName, namesIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
 /** What code, never a model, decides about a statement. */
@@ -26,23 +26,20 @@ interface Said {
 /** Where a statement was made. */
 interface Heard {
   readonly conversation: Pick<Conversation, 'audience'>;
-  /** Everything that the model was shown. */
-  readonly entries: readonly Entry[];
-  /** Who spoke or was mentioned in the place lately, shown to the model or not. */
-  readonly present: readonly Author[];
+  /** Everybody who is known in the place, whether the model was shown their messages or not. */
+  readonly people: readonly Author[];
 }
 
 /** Trust, subject and state, or the reason for a refusal. */
 export function provenanceOf(
   candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
   said: Said,
-  context: Heard,
+  { conversation, people }: Heard,
 ): Provenance | { readonly reason: string } {
-  const people = [...peopleOf(context.entries), ...context.present];
   const subject = subjectOf(candidate.about, said, people);
   const names = people.map((person) => person.name);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
-  const isDirect = context.conversation.audience === 'dm';
+  const isDirect = conversation.audience === 'dm';
   const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people);
   const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
@@ -96,7 +93,8 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const [speaker] = speakers;
   if (!speaker || speakers.length > 1) return null;
-  const [other] = known.filter((person) => person.id !== speaker.id && mentionsName(text, person.name));
+  const isMentioned = namesIn(text);
+  const other = known.find((person) => person.id !== speaker.id && isMentioned(person.name));
   if (other === undefined) return speaker;
   return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
 }

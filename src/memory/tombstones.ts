@@ -2,7 +2,7 @@ import type { Author, Entry } from '../domain/message.ts';
 import type { ForgetPlan, Memory } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { fingerprintFor, fingerprintOf, gistOf } from './fingerprint.ts';
-import { mentionsName } from './people.ts';
+import { namesIn } from './people.ts';
 import { managesPlace, type Requester } from './permissions.ts';
 import { peopleOf } from './provenance.ts';
 
@@ -78,6 +78,7 @@ export function concernedBy(
 ): readonly (string | null)[] {
   const speakers = new Set(peopleOf(sources, 'authors').map(({ id }) => id));
   if (speakers.size === 0) return [subjectId, ...people.map(({ id }) => id)];
-  const named = trust === 'self' ? [] : people.filter(({ name }) => mentionsName(text, name));
+  const isNamed = namesIn(text);
+  const named = trust === 'self' ? [] : people.filter(({ name }) => isNamed(name));
   return [subjectId, ...(speakers.size === 1 ? speakers : []), ...named.map(({ id }) => id)];
 }

@@ -15,6 +15,8 @@ export async function listenAt(
 ): Promise<string> {
   const { hostname, port } = new URL(`http://${address}`);
   server.requestTimeout = RECEIVED_WITHIN_MS;
+  // Node waits for the whole request as long as the longer of the two allows.
+  server.headersTimeout = RECEIVED_WITHIN_MS;
   try {
     server.listen({ host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? 80 : Number(port) });
     await once(server, 'listening');

@@ -169,6 +169,8 @@ function createHttp(
       isStarted = true;
       const server = await receiver.start({ host, port });
       server.requestTimeout = RECEIVED_WITHIN_MS;
+      // Node waits for the whole request as long as the longer of the two allows.
+      server.headersTimeout = RECEIVED_WITHIN_MS;
       const address = server.address();
       const heard =
         typeof address === 'object' && address !== null ? `${address.address}:${address.port}` : String(address);

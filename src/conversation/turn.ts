@@ -125,9 +125,10 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
       } as const;
       const onText = (text: string) => {
         if (limit.signal.aborted) return;
-        shown = true;
         const draft = draftWithoutLabel(text);
-        if (draft !== '') options.onDraft(draft);
+        if (draft === '') return;
+        shown = true;
+        options.onDraft(draft);
       };
       const step = await withinLimit(limit.signal, options.modelId, (signal) =>
         options.ask(request, { signal, onText }),

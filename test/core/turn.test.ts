@@ -228,6 +228,22 @@ describe('a turn', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('repeats a call that only began a label', async () => {
+    const { parts, seen, requests } = setUp([]);
+    const broken: ChatModel = {
+      id: 'test:broken',
+      traits: { windowTokens: null, tools: true, images: false },
+      async *stream(request) {
+        requests.push(request);
+        if (requests.length > 1) return yield* text('there');
+        yield { kind: 'text', text: '[#12 | 2026' };
+        throw failure('transient');
+      },
+    };
+    expect(await runTurn({ ...parts, ...asking(broken) }, 't1')).toMatchObject({ kind: 'answered', text: 'there' });
+    expect(seen.drafts).toEqual(['there']);
+  });
+
   it('takes a stream without an end for a failure', async () => {
     const { parts } = setUp([[{ kind: 'text', text: 'cut' }]]);
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });

@@ -5,6 +5,7 @@ import { isLong, planCompaction } from './depth.ts';
 import { correctionOf } from './fit.ts';
 import { planCondense } from './plan.ts';
 import { tierOf } from './tiers.ts';
+import { recentTurnsFrom } from './view.ts';
 
 /**
  * The share of the window that summaries may take when the tail cannot shrink: their own; or none, if the view comes to
@@ -17,7 +18,9 @@ export function stackShareAt(
 ): number {
   const restTokens = thresholds.background * windowTokens;
   const stackTokens = stack.reduce((sum, { tokens }) => sum + tokens, 0) * correction;
-  const spareTokens = tail.reduce((sum, entry) => sum + spareTokensOf(entry, toolResults.oldBytes), 0) * correction;
+  // Older results are short already in a view that is so full.
+  const whole = tail.slice(recentTurnsFrom(tail, toolResults));
+  const spareTokens = whole.reduce((sum, entry) => sum + spareTokensOf(entry, toolResults.oldBytes), 0) * correction;
   const isFull = usedTokens >= restTokens && usedTokens - spareTokens >= restTokens;
   return isFull && usedTokens - stackTokens < restTokens ? 0 : stackShare;
 }

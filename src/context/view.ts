@@ -192,18 +192,19 @@ function wholeGroups(ordered: readonly Entry[], count: number): number {
   return end;
 }
 
-/**
- * Index from which tool traffic is whole. The first reduction keeps it for the newest turns, later ones for none of the
- * stored turns.
- */
+/** Index from which tool traffic is whole: in the newest turns, and after later reductions in no stored turn. */
 function stubLimit(shown: readonly Entry[], { stubs }: Reduction, { toolResults }: ContextProfile): number {
   if (stubs === 'none') return 0;
-  if (stubs === 'all') return shown.length;
+  return stubs === 'all' ? shown.length : recentTurnsFrom(shown, toolResults);
+}
+
+/** Index from which the first reduction keeps tool traffic whole. */
+export function recentTurnsFrom(shown: readonly Entry[], { recentTurns }: ContextProfile['toolResults']): number {
   const turns = new Set<number | null>();
   for (let index = shown.length - 1; index >= 0; index -= 1) {
     const entry = shown[index];
     if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
-    if (turns.size > toolResults.recentTurns) return index + 1;
+    if (turns.size > recentTurns) return index + 1;
   }
   return 0;
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { MIN_GAIN } from '../../src/context/depth.ts';
-import { isDue } from '../../src/context/due.ts';
-import { calls, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
+import { isDue, stackShareAt } from '../../src/context/due.ts';
+import type { Entry } from '../../src/domain/message.ts';
+import { bot, calls, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
 
 const text = (tokens: number) => 'a'.repeat(Math.floor(tokens / 0.21));
 
@@ -32,4 +33,14 @@ it('shortens tool results before it condenses the stack', () => {
     snapshot([user(5), calls(6, 5, ['a']), { ...results(7, 5, ['a']), tokens }], {}, stack);
   expect(isDue(settings, looked(2000), 8500)).toBe(false);
   expect(isDue(settings, looked(500), 8500)).toBe(true);
+});
+
+it('counts no room that old tool results no longer take', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15, toolResults: { recentTurns: 1, oldBytes: 200 } });
+  const stack = [1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens: 500 }));
+  const looked = [user(5), calls(6, 5, ['a']), { ...results(7, 5, ['a']), tokens: 2000 }, bot(8, 5)];
+  const shareAfter = (tail: readonly Entry[]) =>
+    stackShareAt(settings, { stack, tail }, { usedTokens: 8500, correction: 1 });
+  expect(shareAfter([...looked, user(9)])).toBe(0.15);
+  expect(shareAfter([...looked, user(9), bot(10, 9)])).toBe(0);
 });

@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { createChannelIds } from '../../adapters/channels/slack/channel-ids.ts';
 import { forgetWorkspace } from '../../adapters/channels/slack/inbound/leaving.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import { recordLog } from '../fixtures/channel-kit.ts';
 import { ADA, BOB, BOT, DIRECT, GENERAL, GROUP, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
@@ -22,6 +25,22 @@ const post = async ({ channel }: Opened, conversation: Parameters<Opened['channe
   const { signal } = new AbortController();
   return await channel.post({ conversation, nonce: '1', body, replyTo: null, attempt: 1 }, { signal });
 };
+
+test('events that wait for the same query keep their order', async () => {
+  const state = createState();
+  const answers = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const waiting = [...answers];
+  const slow = { ...state, get: async () => await (waiting.shift()?.promise ?? undefined) };
+  const ids = createChannelIds({ state: slow, clock: createSystemClock(), log: recordLog(), teamId: TEAM });
+  const order: string[] = [];
+  const both = ['one', 'two'].map((event) => ids.first(GENERAL).then(() => order.push(event)));
+  for (const { resolve } of answers.reverse()) {
+    await delay(0);
+    resolve(undefined);
+  }
+  await Promise.all(both);
+  expect(order).toEqual(['one', 'two']);
+});
 
 describe('a channel with another id', () => {
   test('continues its conversation, and posts under the new id', async () => {

@@ -41,13 +41,21 @@ export function createChannelIds({ state, clock, log, teamId }: ChannelIdsOption
     return row;
   };
   let changing: Promise<unknown> = Promise.resolve();
-  const read = async (id: string): Promise<Row> => {
+  /** Shared, because events that wait for the same query stay in their order. */
+  const queries = new Map<string, Promise<Row>>();
+  const query = async (id: string): Promise<Row> => {
     const found = known.get(id);
-    if (found !== undefined && clock.now() - found.readAt < FRESH_MS) return found.row;
     const row = rowSchema.safeParse(await state.get(NAMESPACE, keyOf(id))).data ?? { ids: [id], current: id };
     // A change that was learned during the query is newer.
     const newest = known.get(id);
     return newest === undefined || newest === found ? remember(id, row) : newest.row;
+  };
+  const read = async (id: string): Promise<Row> => {
+    const found = known.get(id);
+    if (found !== undefined && clock.now() - found.readAt < FRESH_MS) return found.row;
+    const running = queries.get(id) ?? query(id).finally(() => queries.delete(id));
+    queries.set(id, running);
+    return await running;
   };
   /** A message right behind a change finds its conversation. */
   const rowOf = async (id: string): Promise<Row> => {

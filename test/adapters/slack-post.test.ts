@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post, StrataError } from '../../src/adapter-kit.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import { ADA, BOT, BOT_ID, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
@@ -442,6 +443,21 @@ describe('while the model works', () => {
     await until('the draft is there', () => slack.posted(GENERAL).length === 2);
     await until('only the reply is left', () => slack.posted(GENERAL).length === 1);
     expect(slack.posted(GENERAL)[0]?.['text']).toBe('Whole.');
+  });
+
+  test('a stream that begins after a crash is removed', async () => {
+    const state = createState();
+    const bot = await start({ state, table: streaming });
+    const conversation = await ask(bot);
+    const { ts: threadTs } = slack.store(GENERAL, ADA, 'Tell me a story');
+    await bot.channel.stop();
+    await state.set('slack.drafts', conversation, { ts: null, threadTs, at: Date.now() - 12_000, after: threadTs });
+    const { now, sleep } = createSystemClock();
+    await start({ state, table: streaming, clock: { now, sleep: (ms, options) => sleep(ms / 5, options) } });
+    await until('it looks', () => slack.callsOf('conversations.replies').some(({ ts }) => ts === threadTs));
+    await delay(100);
+    slack.store(GENERAL, BOT, 'Once', { thread_ts: threadTs });
+    await until('it is gone', () => slack.posted(GENERAL).length === 0);
   });
 
   test('a greeting before a lost stream is no draft', async () => {

@@ -6,7 +6,8 @@ import type { SlackSettings } from './settings.ts';
 
 /** The caller decides about retries: a post with a lost response may exist, and the library would repeat it. */
 const RETRIES = { retries: 0 };
-const TIME_LIMIT_MS = 15_000;
+/** For each call. */
+export const TIME_LIMIT_MS = 15_000;
 const API_URL = 'https://slack.com/api/';
 
 /** The library's client. Every call that names a channel goes through `apiCall`. */

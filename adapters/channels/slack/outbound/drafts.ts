@@ -175,10 +175,9 @@ async function open(
   const { channelId, teamId } = placeOfKey(conversation);
   const person = threads.personOf(conversation);
   const recipient = person === null ? {} : { recipient_team_id: teamId, recipient_user_id: person };
-  const at = clock.now();
   await removeNoted(context, conversation);
   const after = newestOf([threads.newestOf(conversation), await context.plainPosts.newest(conversation)]);
-  const note = { threadTs, at, after };
+  const note = { threadTs, at: clock.now(), after };
   await state.set(DRAFTS, conversation, { ...note, ts: null });
   const answer = await workspace.web.chat.startStream({
     channel: channelId,

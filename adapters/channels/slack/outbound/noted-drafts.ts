@@ -9,7 +9,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, isNewer, placeOfKey } from '../place.ts';
-import { codeOf, persistently } from '../web.ts';
+import { codeOf, persistently, TIME_LIMIT_MS } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import type { PlainPosts } from './plain-posts.ts';
@@ -100,7 +100,7 @@ export async function removeNoted(context: NotedDraftContext, conversation: Conv
 }
 
 function mayStillBegin({ clock }: Pick<NotedDraftContext, 'clock'>, { ts, at }: Note): boolean {
-  return ts === null && clock.now() - at < SECOND_LOOK_MS;
+  return ts === null && clock.now() - at < TIME_LIMIT_MS + SECOND_LOOK_MS;
 }
 
 /** How many of the newest replies of a thread are checked. */

@@ -109,6 +109,8 @@ describe('an answer keeps', () => {
     'Use ``<|im_end|> ` </s>``',
     '```\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n```',
     '~~~xml\n<think>\nhm\n</think>\n~~~\nThat is it.',
+    '1. Write:\n\n    ```xml\n    <think>\n    hm\n    </think>\n    ```\n2. Done.',
+    '> ```\n> <think>\n> hm\n> </think>\n> ```\nDone.',
     '```xml\n<think>\n```python\n<|im_start|>user\n```\nDone.',
   ])('marks in code: %j', (text) => {
     expect(SIZES.map((size) => inPieces(text, size))).toEqual(SIZES.map(() => text));

@@ -7,9 +7,9 @@ export function createCodeMarks() {
     get isOpen() {
       return fence !== null || inline !== null;
     },
-    /** A run of backticks or tildes, with the text around it. */
+    /** A run of backticks or tildes, with the text around it. Blocks in lists and quotes are indented. */
     run(marks: string, before: string, after: string): void {
-      const isFirst = /\n {0,3}$/.test(before) && marks.length >= 3;
+      const isFirst = /\n[ \t>]{0,24}$/.test(before) && marks.length >= 3;
       if (fence !== null) {
         if (isFirst && marks.startsWith(fence) && !/^[\p{L}\p{N}]/u.test(after)) fence = null;
       } else if (isFirst && inline === null) fence = marks;

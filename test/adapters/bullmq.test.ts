@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { createRedisMock, type RedisMock } from 'js-redis-server';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { queueContract } from '../contracts/queue.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
@@ -32,8 +34,21 @@ describe('on js-redis-server', () => {
   contractOn('bullmq', () => mock.url);
 });
 
+const SCRIPT = `
+import { routeWarnings } from ${JSON.stringify(new URL('../../adapters/queues/bullmq/warnings.ts', import.meta.url).href)};
+const end = routeWarnings({ warn: (_, { warning }) => process.stdout.write(warning + '\\n') });
+console.warn('[ioredis] one');
+end();
+console.warn('[ioredis] two');
+`;
+
 const REDIS_URL = process.env['REDIS_URL'];
 const redis = REDIS_URL === undefined ? await findRedis() : null;
+
+test('warnings are printed if no queue is open', async () => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SCRIPT]);
+  expect([stdout, stderr]).toEqual(['[ioredis] one\n', '[ioredis] two\n']);
+});
 
 describe('on Redis', () => {
   if (redis?.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);

@@ -24,7 +24,8 @@ function route(method: 'warn' | 'error'): void {
   const print = output[method].bind(output);
   output[method] = (...values: unknown[]) => {
     const [text] = values;
-    if (typeof text === 'string' && BEGINNINGS.some((beginning) => text.startsWith(beginning))) tell(text);
+    const isTheirs = typeof text === 'string' && BEGINNINGS.some((beginning) => text.startsWith(beginning));
+    if (isTheirs && logs.size > 0) tell(text);
     else print(...values);
   };
 }

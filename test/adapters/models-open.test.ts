@@ -197,18 +197,26 @@ describe('open', () => {
 
   test('Ollama behind its compatible interface has its own window', async () => {
     let isLoaded = false;
+    let largest = 32_768;
     await using server = await serve(({ url }, response) => {
       const models = isLoaded ? [{ name: 'm:latest', context_length: 8192 }] : [];
       if (url === '/v1/models') response.end(JSON.stringify({ data: [{ id: 'm', owned_by: 'library' }] }));
-      else response.end(JSON.stringify(url === '/api/ps' ? { models } : { parameters: 'num_ctx 6000' }));
+      else {
+        const model_info = { 'llama.context_length': largest };
+        response.end(JSON.stringify(url === '/api/ps' ? { models } : { parameters: 'num_ctx 6000', model_info }));
+      }
     });
     const warned: unknown[] = [];
     const log = { ...silentLog, warn: (...told: unknown[]) => void warned.push(told) };
-    const provider = models({ providers: { mine: { baseUrl: `${server.url}/v1` } }, log });
+    const options = { providers: { mine: { baseUrl: `${server.url}/v1` } }, log };
+    const provider = models(options);
     expect((await provider.open('mine:m')).traits.windowTokens).toBe(6000);
     isLoaded = true;
     for (let time = 0; time < 2; time += 1) expect((await provider.open('mine:m')).traits.windowTokens).toBe(8192);
     expect(warned).toEqual([['model.window', { model: 'mine:m', remark: expect.stringContaining('use ollama:m') }]]);
+    largest = 8192;
+    expect((await models(options).open('mine:m')).traits.windowTokens).toBe(8192);
+    expect(warned).toHaveLength(1);
   });
 
   test('auto takes an Ollama model with chat and tools', async () => {

@@ -90,10 +90,12 @@ async function askServed(
   const shown = ask(asker, `${host}/api/show`, { method: 'POST', body: JSON.stringify({ model }) });
   const listed = running.safeParse((await ask(asker, `${host}/api/ps`, {}))?.body).data;
   const loaded = listed?.models.find(({ name }) => name === model || name === `${model}:latest`);
-  const set = ollamaModel.safeParse((await shown)?.body).data?.parameters ?? '';
-  const windowTokens = loaded?.context_length ?? numCtxIn(set) ?? OLLAMA_SERVED_TOKENS;
+  const { parameters, model_info } = ollamaModel.safeParse((await shown)?.body).data ?? NOT_SHOWN;
+  const windowTokens = loaded?.context_length ?? numCtxIn(parameters) ?? OLLAMA_SERVED_TOKENS;
+  const answered = loaded !== undefined;
+  if (windowTokens >= (largestIn(model_info) ?? Number.POSITIVE_INFINITY)) return { answered, windowTokens };
   const remark = `Ollama cuts prompts to ${windowTokens} tokens here; use ollama:${model}, or set OLLAMA_CONTEXT_LENGTH of Ollama`;
-  return { answered: loaded !== undefined, windowTokens, remark };
+  return { answered, windowTokens, remark };
 }
 
 function numCtxIn(parameters: string): number | null {
@@ -101,6 +103,13 @@ function numCtxIn(parameters: string): number | null {
   return set === undefined ? null : Number(set);
 }
 
+/** The longest window of a model. */
+function largestIn(information: Readonly<Record<string, unknown>>): number | null {
+  const found = Object.entries(information).find(([key]) => key.endsWith('.context_length'))?.[1];
+  return Number(found) || null;
+}
+
+const NOT_SHOWN = { parameters: '', model_info: {} };
 const ollamaModel = z.object({
   model_info: z.record(z.string(), z.unknown()).catch({}),
   parameters: z.string().catch(''),
@@ -123,12 +132,11 @@ export async function askOllama(
   if (answer === null) return { ...UNANSWERED, chats: false };
   if (answer.status !== 200 || !shown.success) return { ...SILENT, known: !isMissing(answer), chats: false };
   const { model_info, parameters, capabilities } = shown.data;
-  const largest = Object.entries(model_info).find(([key]) => key.endsWith('.context_length'))?.[1];
   const set = numCtxIn(parameters);
   return {
     answered: true,
     known: true,
-    windowTokens: set ?? Math.min(Number(largest) || OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS),
+    windowTokens: set ?? Math.min(largestIn(model_info) ?? OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS),
     tools: capabilities?.includes('tools') ?? null,
     images: capabilities?.includes('vision') ?? null,
     chats: capabilities?.includes('completion') ?? true,

@@ -35,7 +35,7 @@ export interface Access {
 const COOKIE = 'strata_inspector';
 export const SESSION_SECONDS = 12 * 60 * 60;
 const MAX_SESSIONS = 200;
-/** Wrong passwords per minute from one address, and from anywhere: nobody else keeps the operator out. */
+/** Wrong passwords per minute from one address, which keep nobody else out, and from all addresses. */
 const MAX_FAILURES = 10;
 const MAX_FAILURES_IN_ALL = 100;
 const MINUTE_MS = 60_000;

@@ -137,7 +137,7 @@ function runItem(run: MaintenanceRun): Markup {
 /** Of a job whose figures are no longer kept. */
 function olderItem({ id, level, fromSeq, toSeq, tokens, since }: LayerSpan, key: string): Markup {
   const work = WORK[level === 0 ? 'compact' : 'condense'];
-  return html`<li class="event committed"><div class="meta"><b>${work} <a href="${conversationPath(key, `/s/${id}`)}">#${fromSeq}–#${toSeq}</a></b> ${when(since)}</div><p class="dim">The summary has ~${formatNumber(tokens)} tokens. Other figures are kept of the newest jobs only.</p></li>`;
+  return html`<li class="event committed"><div class="meta"><b>${work} <a href="${conversationPath(key, `/s/${id}`)}">#${fromSeq}–#${toSeq}</a></b> ${when(since)}</div><p class="dim">The summary has ~${formatNumber(tokens)} tokens. Other figures are kept only for the newest jobs.</p></li>`;
 }
 
 function gapItem({ id, fromSeq, toSeq, createdAt }: LayerSpan, key: string): Markup {

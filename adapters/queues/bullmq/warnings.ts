@@ -7,7 +7,7 @@ const BEGINNINGS = [
   ...['[ERROR] The server returned "wrong number of arguments', 'Skipping the ready check because INFO'],
 ];
 
-/** What each log has been told: every connection repeats the same warnings. */
+/** The warnings in each log: every connection repeats them. */
 const logs = new Map<Log, Set<string>>();
 let isRouted = false;
 

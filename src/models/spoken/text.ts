@@ -1,7 +1,7 @@
 import { closeOf, isMentioned, kindOf, LOOK_AHEAD, NEXT, type Place, ROLE_HERE, unfinishedAt } from './marks.ts';
 import { OVER, type State, say } from './state.ts';
 
-/** What is said, up to a mark that is none of it. */
+/** Reads what is said, up to a mark that is not part of it. */
 export function readText(state: State): boolean {
   const opening = state.isFirst ? readOpening(state) : 'none';
   if (opening !== 'none') return opening === 'read';

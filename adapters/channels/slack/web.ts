@@ -11,7 +11,7 @@ export const TIME_LIMIT_MS = 15_000;
 const API_URL = 'https://slack.com/api/';
 
 /** The library's client. Every call that names a channel goes through `apiCall`. */
-export class Web extends webApi.WebClient {
+class RedirectedClient extends webApi.WebClient {
   #current = async (channel: string): Promise<string> => channel;
 
   /** From now on, a call for a channel names the id that `current` returns. */
@@ -28,6 +28,8 @@ export class Web extends webApi.WebClient {
   }
 }
 
+export type Web = RedirectedClient;
+
 export interface WebOptions {
   readonly settings: Pick<SlackSettings, 'api_url'>;
   readonly log: Log;
@@ -35,8 +37,13 @@ export interface WebOptions {
   readonly signal?: AbortSignal;
 }
 
-export function createWeb(token: string | undefined, options: WebOptions): Web {
-  return new Web(token, clientOptions(options));
+/** A token that may change is read before each call. */
+export function createWeb(token: string | (() => string) | undefined, options: WebOptions): Web {
+  const ownOptions = clientOptions(options);
+  if (typeof token !== 'function') return new RedirectedClient(token, ownOptions);
+  const fetch: webApi.FetchFunction = (url, request) =>
+    ownOptions.fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token()}` } });
+  return new RedirectedClient(undefined, { ...ownOptions, fetch });
 }
 
 export function clientOptions({ settings, log, signal }: WebOptions) {

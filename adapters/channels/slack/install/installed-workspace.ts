@@ -1,5 +1,4 @@
-import type { webApi } from '@slack/bolt';
-import { clientOptions, Web, type WebOptions } from '../web.ts';
+import { createWeb, type WebOptions } from '../web.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Installation } from './installations.ts';
 
@@ -19,10 +18,7 @@ export function installedWorkspace(
   { secret, ...webOptions }: InstalledOptions,
 ): InstalledWorkspace {
   let token = first;
-  const options = clientOptions(webOptions);
-  const withToken: webApi.FetchFunction = (url, request) =>
-    options.fetch(url, { ...request, headers: { ...request?.headers, Authorization: `Bearer ${token}` } });
-  const web = new Web(undefined, { ...options, fetch: withToken });
+  const web = createWeb(() => token, webOptions);
   return {
     workspace: {
       ...{ web, teamId, userId: botUserId, botId, secret },

@@ -178,7 +178,8 @@ describe('edits and deletions', () => {
 
   test('keeps replies from before the time to catch up', async () => {
     const first = await start();
-    const ago = (days: number) => `${Math.floor(Date.now() / 1000) - days * 86_400}.000001`;
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const ago = (days: number) => `${nowSeconds - days * 86_400}.000001`;
     const say = (text: string, ts: string) => {
       const message = { type: 'message', user: ADA, text, team: TEAM, ts, thread_ts: ago(9), channel: GENERAL };
       slack.messages.push(message);

@@ -148,7 +148,9 @@ function smallTalk(lines: readonly Line[], names: Names): string {
 export function condense(texts: readonly string[], share: number): string {
   const source = texts.join('\n');
   const budget = Math.max(MIN_TOKENS, Math.floor(countText(source) * share));
-  const candidates = texts.flatMap(sentencesOf).map((text, order) => ({
+  // Scores each different sentence once.
+  const newest = new Map(texts.flatMap(sentencesOf).map((text, order) => [text, order]));
+  const candidates = [...newest].map(([text, order]) => ({
     ...{ text, order, byPerson: true },
     score: worthInSummary(text),
   }));

@@ -129,7 +129,8 @@ function markOf(
   const isChanged = (entry: Entry) => entry.editedAt !== null || entry.redactedAt !== null;
   const changed = tail
     .filter((entry) => viewKey(entry) < beforeSeq && isChanged(entry))
-    .map(({ seq, editedAt, redactedAt }) => [seq, editedAt, redactedAt]);
+    // Two edits may have the same time.
+    .map(({ seq, editedAt, redactedAt, parts }) => [seq, editedAt, redactedAt, parts]);
   const ids = summaries ? stack.map(({ id }) => id) : [];
   return hash('sha1', JSON.stringify([modelId, conversation.compactedUpto, ids, changed]), 'base64url');
 }

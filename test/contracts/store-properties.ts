@@ -56,7 +56,7 @@ export function storeProperties(create: () => Promise<Made>): void {
             await made.dispose();
           }
         }),
-        { numRuns: sized({ small: 15, full: 40 }) },
+        { numRuns: sized({ small: 12, full: 24 }) },
       );
     });
 
@@ -74,7 +74,7 @@ export function storeProperties(create: () => Promise<Made>): void {
             await made.dispose();
           }
         }),
-        { numRuns: sized({ small: 10, full: 20 }) },
+        { numRuns: sized({ small: 10, full: 16 }) },
       );
     });
   });

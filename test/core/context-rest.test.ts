@@ -239,9 +239,9 @@ describe('a conversation at rest', () => {
       }),
       {
         examples: huge,
-        numRuns: huge.length + sized({ small: 4, full: 150 }),
+        numRuns: huge.length + sized({ small: 4, full: 100 }),
         // Also limits how long a failure is shrunk.
-        interruptAfterTimeLimit: sized({ small: 20_000, full: 60_000 }),
+        interruptAfterTimeLimit: sized({ small: 20_000, full: 40_000 }),
       },
     );
   });

@@ -1,6 +1,7 @@
 import { idleMsOf } from '../config/directory.ts';
 import { describe, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
+import { failureOf } from '../models/failure.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextProfile } from '../ports/engine.ts';
 import type { TurnFailure } from '../ports/events.ts';
@@ -142,12 +143,10 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
   }
 }
 
-const KEY_ERRORS = ['MODEL_KEY_MISSING', 'MODEL_KEY_INVALID'] as const;
-
 function reasonNotOpened(error: unknown): TurnFailure {
   if (error instanceof ModelError) return error.reason;
   if (isStrataError(error, 'MODEL_UNKNOWN')) return 'missing';
-  return KEY_ERRORS.some((code) => isStrataError(error, code)) ? 'auth' : 'internal';
+  return failureOf(error).isAuth ? 'auth' : 'internal';
 }
 
 /** Ends a claim without a turn. The reply stays owed unless `answeredUpto` settles it. */

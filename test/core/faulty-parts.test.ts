@@ -15,6 +15,7 @@ import {
   type Log,
   makeKey,
   type Storage,
+  StrataError,
 } from '../../src/adapter-kit.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 import { scriptedModel } from './compaction.world.ts';
@@ -119,6 +120,13 @@ describe('a model', () => {
     await hear();
     expect(posts).toEqual([expect.stringContaining('could not answer')]);
     expect(warnings.join('\n')).toContain(cause);
+  });
+
+  it.each(['MODEL_KEY_MISSING', 'MODEL_KEY_INVALID'] as const)('says that a key is wrong: %s', async (code) => {
+    const fault = new StrataError(code, { model: 'own:model', variable: 'OWN_KEY', fault: 'is in quotation marks' });
+    await open({ models: { open: () => Promise.reject(fault), choose } });
+    await hear();
+    expect(posts).toEqual([expect.stringContaining('key')]);
   });
 
   it('that opens later still announces the conversation to its engine', async () => {

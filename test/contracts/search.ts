@@ -121,6 +121,7 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         const id = await tell(['Nous aimons l´hôtel', 'Lizbon´a gittik', 'don´t worry', 'oʻzbek osh', 'o‘zbek tili']);
         expect(await find(id, 'hôtel')).toEqual([1]);
         expect(await find(id, "l'hôtel")).toEqual([1]);
+        expect(await find(id, 'lhôtel')).toEqual([1]);
         expect(await find(id, 'Lizbon')).toEqual([2]);
         expect(await find(id, "don't worry")).toEqual([3]);
         expect((await find(id, "o'zbek")).toSorted()).toEqual([4, 5]);

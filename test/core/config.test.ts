@@ -471,7 +471,9 @@ describe('values from the environment', () => {
       'environment OPENAI_API_KEY: its value contains a line break, probably from copying: set it again',
     ]);
     expect(
-      load(text.replaceAll('openai:x', 'offline:demo').replace('\u200b', ''), { environment: { TOKEN: 'a' } }),
+      load(text.replaceAll('openai:x', 'offline:demo').replace('\u200b', ''), {
+        environment: { TOKEN: 'a', OPENAI_API_KEY: '"unused"' },
+      }),
     ).toBeDefined();
   });
 

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { nextWork } from '../../src/compaction/next-job.ts';
 import { MIN_GAIN } from '../../src/context/depth.ts';
 import { isDue, stackShareAt } from '../../src/context/due.ts';
+import { tierOf } from '../../src/context/tiers.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { bot, calls, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
 
@@ -24,6 +26,30 @@ it('condenses the stack only if the view comes to rest', () => {
   const view = snapshot([user(5, text(5000), { tokens: 5000 })], {}, stack);
   expect([7900, 8000, 8999].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, true, true]);
   expect([9500, 10_000].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, false]);
+});
+
+it('a job condenses the stack only for a resting view', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
+  const stack = [1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens: 500 }));
+  const view = snapshot([user(5, text(5000), { tokens: 5000 })], { compactedUpto: 4 }, stack);
+  const workAt = (used: number) => {
+    const parts = { fixed: 0, stack: 1000, tail: 5000, volatile: 0, reserve: 0, estimated: true };
+    const tier = tierOf(used / 10_000, settings.thresholds);
+    const asked = {
+      trigger: 'queue',
+      open: null,
+      asked: null,
+      settling: false,
+      canWait: false,
+      isCached: false,
+    } as const;
+    return nextWork({
+      ...{ ...asked, snapshot: view, profile: settings, correction: 1, shownTokens: used },
+      ...{ measurement: { ...parts, used, window: 10_000, ratio: used / 10_000, tier } },
+      ...{ idleMs: Number.POSITIVE_INFINITY, now: 0 },
+    });
+  };
+  expect([7900, 8500, 9500].map((used) => workAt(used)?.kind)).toEqual([undefined, 'condense', undefined]);
 });
 
 it('shortens tool results before it condenses the stack', () => {

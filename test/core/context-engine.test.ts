@@ -236,6 +236,16 @@ describe('whether maintenance is due', () => {
     expect(await verdict(pureSnapshot(turns), 0.96)).toEqual({ tier: 'emergency', due: true });
   });
 
+  it('counts results that the last request shortened', async () => {
+    await using place = await open();
+    const small = profile({ windowTokens: 10_000 });
+    const view = { profile: small, snapshot: pureSnapshot([user(1)]), readUpto: 1 };
+    const { measurement } = await place.engine.assemble({ ...view, volatile: [], steps: [], now: NOW });
+    const said = (role: 'assistant' | 'tool', tokens: number) => ({ role, parts: [], tokens, at: NOW });
+    const messages = [said('assistant', 10), said('tool', 9000), said('assistant', 10)];
+    expect(place.engine.afterTurn({ ...view, measurement, messages, addedTokens: 10 }).tier).not.toBe('none');
+  });
+
   // Shows: O27, T35
   it('uses the agent’s own thresholds', async () => {
     const early = profile({ thresholds: { background: 0.4, aggressive: 0.6, emergency: 0.9 } });

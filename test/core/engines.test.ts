@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ContextEngine, Services } from '../../src/adapter-kit.ts';
+import { z } from 'zod';
+import {
+  assembleView,
+  type ContextEngine,
+  defineTool,
+  type FinishedTurn,
+  type Services,
+} from '../../src/adapter-kit.ts';
 import { createEngines } from '../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
 import { defineEngine } from '../../src/context/define-engine.ts';
@@ -7,8 +14,9 @@ import { StrataError } from '../../src/domain/errors.ts';
 import type { TurnMessage } from '../../src/ports/store.ts';
 import { profile, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
+import { createBotWorld } from '../support/bot-world.ts';
 import { BO, openWorld, type World } from './commands.world.ts';
-import { until } from './compaction.world.ts';
+import { scriptedModel, until } from './compaction.world.ts';
 
 const maintenance = { run: async () => ({ changed: false, reason: 'the stacked engine was asked' }) };
 const broken = (error: Error) => () => Promise.reject(error);
@@ -137,6 +145,30 @@ describe('the context engines', () => {
       ...['bootstrap', 'assemble 1', 'afterTurn 1 assistant', 'batch 1 2', 'ingest 3'],
       ...['assemble 4', 'afterTurn 4 assistant', 'batch 3 4 5', 'dispose'],
     ]);
+  });
+
+  it('hear of tokens that no request contained', async () => {
+    const turns: FinishedTurn[] = [];
+    const tools = [defineTool({ name: 'look', description: 'Looks', input: z.object({}), run: () => 'A garden.' })];
+    const model = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'It is a garden.' } : { calls: [{ tool: 'look', input: {} }] },
+    );
+    const mine = defineEngine({
+      id: 'mine',
+      assemble: async (request) => assembleView(request),
+      afterTurn(turn) {
+        turns.push(turn);
+        return { tier: 'none', due: false };
+      },
+    });
+    await using world = await createBotWorld({
+      ...{ models: [model], tools, engines: { mine } },
+      agent: { engine: 'mine', tools: ['look'] },
+    });
+    await world.say('What is there?');
+    await world.settled();
+    expect(turns.map(({ messages }) => roles(messages))).toEqual(['assistant tool assistant']);
+    expect(turns[0]?.addedTokens).toBe(turns[0]?.messages.at(-1)?.tokens);
   });
 
   // Shows: O46

@@ -23,6 +23,13 @@ describe('what is not kept', () => {
   });
 });
 
+it('a refused request is logged as a warning', () => {
+  const log = recordLog();
+  const refused = { model: 'test:chat', leftOut: 'messages', refusals: 1 } as const;
+  logEvent(log, { kind: 'context.refused', conversation: null, at: 0, ...refused });
+  expect(log.lines).toMatchObject([{ level: 'warn', fields: refused }]);
+});
+
 describe('a changed configuration', () => {
   it.each([
     ['', 'info'],

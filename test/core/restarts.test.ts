@@ -52,9 +52,21 @@ describe('a turn whose question is edited', () => {
     await world.say('What is it?', { id: 'm1' });
     await world.settled();
     expect(world.texts()).toEqual(['Answer 5']);
+    const askedAt = world.clock.now();
     await world.say('And now?', { id: 'm2' });
-    await world.settled();
+    await until(() => world.texts().length === 2);
     expect(world.texts()).toEqual(['Answer 5', 'Answer 6']);
+    expect(world.clock.now()).toBe(askedAt);
+  });
+
+  it('keeps its claim through a long pause', async () => {
+    await using world = await storm(MAX_EDITS);
+    await world.say('What is it?', { id: 'm1' });
+    await until(() => world.calledAt.length >= 3);
+    for (let step = 0; step < 400 && world.calledAt.length < 7; step += 1) await world.clock.advance(250);
+    for (let step = 0; step < 56; step += 1) await world.clock.advance(250);
+    expect(world.calledAt).toHaveLength(7);
+    expect((await world.conversation()).replyUntil).toBeGreaterThan(world.clock.now());
   });
 
   it('is answered by the next process after a kill', async () => {

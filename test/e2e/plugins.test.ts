@@ -129,7 +129,9 @@ describe('a plugin that fails to load', () => {
     const commands = (name: string) =>
       `commands: [defineCommand({ name: '${name}', description: 'x', run: () => 'x' })]`;
     const tools = (name: string) => `tools: [${tool.replace('NAME', name)}]`;
-    const imports = "import { defineCommand, definePlugin, defineTool } from 'stratabot';\nimport { z } from 'zod';\n";
+    const imports =
+      "import { defineCommand, definePlugin, defineTool } from 'stratabot';\nimport { defineEngine } from 'stratabot/adapter-kit';\nimport { z } from 'zod';\n";
+    const engine = (id: string) => `engines: { ${id}: defineEngine({ id: '${id}', assemble: async () => null }) }`;
     const plugin = (name: string, part: string) =>
       `${imports}export default definePlugin({ name: '${name}', ${part} });\n`;
     const files = [
@@ -141,6 +143,7 @@ describe('a plugin that fails to load', () => {
       ['f', `${commands('poll')}, models: { acme: async () => null }`, null],
       ['g', commands('poll'), 'Two commands are named "poll"'],
       ['h', 'models: { acme: async () => null }', 'it adds the model provider "acme", which exists already'],
+      ['i', engine('stacked'), 'it adds the context engine "stacked", which exists already'],
     ] as const;
     write(folder, {
       ...Object.fromEntries(files.map(([name, part]) => [`plugins/${name}.ts`, plugin(name, part)])),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createChannelIds } from '../../adapters/channels/slack/channel-ids.ts';
 import { forgetWorkspace } from '../../adapters/channels/slack/inbound/leaving.ts';
+import { parseKey } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import { recordLog } from '../fixtures/channel-kit.ts';
 import { ADA, BOB, BOT, DIRECT, GENERAL, GROUP, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
@@ -81,6 +82,27 @@ describe('a channel with another id', () => {
     await until('the removal', () =>
       bot.sink.removals.find((one) => one.conversation === conversation && one.externalIds.includes(second.ts)),
     );
+  });
+
+  test('uses the kept text of earlier messages in quotations', async () => {
+    const bot = await start();
+    const { ts } = slack.say(GENERAL, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    slack.renumber(GENERAL, MOVED);
+    slack.say(STAFF, BOB, 'see', { attachments: [{ channel_id: MOVED, ts, text: 'one', is_share: true }] });
+    const asked = await until('the quotation', () => bot.sink.quotations.find((one) => one.externalId === ts));
+    expect(asked.conversations).toContain(conversation);
+  });
+
+  test('receives files', async () => {
+    const bot = await start();
+    slack.renumber(GENERAL, MOVED);
+    await known(bot, 1);
+    const body = { kind: 'file', name: 'reply.md', text: 'long', mediaType: 'text/markdown' } as const;
+    const conversation = parseKey(`slack:${TEAM}:${GENERAL}`).key;
+    const { signal } = new AbortController();
+    await bot.channel.post({ conversation, nonce: '1', body, replyTo: null, attempt: 1 }, { signal });
+    expect(slack.uploads).toMatchObject([{ name: 'reply.md', channel: MOVED }]);
   });
 
   test('remembers it after a restart, and reads what it missed', async () => {
@@ -190,6 +212,8 @@ describe('a direct message that becomes a group', () => {
     expect(slack.posted(MOVED)).toEqual([]);
     slack.emit({ type: 'message', subtype: 'message_deleted', channel: MOVED, deleted_ts: said.ts, ts: said.ts });
     await until('the removal', () => bot.sink.removals.find((one) => one.conversation === direct.conversation));
+    const changes = bot.sink.audiences.filter(({ conversation }) => conversation === direct.conversation);
+    expect(changes).not.toContainEqual(expect.objectContaining({ audience: 'private' }));
   });
 });
 

@@ -396,12 +396,12 @@ describe('answers', () => {
 });
 
 describe('message shortcuts', () => {
-  const shortcut = (callback_id: string, message: Fields, user = ADA) =>
+  const shortcut = (callback_id: string, message: Fields, { user = ADA, channel = GENERAL } = {}) =>
     slack.interact({
       type: 'message_action',
       callback_id,
       user: { id: user, team_id: TEAM },
-      channel: { id: GENERAL },
+      channel: { id: channel },
       message: { type: 'message', ts: '1700000000.000100', ...message },
     });
 
@@ -420,7 +420,7 @@ describe('message shortcuts', () => {
   test('"Why this reply?" answers the person who asked', async () => {
     await start();
     const [root, ts] = ['1700000000.000100', '1700000000.000200'];
-    shortcut('why_message', { bot_id: BOT_ID, text: 'You drink tea.', ts, thread_ts: root }, BOB);
+    shortcut('why_message', { bot_id: BOT_ID, text: 'You drink tea.', ts, thread_ts: root }, { user: BOB });
     expect(await answered()).toMatchObject({ response_type: 'ephemeral', thread_ts: root });
     expect(bot.sink.commands[0]).toMatchObject({
       conversation: `slack:${TEAM}:${GENERAL}:${root}`,
@@ -469,7 +469,7 @@ describe('message shortcuts', () => {
       externalIds: ['1700000000.000100'],
     });
     const taken = bot.sink.removals.length;
-    shortcut('forget_message', { user: ADA, text: 'mine' }, BOB);
+    shortcut('forget_message', { user: ADA, text: 'mine' }, { user: BOB });
     const second = await until(
       'the second question',
       () => slack.callsOf('views.open')[1]?.['view'] as Record<string, unknown>,
@@ -477,6 +477,17 @@ describe('message shortcuts', () => {
     submit(second, {}, BOB);
     expect(JSON.stringify(await answered(2))).toContain('Only the author');
     expect(bot.sink.removals).toHaveLength(taken);
+  });
+
+  test('"Forget this" removes what a channel\'s first id has', async () => {
+    await start();
+    slack.renumber(GENERAL, 'C0MOVED01');
+    await until('it is known', () => bot.log.lines.find(({ message }) => message.includes('another id')));
+    shortcut('forget_message', { user: ADA, text: 'mine' }, { channel: 'C0MOVED01' });
+    submit(await opened());
+    await answered();
+    const conversations = bot.sink.removals.map(({ conversation }) => conversation);
+    expect(conversations).toContain(`slack:${TEAM}:${GENERAL}`);
   });
 });
 

@@ -54,10 +54,15 @@ describe('calls in a text', () => {
   });
 });
 
-async function partsOf(finish: string, id = 'local:m') {
+const JSON_PIECES = ['{"name":"roll_dice",', '"arguments":{"sides":6}}'];
+
+async function partsOf(finish: string, { id = 'local:m', pieces = JSON_PIECES } = {}) {
   await using server = await serve((request, response) => {
     if (request.method === 'GET') return void response.writeHead(404).end();
-    sse(response, [chunk({ content: '{"name":"roll_dice",' }), chunk({ content: '"arguments":{"sides":6}}' })]);
+    sse(
+      response,
+      pieces.map((content) => chunk({ content })),
+    );
     sse(response, [chunk({}, finish), '[DONE]']);
     response.end();
   });
@@ -70,7 +75,7 @@ async function partsOf(finish: string, id = 'local:m') {
 }
 
 test.each(['local:m', 'openai:m'])('a written call of %s is no answer', async (id) => {
-  const parts = await partsOf('stop', id);
+  const parts = await partsOf('stop', { id });
   expect(parts.slice(-3)).toMatchObject([
     { kind: 'retract' },
     { kind: 'call', call: roll },
@@ -80,4 +85,19 @@ test.each(['local:m', 'openai:m'])('a written call of %s is no answer', async (i
 
 test('a call that was cut stays a text', async () => {
   expect((await partsOf('length')).map(({ kind }) => kind)).toEqual(['text', 'text', 'finish']);
+});
+
+const CHANNEL = '<|channel|>commentary to=functions.roll_dice <|constrain|>json<|message|>{"sides":6';
+
+test.each([['}<|call|>'], ['}']])('a call in a channel is made, ending %s', async (last) => {
+  const parts = await partsOf('stop', { pieces: [CHANNEL, last] });
+  expect(parts).toMatchObject([
+    { kind: 'call', call: roll },
+    { kind: 'finish', reason: 'tool-calls' },
+  ]);
+});
+
+test('a cut call in a channel is not made', async () => {
+  const parts = await partsOf('length', { pieces: [CHANNEL] });
+  expect(parts).toMatchObject([{ kind: 'finish', reason: 'length' }]);
 });

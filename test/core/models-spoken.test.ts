@@ -89,6 +89,7 @@ describe('an answer keeps', () => {
     '<think> opens the reasoning and </think> closes it.',
     '<think> is the tag that opens it.',
     'Write "<think>" first.',
+    'Write "<think>hm</think>\nHello" there.',
     'ChatML ends with <|im_end|>',
     'ChatML ends with <|im_end|>.',
     'The end token is:\n<|im_end|>',

@@ -92,6 +92,6 @@ function finish(state: State, isWhole: boolean): void {
     else say(state, mode.held.join(''));
   }
   if (mode.kind === 'channel') say(state, '<|channel|>');
-  if (mode.kind === 'call') callOf(state, mode);
+  if (mode.kind === 'call' && isWhole) callOf(state, mode);
   if (mode.kind !== 'over') say(state, state.pending);
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { seedOfTests } from './test/support/seed.ts';
@@ -20,12 +20,29 @@ const WAITING = [
   'test/attacks/{bytes-processes,files,slack-http}.test.ts',
 ];
 
+// First the tests that never wait. Each worker loads and optimises the program for itself: more than one per core cost
+// processor time. What Node compiles for them serves those of the next project and all processes they start.
+const PROJECTS = [
+  {
+    extends: true as const,
+    test: {
+      name: 'working',
+      include: ['test/**/*.test.ts'],
+      exclude: [...configDefaults.exclude, ...WAITING],
+      maxWorkers: Math.max(2, availableParallelism()),
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    extends: true as const,
+    test: { name: 'waiting', include: WAITING, maxWorkers: 8, sequence: { groupOrder: 1 } },
+  },
+];
+
 /** `npm run soak` is the mode "soak": the long tests alone, at full size. */
 export default defineConfig(({ mode }) => ({
   test: {
-    ...(mode === 'soak'
-      ? { env: { ...env, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' }, tagsFilter: [SIZED_TAG] }
-      : { env }),
+    ...(mode === 'soak' ? soak() : { env, projects: PROJECTS }),
     tags: [{ name: SIZED_TAG, description: 'takes its size from test/support/size.ts' }],
     pool: 'forks',
     // A worker imports a module once for all of its files.
@@ -41,28 +58,15 @@ export default defineConfig(({ mode }) => ({
     // For a machine that is many times slower than an idle one: only a hang takes this long.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    projects: [
-      // First the tests that never wait. Each worker loads and optimises the program for itself: more than one per core
-      // cost processor time. What Node compiles for them serves those of the next project and all processes they start.
-      {
-        extends: true,
-        test: {
-          name: 'working',
-          include: mode === 'soak' ? [...sizedFiles()] : ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...WAITING],
-          maxWorkers: Math.max(2, availableParallelism()),
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'waiting', include: waitingIn(mode), maxWorkers: 8, sequence: { groupOrder: 1 } },
-      },
-    ],
   },
 }));
 
-function waitingIn(mode: string): string[] {
-  if (mode !== 'soak') return WAITING;
-  return sizedFiles().filter((path) => WAITING.some((pattern) => matchesGlob(path, pattern)));
+/** Few files, some of which take minutes: those that work fill the pauses of those that wait. */
+function soak() {
+  return {
+    include: [...sizedFiles()],
+    env: { ...env, TEST_SIZE: process.env['TEST_SIZE'] ?? '1' },
+    tagsFilter: [SIZED_TAG],
+    maxWorkers: 8,
+  };
 }

@@ -40,7 +40,7 @@ export async function appendPast(
       now,
     });
   });
-  await Promise.all(appends);
+  for (const { durable } of await Promise.all(appends)) await durable;
 }
 
 /** The view's share of the window, as `/status` shows it. */

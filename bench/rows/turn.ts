@@ -36,7 +36,7 @@ export async function turn(options: RowOptions): Promise<RowResult> {
       },
     ],
     notes: [
-      `${short.ours.length} turns, one at a time, in ${conversationsOf(options)} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them, in a separate process with the flags of \`npm start\` (${startFlags().join(' ')}). Each begins when the previous one is stored completely, and every commit is on the disk (WAL, synchronous = full).`,
+      `${short.ours.length} turns, one at a time, in ${conversationsOf(options)} conversations with ${PAST_MESSAGES} messages and ${MEMORIES} memories behind them, in a separate process with the flags of \`npm start\` (${startFlags().join(' ')}). Each begins when the previous one is stored completely, and every message and reply is on the disk before it is acknowledged or posted.`,
       'The filled window contains as much of the same past as fits. While it fills again, summaries are written in the background.',
     ],
   };

@@ -49,7 +49,7 @@ export interface Bot extends AsyncDisposable {
   changed(conversation: ConversationKey): void;
   /** Once: a bot that was stopped cannot be started again. */
   start(): Promise<void>;
-  /** Resolves when every reply that is currently owed has been posted. */
+  /** Resolves when every reply that is currently owed has been posted, and the maintenance that is due was requested. */
   settled(): Promise<void>;
   /**
    * Stops intake first, then turns, posts and jobs, within `deadlineMs` (default 10 s). The next start does what is
@@ -190,9 +190,10 @@ function report({ services }: Core, error: unknown): void {
   services.events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
 }
 
-async function settle({ actors, outbox }: Core): Promise<void> {
+async function settle({ actors, outbox, compactors }: Core): Promise<void> {
   await actors.drained();
   await outbox.drained();
+  await compactors.drained();
 }
 
 /** While a store does not answer, steps wait beyond the deadline. The queue and the store are closed then too. */

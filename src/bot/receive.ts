@@ -37,11 +37,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { services, inbound } = options;
   const { agents, clock } = services;
   const guard = createBotGuard();
+  const storing = createStoring();
   return async (given, edited) => {
     const message = edited === null ? given : { ...given, ...contentOf(edited) };
     const { conversation } = message;
     const heard = await inbound.message(message);
-    if (heard.kind === 'known') return duplicate(services, conversation, heard.seq);
+    if (heard.kind === 'known') {
+      await storing.end(message);
+      return duplicate(services, conversation, heard.seq);
+    }
     if (heard.kind === 'drop') {
       options.drop({ ...dropOf(message), reason: 'hook', problem: heard.reason });
       return NOT_STORED;
@@ -49,7 +53,36 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const decision = decide(message, agents.agentFor(conversation), () =>
       guard.allows(`${placeOf(conversation)} ${message.author.id}`, clock.now()),
     );
-    return await store(options, message, { heard, decision });
+    return await store({ ...options, storing }, message, { heard, decision });
+  };
+}
+
+type Named = Pick<InboundMessage, 'conversation' | 'externalId'>;
+
+interface Storing {
+  /** The message can be read from now on. `received` ends when the disk has it. */
+  begun(message: Named, received: Promise<unknown>): void;
+  /** Rejects if the disk failed. */
+  end(message: Named): Promise<void>;
+}
+
+/** Messages that can be read, but aren't on the disk: until they are, their redelivery isn't acknowledged either. */
+function createStoring(): Storing {
+  const storing = new Map<string, Promise<unknown>>();
+  const nameOf = ({ conversation, externalId }: Named) => `${conversation} ${externalId}`;
+  return {
+    begun(message, received) {
+      const name = nameOf(message);
+      storing.set(name, received);
+      // After a failure it stays: nothing is written any more.
+      received.then(
+        () => storing.delete(name),
+        () => undefined,
+      );
+    },
+    async end(message) {
+      await storing.get(nameOf(message));
+    },
   };
 }
 
@@ -70,20 +103,28 @@ interface Judged {
   readonly decision: Decision;
 }
 
-async function store(options: ReceiverOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
+interface StoreOptions extends ReceiverOptions {
+  readonly storing: Storing;
+}
+
+async function store(options: StoreOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
   const { services, actors, outbox, logText } = options;
   const { conversation } = message;
   const wantsReply = judged.decision.reply && judged.heard.kind === 'keep';
   const answer = await answerTo(options, message, judged);
-  const result = await actors.of(conversation).receive({
+  const append = {
     ...{ conversation, audience: message.audience, wantsReply, now: services.clock.now() },
     message: toNewMessage(message, judged.heard),
     idleExtractMs: idleMsOf(services.agents.agentFor(conversation)),
     ...(answer === null ? {} : rowsOf(options, message, answer)),
+  };
+  const received = actors.of(conversation).receive(append, (stored) => {
+    options.storing.begun(message, received);
+    endExposed(actors, stored);
+    services.events.emit({ kind: 'message.accepted', conversation, seq: stored.seq, wantsReply });
   });
+  const result = await received;
   if (result.kind === 'duplicate') return duplicate(services, conversation, result.seq);
-  endExposed(actors, result);
-  services.events.emit({ kind: 'message.accepted', conversation, seq: result.seq, wantsReply });
   logText(conversation, message.author.name, judged.heard.text);
   if (answer !== null) logText(conversation, 'bot', answer.text);
   if (options.posts()) outbox.deliver(conversation, result.posts);

@@ -47,6 +47,7 @@ export interface Core {
   readonly services: Services;
   readonly engines: Engines;
   readonly actors: Actors;
+  readonly compactors: Compactors;
   readonly outbox: Outbox;
   readonly children: Children;
   readonly held: HeldReplies;
@@ -87,10 +88,11 @@ export function wire(options: BotOptions): Core {
   const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
   const commandServices = createCommandServices(options, { services, memories, channels, ...maintenanceSide });
   const commands = createCommands(commandServices, options.commands);
-  const { engines, maintain } = maintenanceSide;
+  const { engines, compactors, maintain } = maintenanceSide;
   const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
   return {
-    ...{ services, channels, engines, actors, outbox, children, held, commandServices, commands, posting, ...ends },
+    ...{ services, channels, engines, compactors, actors, outbox, children, held, commandServices, commands },
+    ...{ posting, ...ends },
     sink: createSink({ ...talk, actors, commands, held }),
     send: createSend({ ...talk, actors, isWorker: role === 'worker' }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => options.retentionDays ?? 0 }),

@@ -81,7 +81,9 @@ export async function storeMessage(app: App, conversation: ConversationKey, mess
     idleExtractMs: idleMsOf(agents.agentFor(conversation)),
     now,
   };
-  return (await store.transcript.append(append)).kind === 'stored';
+  const { kind, durable } = await store.transcript.append(append);
+  await durable;
+  return kind === 'stored';
 }
 
 export function authorOf({ author, role }: FileMessage): Author {

@@ -8,8 +8,8 @@ import type { Services } from '../services.ts';
  * remembers that it requested a job, and checks again after the job has ended.
  */
 export interface Compactor {
-  /** Called with every assessment of the view. Returns at once and never throws. */
-  assessed(assessment: Assessment): void;
+  /** Called with every assessment of the view. Resolves when the job that it asks for is requested, and never rejects. */
+  assessed(assessment: Assessment): Promise<void>;
   /** The requested job has ended, successfully or not. */
   ended(): void;
   /** True if there is no state to keep, so the compactor can be dropped and recreated. */
@@ -47,7 +47,7 @@ export function createCompactor({ services, conversation }: CompactorOptions): C
     queue.kick(id);
   };
   return {
-    assessed(assessment) {
+    async assessed(assessment) {
       if (assessment.tier !== tier) {
         tier = assessment.tier;
         const { used, window } = assessment.measure();
@@ -56,7 +56,7 @@ export function createCompactor({ services, conversation }: CompactorOptions): C
       if (!assessment.due) return;
       if (isAsked()) again = true;
       else if (assessment.stored) ask();
-      else remember(services, conversation).then(ask, ask);
+      else await remember(services, conversation).then(ask, ask);
     },
     ended() {
       askedAt = null;

@@ -14,6 +14,8 @@ export interface Compactors {
   answered(snapshot: ContextSnapshot, verdict: AfterTurn, seqs: readonly number[]): void;
   /** A maintenance job of the conversation has ended. */
   ended(conversationId: number): void;
+  /** Resolves when everything due after what was stored before is requested. */
+  drained(): Promise<void>;
 }
 
 export interface CompactorsOptions {
@@ -29,14 +31,17 @@ interface Self extends CompactorsOptions {
 
 export function createCompactors(options: CompactorsOptions): Compactors {
   const self: Self = { ...options, measureView: createMeasureView(options.services), active: new Map() };
+  const looking = new Set<Promise<void>>();
   const orReport = (looked: Promise<void>, { conversation }: ContextSnapshot) => {
-    looked.catch((error: unknown) => {
+    const reported = looked.catch((error: unknown) => {
       options.services.events.emit({
         kind: 'error.internal',
         conversation: conversation.key,
         message: describe(error),
       });
     });
+    looking.add(reported);
+    void reported.finally(() => looking.delete(reported));
   };
   return {
     stored: (snapshot, entry) => orReport(ingest(self, snapshot, entry), snapshot),
@@ -49,6 +54,9 @@ export function createCompactors(options: CompactorsOptions): Compactors {
       compactor?.ended();
       if (compactor?.quiet === true) self.active.delete(conversationId);
     },
+    async drained() {
+      await Promise.all(looking);
+    },
   };
 }
 
@@ -59,7 +67,7 @@ function isNews({ active }: Self, { conversation }: ContextSnapshot, { tier, due
 
 async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
   const profile = await self.profiles.of(snapshot.conversation);
-  tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, self.measureView(profile, snapshot)) });
+  await tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, self.measureView(profile, snapshot)) });
 }
 
 function shownOf(
@@ -77,7 +85,8 @@ async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Pr
   const measured = self.measureView(profile, snapshot);
   const { measurement } = measured;
   const verdict = { tier: measurement.tier, due };
-  if (isNews(self, snapshot, verdict)) tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, measured) });
+  if (!isNews(self, snapshot, verdict)) return;
+  await tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, measured) });
 }
 
 async function ingestBatch(self: Self, snapshot: ContextSnapshot, seqs: readonly number[]): Promise<void> {
@@ -85,11 +94,16 @@ async function ingestBatch(self: Self, snapshot: ContextSnapshot, seqs: readonly
   await self.engineFor(profile).ingestBatch({ profile, snapshot, seqs });
 }
 
-function tell(self: Self, { conversation }: ContextSnapshot, assessment: Omit<Assessment, 'stored'>): void {
+async function tell(
+  self: Self,
+  { conversation }: ContextSnapshot,
+  assessment: Omit<Assessment, 'stored'>,
+): Promise<void> {
   const compactor = self.active.get(conversation.id) ?? createCompactor({ services: self.services, conversation });
   self.active.set(conversation.id, compactor);
   // The commit of a turn stores the due time; for other messages it is stored here.
   const isStored = conversation.maintainAt !== null && conversation.maintainAt <= self.services.clock.now();
-  compactor.assessed({ ...assessment, stored: isStored });
+  const asked = compactor.assessed({ ...assessment, stored: isStored });
   if (compactor.quiet) self.active.delete(conversation.id);
+  await asked;
 }

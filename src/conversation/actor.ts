@@ -1,7 +1,7 @@
 import { describe } from '../domain/errors.ts';
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
 import type { AfterTurn } from '../ports/engine.ts';
-import type { Append, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
+import type { Append, Appended, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { type Limit, limitWork } from '../util/limit.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { Outbox } from './outbox.ts';
@@ -18,8 +18,11 @@ import { createViewCache, type ViewCache } from './view-cache.ts';
  * its view. It can be dropped whenever it is idle.
  */
 export interface Actor {
-  /** Stores a message, and starts a turn if a reply is owed. Durable when it resolves. */
-  receive(append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult>;
+  /**
+   * Stores a message, and starts a turn if a reply is owed. Durable when it resolves. `onStored` is called before, as soon
+   * as the message can be read, and before the turn reads it.
+   */
+  receive(append: Omit<Append, 'claimLeaseMs'>, onStored?: (stored: Stored) => void): Promise<Appended>;
   /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
   /**
@@ -44,6 +47,8 @@ export interface Watch {
   stored(snapshot: ContextSnapshot, entry: Entry): void;
   answered(snapshot: ContextSnapshot, verdict: AfterTurn, seqs: readonly number[]): void;
 }
+
+export type Stored = Extract<Appended, { kind: 'stored' }>;
 
 interface Self {
   readonly key: ConversationKey;
@@ -92,11 +97,11 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   let lastUsedAt = clock.now();
   let receiving = 0;
   return {
-    async receive(append) {
+    async receive(append, onStored) {
       lastUsedAt = clock.now();
       receiving += 1;
       try {
-        return await take(options, self, append);
+        return await take(options, self, { append, onStored: onStored ?? (() => undefined) });
       } finally {
         receiving -= 1;
       }
@@ -120,12 +125,18 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   };
 }
 
-async function take(options: ActorOptions, self: Self, append: Omit<Append, 'claimLeaseMs'>): Promise<AppendResult> {
+interface Receiving {
+  readonly append: Omit<Append, 'claimLeaseMs'>;
+  onStored(stored: Stored): void;
+}
+
+async function take(options: ActorOptions, self: Self, { append, onStored }: Receiving): Promise<Appended> {
   const { copy, turns, onError } = self;
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
-  const claimLeaseMs = options.open() ? REPLY_LEASE_MS : null;
+  const claimLeaseMs = options.closing.aborted ? null : REPLY_LEASE_MS;
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
-  if (result.kind === 'duplicate') return result;
+  if (result.kind === 'duplicate') return await onDisk(result);
+  onStored(result);
   const entry = toEntry(append.message, result.seq);
   const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
   copy.extend(result.conversation, [entry, ...answer]);
@@ -133,6 +144,12 @@ async function take(options: ActorOptions, self: Self, append: Omit<Append, 'cla
   // stored.
   if (append.wantsReply) turns.put(() => work(options, self, result.claim));
   else watchStored(options, self, entry).catch(onError);
+  // The turn does not wait for the disk; its own commit does.
+  return await onDisk(result);
+}
+
+async function onDisk(result: AppendResult): Promise<Appended> {
+  await result.durable;
   return result;
 }
 

@@ -7,7 +7,7 @@ import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ToolSpec } from '../ports/model.ts';
-import type { AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
+import type { Claim, ContextSnapshot } from '../ports/store.ts';
 import type { ChildAnswer, ChildTask } from '../tools/spawn.ts';
 import { holdLease } from '../util/lease.ts';
 import { rejection } from '../util/limit.ts';
@@ -53,7 +53,8 @@ export async function tellChild({ services }: ChildOptions, child: Child, text: 
   const now = services.clock.now();
   const parts = cleanParts([{ kind: 'text', text }]);
   const about = { externalId: null, replyTo: null, mentions: [], tokens: estimateParts(parts), at: now };
-  const stored: AppendResult = await services.store.transcript.append({
+  // The child's own commit waits for the disk.
+  const stored = await services.store.transcript.append({
     ...{ conversation: key, audience: parent.context.audience, wantsReply: true, now },
     message: { ...about, role: 'user', author: parent.context.author, parts },
     claimLeaseMs: REPLY_LEASE_MS,

@@ -11,7 +11,12 @@ export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empt
 
 /** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
-  | { readonly kind: 'message.accepted'; readonly seq: number; readonly wantsReply: boolean }
+  | {
+      /** Every read finds it from now on. The platform is told when the disk has it. */
+      readonly kind: 'message.accepted';
+      readonly seq: number;
+      readonly wantsReply: boolean;
+    }
   /** A redelivery of the message with this `seq`. It changed nothing. */
   | { readonly kind: 'message.duplicate'; readonly seq: number }
   | {

@@ -161,8 +161,14 @@ export interface NewMessage {
   readonly at: number;
 }
 
+/** What every read finds from now on. It may still be on its way to the disk. */
+export type AppendResult = Appended & {
+  /** Resolves when a power failure can no longer undo it, and rejects if the disk fails. */
+  readonly durable: Promise<void>;
+};
+
 /** `duplicate`: the conversation already has a message with this `externalId`, and nothing was stored. */
-export type AppendResult =
+export type Appended =
   | {
       readonly kind: 'stored';
       readonly seq: number;
@@ -218,7 +224,7 @@ export type TurnCommitResult =
 
 /** What was said: the entries of conversations. */
 export interface TranscriptStore {
-  /** Also creates the conversation with its first message. */
+  /** Also creates the conversation with its first message. Acknowledge nothing before the result is durable. */
   append(append: Append): Promise<AppendResult>;
   commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
   /** State, stack and the newest `maxEntries` of the tail, in one snapshot. */

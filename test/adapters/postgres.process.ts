@@ -28,7 +28,7 @@ async function write(store: Awaited<ReturnType<typeof createPostgresStorage>>['s
   const conversation = makeKey({ platform: 'terminal', workspace: 'local', channel: `room${writer % 3}` });
   for (let n = 0; ; n++) {
     const externalId = `${name}-${writer}-${n}`;
-    await store.transcript.append({
+    const { durable } = await store.transcript.append({
       conversation,
       audience: 'public',
       wantsReply: false,
@@ -46,6 +46,7 @@ async function write(store: Awaited<ReturnType<typeof createPostgresStorage>>['s
         at: Date.now(),
       },
     });
+    await durable;
     process.stdout.write(`${conversation} ${externalId}\n`);
   }
 }

@@ -5,8 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
-import { createGroupCommit } from '../../adapters/stores/sqlite/group-commit.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createKit, NOW, post, READER, THERE, textParts } from '../contracts/store-kit.ts';
 import { SIZED, sized } from '../support/size.ts';
@@ -170,23 +168,6 @@ describe('the late index', () => {
     await storage.store.close();
     expect(noted()).toBe(0);
     checkIndex(directory);
-  });
-});
-
-describe('work that can be repeated', () => {
-  it('waits for the disk only with other work', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'strata-lazy-'));
-    const database = new Database(join(directory, 'own.db'));
-    database.pragma('journal_mode = wal');
-    const group = createGroupCommit(createConnection(database));
-    const mode = async () => database.pragma('synchronous', { simple: true });
-    const [normal, full] = [1, 2];
-    expect(await group.writeLazily(mode)).toBe(normal);
-    expect(await group.write(mode)).toBe(full);
-    expect(await Promise.all([group.writeLazily(mode), group.write(mode)])).toEqual([full, full]);
-    await group.close();
-    database.close();
-    await rm(directory, { recursive: true, force: true });
   });
 });
 

@@ -31,7 +31,7 @@ async function write(store: Awaited<ReturnType<typeof createSqliteStorage>>['sto
   for (let n = 0; ; n++) {
     const externalId = `${writer}-${n}`;
     const parts = [{ kind: 'text', text: `durable message ${externalId}` }] as const;
-    await store.transcript.append({
+    const { durable } = await store.transcript.append({
       conversation,
       audience: 'public',
       wantsReply: false,
@@ -49,6 +49,7 @@ async function write(store: Awaited<ReturnType<typeof createSqliteStorage>>['sto
         at: Date.now(),
       },
     });
+    await durable;
     process.stdout.write(`${conversation} ${externalId}\n`);
   }
 }

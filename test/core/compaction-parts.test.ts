@@ -463,9 +463,9 @@ describe('a compactor', () => {
   // Shows: B14, S12
   it('asks once during a job and once after it', async () => {
     await using subject = await watched();
-    subject.compactor.assessed(assessment);
-    subject.compactor.assessed({ ...assessment, tier: 'aggressive' });
-    subject.compactor.assessed({ ...assessment, tier: 'aggressive' });
+    void subject.compactor.assessed(assessment);
+    void subject.compactor.assessed({ ...assessment, tier: 'aggressive' });
+    void subject.compactor.assessed({ ...assessment, tier: 'aggressive' });
     expect(await subject.looks()).toBe(1);
     subject.compactor.ended();
     expect(await subject.looks()).toBe(2);
@@ -477,23 +477,23 @@ describe('a compactor', () => {
 
   it('stores the due time before it kicks', async () => {
     await using subject = await watched();
-    subject.compactor.assessed({ ...assessment, stored: false });
+    void subject.compactor.assessed({ ...assessment, stored: false });
     await until(async () => (await subject.looks()) === 1);
     expect((await subject.world.conversation()).maintainAt).toBe(subject.world.clock.now());
   });
 
   it('asks again if no end is reported for long', async () => {
     await using subject = await watched();
-    subject.compactor.assessed(assessment);
+    void subject.compactor.assessed(assessment);
     await subject.looks();
     await subject.world.clock.advance(31_000);
-    subject.compactor.assessed(assessment);
+    void subject.compactor.assessed(assessment);
     expect(await subject.looks()).toBe(2);
   });
 
   it('says nothing while nothing changes, and may be dropped then', async () => {
     await using subject = await watched();
-    subject.compactor.assessed({ ...assessment, tier: 'none', due: false });
+    void subject.compactor.assessed({ ...assessment, tier: 'none', due: false });
     expect(await subject.looks()).toBe(0);
     expect(subject.world.events).toEqual([]);
     expect(subject.compactor.quiet).toBe(true);

@@ -121,8 +121,8 @@ describe('the compactors', () => {
     await subject.world.say('hello');
     const compactor = createCompactor({ services, conversation: await subject.world.conversation() });
     const measure = () => ({ used: 1, window: 2 });
-    compactor.assessed({ tier: 'background', due: true, measure, stored: true });
-    compactor.assessed({ tier: 'none', due: false, measure, stored: true });
+    void compactor.assessed({ tier: 'background', due: true, measure, stored: true });
+    void compactor.assessed({ tier: 'none', due: false, measure, stored: true });
     expect(compactor.quiet).toBe(false);
     await clock.advance(30_000);
     expect(compactor.quiet).toBe(true);

@@ -162,7 +162,7 @@ describe('the ledger', () => {
     await using world = await createBotWorld({ models: [talker] });
     await world.say('Hello?');
     await world.settled();
-    expect(world.events.some(({ kind }) => kind === 'turn.superseded')).toBe(true);
+    expect(world.events.some(({ kind }) => kind === 'turn.ended')).toBe(false);
     const { id } = await world.conversation();
     const usage = () => world.bot.services.store.journal.usage(id);
     await vi.waitFor(async () => expect(await usage()).toMatchObject([{ purpose: 'reply', calls: 1 }]));

@@ -26,6 +26,76 @@ it('names the fields that a message lacks', async () => {
 
 describe('a change that overtakes its message', () => {
   it('is made when the message comes, even in unknown conversations', async () => {
+describe('a text that is longer than any model reads', () => {
+  const long = `${'😀'.repeat(499_999)}a${'😀'.repeat(1_000_000)}`;
+
+  it('is cut between characters, and says so', async () => {
+    await world.say(long, { id: 'm1' });
+    await edit('m1', `b${long}`);
+    await world.say('Hi.', { id: 'm2' });
+    const [text, ...others] = await kept();
+    expect(text?.isWellFormed()).toBe(true);
+    expect(text?.slice(0, 3)).toBe('b😀');
+    expect(text).toMatch(/😀a\n\[cut here, because the text has 3,000,000 characters\]$/u);
+    expect(others).toEqual(['Hi.']);
+    const whole = 'y '.repeat(500_000);
+    await world.say(whole, { id: 'm3' });
+    expect((await kept()).at(-1)).toBe(whole);
+  });
+
+  it('is cut when it comes', async () => {
+    await world.say(long, { id: 'm1' });
+    expect((await kept())[0]).toMatch(/a\n\[cut here, because the text has 2,999,999 characters\]$/u);
+  });
+});
+
+describe('a message on its way to the disk', () => {
+  const openSlow = async (disk: Promise<void>, hooks: readonly Hooks[] = []) => {
+    const chat = scriptedModel(() => ({ text: 'Hello.' }), { id: 'test:chat' });
+    const world = await createBotWorld({
+      models: [chat],
+      hooks,
+      storage: (storage) => ({ ...storage, store: { ...storage.store, transcript: onDisk(storage, disk) } }),
+    });
+    return Object.assign(world, { chat });
+  };
+
+  it('is answered meanwhile, and acknowledged when it is there', async () => {
+    const disk = Promise.withResolvers<void>();
+    await using slow = await openSlow(disk.promise);
+    let isAcknowledged = false;
+    const acknowledged = slow.say('Hi.').then(() => {
+      isAcknowledged = true;
+    });
+    await until(() => slow.chat.requests.length > 0);
+    expect(isAcknowledged).toBe(false);
+    disk.resolve();
+    await acknowledged;
+    const kinds = slow.events.map(({ kind }) => kind).filter((kind) => /^(message|turn)\./.test(kind));
+    expect(kinds.slice(0, 2)).toEqual(['message.accepted', 'turn.started']);
+  });
+
+  it('is never acknowledged if the disk fails, even repeated', async () => {
+    const disk = Promise.withResolvers<void>();
+    await using slow = await openSlow(disk.promise);
+    const said = [slow.say('Hi.', { id: 'same' }), slow.say('Hi.', { id: 'same' })];
+    disk.reject(new Error('The disk failed.'));
+    expect(await Promise.allSettled(said)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  });
+
+  it('is not acknowledged as a redelivery before, with hooks either', async () => {
+    const disk = Promise.withResolvers<void>();
+    await using slow = await openSlow(disk.promise, [{ inbound: ({ text }, next) => next({ text }) }]);
+    const first = slow.say('Hi.', { id: 'same' });
+    await until(() => slow.chat.requests.length > 0);
+    const again = slow.say('Hi.', { id: 'same' });
+    disk.reject(new Error('The disk failed.'));
+    const said = [first, again, slow.say('Hi.', { id: 'same' })];
+    for (const end of await Promise.allSettled(said)) expect(end).toMatchObject({ status: 'rejected' });
+    expect(slow.events).not.toContainEqual(expect.objectContaining({ kind: 'message.duplicate' }));
+  });
+});
+
     await edit('m1', 'I drink tea.');
     await remove('m2');
     await world.say('I drnk tea.');

@@ -1,6 +1,6 @@
 import { type Dialect, Kysely, sql } from 'kysely';
 import { describe, type Storage, StrataError } from '../../../src/adapter-kit.ts';
-import { createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
+import { createArchive, createSqlStore, type SqlEngine, type Tables, writeAheadOf } from '../sql/index.ts';
 import { checkDatabase } from './check.ts';
 import { migrate } from './migrate.ts';
 import { createScrub } from './scrub.ts';
@@ -65,6 +65,7 @@ function createEngine(query: Kysely<Tables>, place: string): SqlEngine {
     query,
     read: units.run,
     write: units.run,
+    writeAhead: writeAheadOf(units.run),
     rowLocks: false,
     // One unit runs at a time.
     lockMemories: async () => undefined,

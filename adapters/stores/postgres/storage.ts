@@ -1,6 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
-import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
+import {
+  coreMigrations,
+  createArchive,
+  createSqlStore,
+  type SqlEngine,
+  type Tables,
+  writeAheadOf,
+} from '../sql/index.ts';
 import { checkServer } from './check.ts';
 import { explain } from './failures.ts';
 import type { Links } from './links.ts';
@@ -62,6 +69,7 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     query,
     read: units.read,
     write: units.write,
+    writeAhead: writeAheadOf(units.write),
     rowLocks: true,
     async lockMemories(transaction) {
       await transaction.rows(memoryLock);

@@ -1,5 +1,6 @@
 import {
   type Append,
+  type Appended,
   type AppendResult,
   type Audience,
   type Claim,
@@ -27,7 +28,10 @@ import { withdrawReplies } from './withdrawal.ts';
 export function createAppend(shared: Shared): (append: Append) => Promise<AppendResult> {
   const statements = prepareStatements(shared.engine);
   const context = { shared, statements, insertPosts: createPostInsert(shared.engine) };
-  const write = (append: Append) => shared.engine.write((transaction) => run(context, transaction, append));
+  const write = async (append: Append) => {
+    const { result, durable } = await shared.engine.writeAhead((transaction) => run(context, transaction, append));
+    return { ...result, durable };
+  };
   if (!shared.engine.rowLocks) return write;
   // Units run concurrently; without an order, two messages of one person could change places.
   const lanes = createLanes();
@@ -40,7 +44,7 @@ interface AppendContext {
   readonly insertPosts: InsertPosts;
 }
 
-async function run(context: AppendContext, transaction: Transaction, append: Append): Promise<AppendResult> {
+async function run(context: AppendContext, transaction: Transaction, append: Append): Promise<Appended> {
   const { shared, statements } = context;
   const place = { key: append.conversation, externalId: append.message.externalId };
   const known = await first(transaction, statements.lock(place));
@@ -61,7 +65,7 @@ async function store(
   { shared, statements, insertPosts }: AppendContext,
   transaction: Transaction,
   { append, row, isNew }: { readonly append: Append; readonly row: ConversationRow; readonly isNew: boolean },
-): Promise<AppendResult> {
+): Promise<Appended> {
   const { changed, claim } = accept(row, append);
   const entry = newEntry(row, append.message, row.next_seq);
   const answer = append.answer === undefined ? null : newEntry(row, append.answer, row.next_seq + 1);

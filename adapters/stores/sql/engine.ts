@@ -14,6 +14,13 @@ export interface Transaction {
 
 export type Unit<Result> = (transaction: Transaction) => Promise<Result>;
 
+/** The result of a unit that is committed, but may not be on the disk yet. */
+export interface Written<Result> {
+  readonly result: Result;
+  /** Resolves when a power failure can no longer undo it. */
+  readonly durable: Promise<void>;
+}
+
 /** What the tables require of a database. Everything else in this folder is the same on every engine. */
 export interface SqlEngine {
   /** Builds and compiles queries; units run them. */
@@ -27,6 +34,8 @@ export interface SqlEngine {
    * go through the transaction.
    */
   write<Result>(unit: Unit<Result>): Promise<Result>;
+  /** The same, but it may resolve as soon as later units see what it wrote. */
+  writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /** True if units run concurrently: a transaction must then lock the rows that it reads in order to change them. */
   readonly rowLocks: boolean;
   /** From here to the end of the transaction, no other unit decides from the memories, which are found by many keys. */
@@ -88,6 +97,11 @@ export interface TextChange {
 }
 
 export type IndexedMemory = Pick<MemoryRow, 'id' | 'text' | 'workspace'>;
+
+/** For an engine whose commits wait for the disk. */
+export function writeAheadOf(write: SqlEngine['write']): SqlEngine['writeAhead'] {
+  return async (unit) => ({ result: await write(unit), durable: Promise.resolve() });
+}
 
 /** A placeholder for a value that is given when the query runs. */
 export type Parameter<Values> = <Name extends keyof Values & (string | number)>(name: Name) => RawBuilder<Values[Name]>;

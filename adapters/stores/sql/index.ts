@@ -27,8 +27,9 @@ export type {
   TextIndex,
   Transaction,
   Unit,
+  Written,
 } from './engine.ts';
-export { type Parameter, prepare } from './engine.ts';
+export { type Parameter, prepare, writeAheadOf } from './engine.ts';
 export { indexed } from './entry-rows.ts';
 export { readableBy } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';

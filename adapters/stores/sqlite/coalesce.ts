@@ -19,7 +19,8 @@ export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Res
         return start();
       });
   return () => {
-    if (running === null) return start();
+    // `following` may have yet to start, right after a run.
+    if (running === null) return following ?? start();
     following ??= follow(running);
     return following;
   };

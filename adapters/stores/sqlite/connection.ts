@@ -1,6 +1,7 @@
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type Database from 'better-sqlite3';
-import { StrataError } from '../../../src/adapter-kit.ts';
+import { describe, StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
 import { explain, fileMoved, isBusy } from './failures.ts';
 import { wipeUnused } from './wipe.ts';
@@ -8,7 +9,7 @@ import { wipeUnused } from './wipe.ts';
 /** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
 const KEPT_STATEMENTS = 400;
 
-/** The one connection to the database file. Everything here is synchronous. */
+/** The one connection to the database file. Everything here but `flush` is synchronous. */
 export interface Connection {
   rows<Row>(statement: Statement<Row>): readonly Row[];
   run(statement: Statement): number;
@@ -16,13 +17,20 @@ export interface Connection {
   column(sql: string, parameters: readonly unknown[]): readonly number[];
   table(sql: string, parameters: readonly unknown[]): readonly (readonly number[])[];
   begin(kind: 'read' | 'write'): void;
-  /** Whether commits from here on wait for the disk. Outside a transaction only. */
-  sync(isDurable: boolean): void;
   /** If the mark is equal later, no other connection has committed anything, and nothing was rolled back here. */
   mark(): string;
+  /** Other processes see it at once. A power failure may undo it until `flush` has resolved. */
   commit(): void;
+  /**
+   * Waits, outside the event loop, until the disk has everything that was committed before. If the disk fails, nothing is
+   * written any more: what was reported as stored would be uncertain.
+   */
+  flush(): Promise<void>;
   rollback(): void;
-  /** Copies the log into the file, as far as no reader prevents it. */
+  /**
+   * Copies the log into the file, as far as no reader prevents it. Throws after a failed flush: a file that is newer than
+   * its log on the disk would be damaged.
+   */
   checkpoint(): void;
   /** Copies the whole log into the file and empties it. False while another process reads it. */
   writeBack(): boolean;
@@ -38,7 +46,10 @@ export interface Connection {
   close(): void;
 }
 
-export function createConnection(database: Database.Database): Connection {
+/** Asks the system to write a file's data to the disk. A parameter, because a test cannot break a disk. */
+type ToDisk = (descriptor: number) => Promise<void>;
+
+export function createConnection(database: Database.Database, toDisk: ToDisk = promisify(fdatasync)): Connection {
   // Waiting inside SQLite would block the event loop; `group-commit.ts` waits instead.
   database.pragma('busy_timeout = 0');
   const prepare = keep((sql) => database.prepare<unknown[], unknown>(sql));
@@ -46,9 +57,9 @@ export function createConnection(database: Database.Database): Connection {
   const prepareTable = keep((sql) => database.prepare<unknown[], readonly number[]>(sql).raw());
   const path = database.name;
   let descriptor: number | null = null;
+  const log = openLog(database, toDisk);
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
-  let isSynced = true;
   // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
@@ -56,7 +67,10 @@ export function createConnection(database: Database.Database): Connection {
   const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
   // Its first column says whether another process blocked it.
-  const writeBack = () => truncate.get() === 0;
+  const writeBack = () => {
+    log.check();
+    return truncate.get() === 0;
+  };
   return {
     // The row's type comes from Kysely, derived from the tables and the query.
     rows: <Row>({ sql, parameters }: Statement<Row>) => prepare(sql).all(...parameters) as readonly Row[],
@@ -64,22 +78,23 @@ export function createConnection(database: Database.Database): Connection {
     column: (sql, parameters) => prepareColumn(sql).all(...parameters),
     table: (sql, parameters) => prepareTable(sql).all(...parameters),
     begin(kind) {
-      if (kind === 'write') checkPlace();
+      if (kind === 'write') {
+        log.check();
+        checkPlace();
+      }
       begin[kind].run();
     },
-    sync(isDurable) {
-      if (isDurable === isSynced) return;
-      // Not prepared: SQLite applies this when it compiles the statement.
-      database.exec(`pragma synchronous = ${isDurable ? 'full' : 'normal'}`);
-      isSynced = isDurable;
-    },
     commit: () => commit.run(),
+    flush: log.flush,
     mark: () => `${others.get()} ${undone}`,
     rollback() {
       undone += 1;
       if (database.inTransaction) database.exec('rollback');
     },
-    checkpoint: () => void checkpoint.get(),
+    checkpoint() {
+      log.check();
+      checkpoint.get();
+    },
     writeBack,
     wipe(offset) {
       // The log and the cache contain the old pages.
@@ -93,10 +108,56 @@ export function createConnection(database: Database.Database): Connection {
     closedError: () => new StrataError('STORE_UNUSABLE', { path, reason: 'it was closed' }),
     close() {
       database.close();
+      log.close();
       // Not earlier: closing any descriptor of a file releases all locks of this process on it.
       if (descriptor !== null) closeSync(descriptor);
     },
   };
+}
+
+/**
+ * SQLite's log. With `synchronous = full`, each commit would hold up the event loop until the disk has answered; instead,
+ * a commit only writes, and whoever needs it to be durable waits for `flush`.
+ */
+function openLog(database: Database.Database, toDisk: ToDisk) {
+  const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
+  // Elsewhere, only SQLite itself knows what has to reach the disk.
+  database.pragma(`synchronous = ${isLogged ? 'normal' : 'full'}`);
+  let descriptor: number | null = null;
+  let failure: StrataError | null = null;
+  const check = () => {
+    if (failure !== null) throw failure;
+  };
+  return {
+    check,
+    async flush() {
+      check();
+      if (!isLogged) return;
+      try {
+        // SQLite has created it by the first commit, and keeps it while the database is open.
+        descriptor ??= openSync(`${database.name}-wal`, 'r+');
+      } catch (error) {
+        // Nothing is lost: the next flush covers what this one could not ask for.
+        throw unconfirmed(database.name, error);
+      }
+      try {
+        await toDisk(descriptor);
+      } catch (error) {
+        // The next attempt would succeed without the lost pages: the system reports a failed write only once.
+        failure ??= unconfirmed(database.name, error);
+        throw failure;
+      }
+    },
+    close() {
+      if (descriptor !== null) closeSync(descriptor);
+    },
+  };
+}
+
+function unconfirmed(path: string, error: unknown): StrataError {
+  const reason = `the disk did not confirm a write (${describe(error)})`;
+  const remedy = 'Check the disk, then start Strata again';
+  return new StrataError('STORE_UNUSABLE', { path, reason, remedy }, { cause: error });
 }
 
 /** Between two looks at the place of the file. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Statement, Transaction, Unit } from '../sql/index.ts';
+import type { Statement, Transaction, Unit, Written } from '../sql/index.ts';
+import { coalesce } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 
 /** Units per transaction: enough to share the cost of a disk write, few enough to keep everybody's wait short. */
@@ -12,10 +13,13 @@ const MAX_STRETCH_MS = 10;
 
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
+  /** Resolves when the disk has it. */
   write<Result>(unit: Unit<Result>): Promise<Result>;
+  /** Resolves as soon as later units see it, before the disk has it. */
+  writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /**
-   * For work that can be repeated: does not wait for the disk, so a power failure may undo it. The next `write` waits
-   * for it too.
+   * For work that can be repeated: does not wait for the disk, so a power failure may undo it, until the next `write`
+   * has resolved.
    */
   writeLazily<Result>(unit: Unit<Result>): Promise<Result>;
   /** Runs work that needs the connection outside a transaction, after everything submitted before. */
@@ -25,48 +29,68 @@ export interface GroupCommit {
 }
 
 interface Pending {
-  readonly kind: 'read' | 'write' | 'lazy' | 'alone';
-  /** Runs the unit and keeps its result until the group is durable. */
+  readonly kind: 'read' | 'write' | 'alone';
+  /** Runs the unit and keeps its result until the group is committed. */
   run(transaction: Transaction): Promise<void>;
-  resolve(): void;
+  committed(): void;
   reject(error: unknown): void;
 }
 
 /**
- * One connection, used by one group of units at a time. All units that wait when a group starts share its transaction
- * and its disk write. If one of them fails, the group is rolled back and each unit runs separately, so that an error
- * affects only its own unit.
+ * One connection, used by one group of units at a time. All units that wait when a group starts share its transaction.
+ * While the disk takes it, the next group runs; whatever is committed meanwhile shares the next disk write. If a unit
+ * fails, the group is rolled back and each unit runs separately, so that an error affects only its own unit.
  */
 export function createGroupCommit(connection: Connection): GroupCommit {
-  let waiting: Pending[] = [];
-  let isRunning = false;
+  const queue = createQueue(connection);
+  const flush = coalesce(connection.flush);
+  let lastFlush = Promise.resolve();
+  const onDisk = () => {
+    lastFlush = flush();
+    return lastFlush;
+  };
   let isClosed = false;
-
-  const submit = <Result>(unit: Unit<Result>, kind: Pending['kind']): Promise<Result> => {
+  const submit = <Result, Given>(
+    unit: Unit<Result>,
+    kind: Pending['kind'],
+    give: (result: Result) => Given | Promise<Given>,
+  ): Promise<Given> => {
     if (isClosed) return Promise.reject(connection.closedError());
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const { promise, resolve, reject } = Promise.withResolvers<Given>();
     let result: { readonly value: Result } | null = null;
-    waiting.push({
+    queue.add({
       kind,
       async run(open) {
         result = { value: await unit(open) };
       },
-      resolve: () => result !== null && resolve(result.value),
+      committed: () => result !== null && resolve(give(result.value)),
       reject,
     });
-    schedule();
     return promise;
   };
-  // After the current events of the loop, so that everything they submit is written together.
-  const schedule = () => {
-    if (isRunning) return;
-    isRunning = true;
-    setImmediate(() => runGroup().then(next, next));
+  const itself = <Result>(result: Result) => result;
+  return {
+    read: (unit) => submit(unit, 'read', itself),
+    write: (unit) => submit(unit, 'write', (result) => onDisk().then(() => result)),
+    writeAhead: (unit) => submit(unit, 'write', (result) => ({ result, durable: awaitable(onDisk()) })),
+    writeLazily: (unit) => submit(unit, 'write', itself),
+    alone: (work) => submit(async () => work(), 'alone', itself),
+    close() {
+      const ended = submit<void, void>(
+        async () => {},
+        'read',
+        () => lastFlush.catch(() => undefined),
+      );
+      isClosed = true;
+      return ended;
+    },
   };
-  const next = () => {
-    isRunning = false;
-    if (waiting.length > 0) schedule();
-  };
+}
+
+/** Runs one group at a time; what comes meanwhile waits for the next one. */
+function createQueue(connection: Connection) {
+  let waiting: Pending[] = [];
+  let isRunning = false;
   const runGroup = async () => {
     const group = takeGroup(waiting);
     waiting = waiting.slice(group.length);
@@ -74,17 +98,28 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     if (await commitTogether(connection, group)) return;
     for (const unit of group) await commitAlone(connection, unit);
   };
+  const next = () => {
+    isRunning = false;
+    if (waiting.length > 0) schedule();
+  };
+  // After the current events of the loop, so that everything they submit is written together.
+  const schedule = () => {
+    if (isRunning) return;
+    isRunning = true;
+    setImmediate(() => runGroup().then(next, next));
+  };
   return {
-    read: (unit) => submit(unit, 'read'),
-    write: (unit) => submit(unit, 'write'),
-    writeLazily: (unit) => submit(unit, 'lazy'),
-    alone: (work) => submit(async () => work(), 'alone'),
-    close() {
-      const ended = submit(async () => {}, 'read');
-      isClosed = true;
-      return ended;
+    add(unit: Pending) {
+      waiting.push(unit);
+      schedule();
     },
   };
+}
+
+/** Its failure is the concern of those who wait for it. */
+function awaitable(durable: Promise<void>): Promise<void> {
+  durable.catch(() => undefined);
+  return durable;
 }
 
 /** The first units in the queue that can share a transaction, or one that must run alone. */
@@ -103,7 +138,7 @@ async function commitTogether(connection: Connection, group: readonly Pending[])
     if (connection.isBusy(error)) for (const unit of group) unit.reject(connection.explain(error));
     return connection.isBusy(error);
   }
-  for (const unit of group) unit.resolve();
+  for (const unit of group) unit.committed();
   return true;
 }
 
@@ -114,7 +149,7 @@ async function commitAlone(connection: Connection, unit: Pending): Promise<void>
     unit.reject(connection.explain(error));
     return;
   }
-  unit.resolve();
+  unit.committed();
 }
 
 /** Waits for the file if other processes use it, without blocking the event loop. */
@@ -136,14 +171,13 @@ async function commitUnits(connection: Connection, units: readonly Pending[]): P
 
 function begin(connection: Connection, units: readonly Pending[]): void {
   const isRead = units.every((unit) => unit.kind === 'read');
-  if (!isRead) connection.sync(units.some((unit) => unit.kind === 'write'));
   connection.begin(isRead ? 'read' : 'write');
 }
 
 async function runAlone(connection: Connection, unit: Pending): Promise<void> {
   try {
     await unit.run(createTransaction(connection));
-    unit.resolve();
+    unit.committed();
   } catch (error) {
     unit.reject(connection.explain(error));
   }

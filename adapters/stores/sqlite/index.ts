@@ -121,6 +121,7 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     query,
     read: group.read,
     write: group.write,
+    writeAhead: group.writeAhead,
     rowLocks: false,
     // One unit writes at a time.
     lockMemories: async () => undefined,

@@ -1,0 +1,245 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { Kysely, SqliteDialect, sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Unit } from '../../adapters/stores/sql/index.ts';
+import { coalesce } from '../../adapters/stores/sqlite/coalesce.ts';
+import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
+import { createGroupCommit } from '../../adapters/stores/sqlite/group-commit.ts';
+import { SIZED, sized } from '../support/size.ts';
+
+const FILES = ['own.db', 'own.db-wal'] as const;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'strata-disk-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The store's own transactions on a file with one table. `toDisk` is the system's part in a flush. */
+function openNotes(toDisk?: () => Promise<void>) {
+  const database = new Database(join(directory, 'own.db'));
+  database.pragma('journal_mode = wal');
+  database.exec('create table if not exists note (text text)');
+  const query = new Kysely({ dialect: new SqliteDialect({ database }) });
+  const connection = createConnection(database, toDisk);
+  const group = createGroupCommit(connection);
+  const insert =
+    (text: string): Unit<number> =>
+    (transaction) =>
+      transaction.run(sql`insert into note (text) values (${text})`.compile(query));
+  const list: Unit<readonly string[]> = async (transaction) =>
+    (await transaction.rows(sql<{ text: string }>`select text from note`.compile(query))).map(({ text }) => text);
+  return {
+    group,
+    insert,
+    list,
+    database,
+    connection,
+    async [Symbol.asyncDispose]() {
+      await group.close();
+      connection.close();
+    },
+  };
+}
+
+/** A disk that answers after a while, and has what was in the files when it was asked. */
+function createDisk(answerMs: () => number) {
+  let kept: readonly Buffer[] = [];
+  let flushes = 0;
+  return {
+    flushes: () => flushes,
+    async toDisk() {
+      flushes += 1;
+      const written = FILES.map((file) => readFileSync(join(directory, file)));
+      await sleep(answerMs());
+      kept = written;
+    },
+    afterPowerFailure(): readonly unknown[] {
+      const place = mkdtempSync(join(directory, 'after-'));
+      for (const [index, bytes] of kept.entries()) writeFileSync(join(place, FILES[index] ?? ''), bytes);
+      const database = new Database(join(place, 'own.db'));
+      const texts = database.prepare('select text from note').pluck().all();
+      database.close();
+      return texts;
+    },
+  };
+}
+
+describe('a write', () => {
+  const step = fc.record({
+    kind: fc.constantFrom('write' as const, 'ahead' as const, 'lazily' as const, 'read' as const),
+    pauseMs: fc.constantFrom(0, 0, 0, 1, 3),
+    diskMs: fc.constantFrom(0, 1, 4),
+  });
+
+  it('survives a power failure once it has resolved', SIZED, async () => {
+    const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
+      rmSync(join(directory, 'own.db'), { force: true });
+      let diskMs = 0;
+      const disk = createDisk(() => diskMs);
+      await using notes = openNotes(disk.toDisk);
+      const survives = (text: string) => () => expect(disk.afterPowerFailure()).toContain(text);
+      const ends: Promise<void>[] = [];
+      for (const [index, { kind, pauseMs, ...rest }] of steps.entries()) {
+        ({ diskMs } = rest);
+        const text = `${kind} ${index}`;
+        const insert = notes.insert(text);
+        if (kind === 'write') ends.push(notes.group.write(insert).then(survives(text)));
+        if (kind === 'ahead')
+          ends.push(notes.group.writeAhead(insert).then(({ durable }) => durable.then(survives(text))));
+        if (kind === 'lazily') await notes.group.writeLazily(insert);
+        if (kind === 'read') await notes.group.read(notes.list);
+        if (pauseMs > 0) await sleep(pauseMs);
+      }
+      await Promise.all(ends);
+    });
+    await fc.assert(property, { numRuns: sized({ small: 20, full: 400 }) });
+  });
+
+  it('takes what was written without waiting to the disk, too', async () => {
+    const disk = createDisk(() => 0);
+    await using notes = openNotes(disk.toDisk);
+    await notes.group.writeLazily(notes.insert('first'));
+    expect(disk.flushes()).toBe(0);
+    await notes.group.write(notes.insert('second'));
+    expect(disk.afterPowerFailure()).toEqual(['first', 'second']);
+  });
+
+  it('is read by others before the disk has it', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    await using notes = openNotes(() => {
+      asked.resolve();
+      return answered.promise;
+    });
+    let isDurable = false;
+    const { durable, result } = await notes.group.writeAhead(notes.insert('ahead'));
+    const ended = durable.then(() => {
+      isDurable = true;
+    });
+    await asked.promise;
+    expect(result).toBe(1);
+    expect(await notes.group.read(notes.list)).toEqual(['ahead']);
+    await notes.group.writeLazily(notes.insert('later'));
+    expect(await notes.group.read(notes.list)).toEqual(['ahead', 'later']);
+    expect(isDurable).toBe(false);
+    answered.resolve();
+    await ended;
+  });
+
+  it('shares the answer of a slow disk with later ones', async () => {
+    const disk = createDisk(() => 30);
+    await using notes = openNotes(disk.toDisk);
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        await sleep(index % 8);
+        await notes.group.write(notes.insert(String(index)));
+      }),
+    );
+    expect(disk.flushes()).toBe(2);
+  });
+
+  it('stays in the log after a disk has failed', async () => {
+    await using notes = openNotes(() => Promise.reject(new Error('i/o error')));
+    const before = readFileSync(join(directory, 'own.db'));
+    await expect(notes.group.write(notes.insert('lost'))).rejects.toThrow('did not confirm');
+    for (const work of ['checkpoint', 'writeBack'] as const) {
+      await expect(notes.group.alone(() => notes.connection[work]())).rejects.toThrow('did not confirm');
+    }
+    expect(readFileSync(join(directory, 'own.db'))).toEqual(before);
+  });
+
+  it('is uncertain if it was committed before a disk failed', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    answers[1]?.resolve();
+    let flushes = 0;
+    await using notes = openNotes(async () => {
+      flushes += 1;
+      asked.resolve();
+      await answers[flushes - 1]?.promise;
+    });
+    const first = notes.group.write(notes.insert('first'));
+    await asked.promise;
+    const { durable } = await notes.group.writeAhead(notes.insert('second'));
+    answers[0]?.reject(new Error('i/o error'));
+    expect(await Promise.allSettled([first, durable])).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  });
+
+  it('is waited for when the file is closed', async () => {
+    const disk = createDisk(() => 20);
+    const notes = openNotes(disk.toDisk);
+    expect(notes.database.pragma('synchronous', { simple: true })).toBe(1);
+    await notes.group.writeAhead(notes.insert('ahead'));
+    await notes[Symbol.asyncDispose]();
+    expect(disk.afterPowerFailure()).toEqual(['ahead']);
+  });
+
+  it('may fail without anybody waiting for it', async () => {
+    await using notes = openNotes(() => Promise.reject(new Error('i/o error')));
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    await notes.group.writeAhead(notes.insert('ahead'));
+    await sleep(5);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('is refused after a disk has failed; reads go on', async () => {
+    let isBroken = true;
+    await using notes = openNotes(async () => {
+      if (isBroken) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
+    });
+    const failed = /the disk did not confirm a write \(.*i\/o error.*Check the disk/s;
+    const [first, second] = await Promise.allSettled([
+      notes.group.write(notes.insert('first')),
+      notes.group.writeAhead(notes.insert('second')).then(({ durable }) => durable),
+    ]);
+    expect(first).toMatchObject({ reason: { code: 'STORE_UNUSABLE', message: expect.stringMatching(failed) } });
+    expect(second).toMatchObject({ reason: { code: 'STORE_UNUSABLE' } });
+    isBroken = false;
+    await expect(notes.group.write(notes.insert('third'))).rejects.toThrow(failed);
+    await expect(notes.group.writeLazily(notes.insert('fourth'))).rejects.toThrow(failed);
+    expect(await notes.group.read(notes.list)).toEqual(['first', 'second']);
+  });
+});
+
+it('recovers when the log can be opened again', async () => {
+  const disk = createDisk(() => 0);
+  await using notes = openNotes(disk.toDisk);
+  await notes.group.writeLazily(notes.insert('first'));
+  const log = join(directory, 'own.db-wal');
+  renameSync(log, `${log}-away`);
+  await expect(notes.group.write(notes.insert('second'))).rejects.toThrow(/did not confirm a write \(.*ENOENT/);
+  renameSync(`${log}-away`, log);
+  await notes.group.write(notes.insert('third'));
+  expect(disk.afterPowerFailure()).toEqual(['first', 'second', 'third']);
+});
+
+it('never runs shared work twice at once', async () => {
+  let running = 0;
+  let most = 0;
+  const work = coalesce(async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await sleep(1);
+    running -= 1;
+  });
+  const first = work();
+  await Promise.all([first.then(work), work()]);
+  expect(most).toBe(1);
+});
+
+it('leaves the disk to SQLite where it has no log', async () => {
+  const database = new Database(join(directory, 'own.db'));
+  const connection = createConnection(database, () => Promise.reject(new Error('There is no log.')));
+  await connection.flush();
+  expect(database.pragma('synchronous', { simple: true })).toBe(2);
+  connection.close();
+});

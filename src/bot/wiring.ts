@@ -201,6 +201,6 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
     signal: abort.signal,
   };
   const children = createChildren(shared);
-  const actors = createActors({ ...shared, outbox, children, open: () => !closing.signal.aborted });
+  const actors = createActors({ ...shared, outbox, children, closing: closing.signal });
   return { actors, outbox, children };
 }

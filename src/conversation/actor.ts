@@ -38,8 +38,8 @@ export interface Actor {
 export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
-  /** False once the bot is stopping: no new turn starts. */
-  readonly open: () => boolean;
+  /** Aborted once the bot is stopping: no new turn starts. */
+  readonly closing: AbortSignal;
 }
 
 /** Called with every stored message and finished turn. Returns at once. */
@@ -216,13 +216,13 @@ function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readon
 
 /** A person who edits a message again and again must not cost a model call each time. */
 async function mayStart(
-  { services, signal }: ActorOptions,
+  { services, closing }: ActorOptions,
   { overtaken }: Self,
   { claim, snapshot }: Pick<Opening, 'claim' | 'snapshot'>,
 ): Promise<boolean> {
   if (overtaken.answeredUpto !== snapshot.conversation.answeredUpto) return true;
   const { store, clock } = services;
-  const options = { conversations: store.conversations, clock, leaseMs: REPLY_LEASE_MS, signal };
+  const options = { conversations: store.conversations, clock, leaseMs: REPLY_LEASE_MS, signal: closing };
   return await waitToRestart(options, claim, overtaken.restarts);
 }
 
@@ -267,7 +267,7 @@ async function claimOwed(
   copy: ViewCache,
   snapshot: ContextSnapshot | null,
 ): Promise<Claim | null> {
-  if (snapshot === null || !owesReply(snapshot.conversation) || !options.open()) return null;
+  if (snapshot === null || !owesReply(snapshot.conversation) || options.closing.aborted) return null;
   const { store, clock } = options.services;
   const request = {
     work: 'reply',

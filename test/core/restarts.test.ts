@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { restartPauseMs } from '../../src/conversation/restarts.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
@@ -24,6 +26,16 @@ async function storm(edits: number) {
   const world = await createBotWorld({ models: [model] });
   const texts = () => [...world.channel.posts.values()].map(({ body }) => body.text);
   return Object.assign(world, { calledAt, texts, model });
+}
+
+/** An exclusive process would void it when it opens the store. */
+function claimIn(directory: string): unknown {
+  const database = new Database(join(directory, 'strata.db'), { readonly: true });
+  try {
+    return database.prepare('select reply_until from conversation').pluck().get();
+  } finally {
+    database.close();
+  }
 }
 
 describe('a turn whose question is edited', () => {
@@ -67,6 +79,24 @@ describe('a turn whose question is edited', () => {
     for (let step = 0; step < 56; step += 1) await world.clock.advance(250);
     expect(world.calledAt).toHaveLength(7);
     expect((await world.conversation()).replyUntil).toBeGreaterThan(world.clock.now());
+  });
+
+  it('waits for the next start if the bot stops', async () => {
+    await using world = await storm(4);
+    await world.say('What is it?', { id: 'm1' });
+    await until(() => world.calledAt.length === 3);
+    // The third call has been overtaken, and the pause has begun.
+    await world.clock.advance(0);
+    const stopping = world.bot.stop({ deadlineMs: 500 });
+    for (let step = 0; step < 40; step += 1) await world.clock.advance(250);
+    await stopping;
+    // The summariser may finish what it can until the deadline.
+    expect(world.events.filter(({ kind }) => kind === 'turn.started')).toHaveLength(3);
+    // Another process may answer at once.
+    expect(claimIn(world.directory)).toBeNull();
+    await world.restart();
+    await world.settled();
+    expect(world.texts()).toEqual(['Answer 5']);
   });
 
   it('is answered by the next process after a kill', async () => {

@@ -4,6 +4,7 @@ import { type ContextReport, inspectContext } from '../context/inspection.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { type ContextPreview, previewContext, withQuestion } from '../context/preview.ts';
 import type { Profiles } from '../context/profile.ts';
+import type { RefusedPasts } from '../conversation/refused-past.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { StrataError } from '../domain/errors.ts';
 import { platformOf } from '../domain/key.ts';
@@ -25,6 +26,7 @@ interface CommandNeeds {
   readonly memories: Memories;
   readonly channels: Channels;
   readonly profiles: Profiles;
+  readonly refusedPasts: RefusedPasts;
   readonly engines: Engines;
   readonly maintain: (request: MaintainRequest) => Promise<MaintainResult>;
 }
@@ -58,7 +60,10 @@ export function createCommandServices(options: BotOptions, needs: CommandNeeds):
   return self;
 }
 
-async function inspect({ services, profiles }: CommandNeeds, conversation: Conversation): Promise<ContextReport> {
+async function inspect(
+  { services, profiles, refusedPasts }: CommandNeeds,
+  conversation: Conversation,
+): Promise<ContextReport> {
   const snapshot = await readView(services, conversation);
   const profile = await profiles.of(snapshot.conversation);
   const newest = newestMessage(snapshot);
@@ -66,7 +71,8 @@ async function inspect({ services, profiles }: CommandNeeds, conversation: Conve
   const listens = services.agents.agentFor(conversation.key).mode === 'observe';
   const volatile = newest === null || listens ? [] : await volatileFor(services, { snapshot, newest, profile });
   const focus = newest === null ? null : reportFocus(newest);
-  return inspectContext(services, { profile, snapshot, volatile, focus });
+  const leftOut = refusedPasts.leftOut(profile, snapshot);
+  return inspectContext(services, { profile, snapshot, volatile, focus, leftOut });
 }
 
 async function preview(

@@ -10,7 +10,8 @@ import { createCacheAccounts } from '../conversation/cache-account.ts';
 import { type Children, createChildren } from '../conversation/children.ts';
 import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
-import { createRefusedPasts } from '../conversation/refused-past.ts';
+import { createRefusedParts } from '../conversation/refused-part.ts';
+import { createRefusedPasts, type RefusedPasts } from '../conversation/refused-past.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
@@ -46,8 +47,8 @@ import { createSink } from './sink.ts';
 export interface Core {
   readonly services: Services;
   readonly engines: Engines;
-  readonly actors: Actors;
   readonly compactors: Compactors;
+  readonly actors: Actors;
   readonly outbox: Outbox;
   readonly children: Children;
   readonly held: HeldReplies;
@@ -80,13 +81,21 @@ export function wire(options: BotOptions): Core {
   const memories = createMemories({ ...services, personScope: (workspace) => personScopeOf(channels, workspace) });
   const logText = textLog(options, services.log);
   const maintenanceSide = createMaintenanceSide(options, services, memories);
-  const { actors, outbox, children } = createReplySide({ services, logText, channels, ...maintenanceSide, ...ends });
+  const refusedPasts = createRefusedPasts(services);
+  const replySide = { services, logText, channels, refusedPasts, ...maintenanceSide, ...ends };
+  const { actors, outbox, children } = createReplySide(replySide);
   // Turns elsewhere may have been given what was deleted.
   services.events.on(({ kind }) => {
     if (kind === 'memory.forgotten' || kind === 'message.removed') actors.refreshBusy();
   });
   const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
-  const commandServices = createCommandServices(options, { services, memories, channels, ...maintenanceSide });
+  const commandServices = createCommandServices(options, {
+    services,
+    memories,
+    channels,
+    refusedPasts,
+    ...maintenanceSide,
+  });
   const commands = createCommands(commandServices, options.commands);
   const { engines, compactors, maintain } = maintenanceSide;
   const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
@@ -179,6 +188,7 @@ function createMaintenanceSide(options: BotOptions, services: Services, memories
 }
 
 interface ReplySideOptions extends MaintenanceSide {
+  readonly refusedPasts: RefusedPasts;
   readonly services: Services;
   readonly logText: TextLog;
   readonly channels: Channels;
@@ -196,7 +206,8 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
     ...{ breaker: options.breaker, logText: options.logText },
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),
-    refusedPasts: createRefusedPasts(services),
+    refusedPasts: options.refusedPasts,
+    refusedParts: createRefusedParts({ services, modelFor: profiles.modelFor, signal: abort.signal }),
     volatileFor: (reading: PendingReading) => volatileFor(services, reading),
     signal: abort.signal,
   };

@@ -7,6 +7,7 @@ import { addPassages, withoutPassages } from './add-passages.ts';
 import { partsOf } from './breakdown.ts';
 import { lastReported } from './calibration.ts';
 import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
+import { type LeftOut, leaveOut } from './leave-out.ts';
 import { viewAtRest } from './rest.ts';
 import { slide } from './sliding.ts';
 import type { Fitted, ViewRequest } from './view.ts';
@@ -70,18 +71,23 @@ export function inspectContext(
     snapshot,
     volatile = [],
     focus = null,
+    leftOut = null,
   }: {
     readonly profile: ContextProfile;
     readonly snapshot: ContextSnapshot;
     /** Sections for the newest message; empty if nobody is asking. */
     readonly volatile?: readonly VolatileSection[];
     readonly focus?: FocusReport | null;
+    /** What the provider's filter refuses. Default: nothing. */
+    readonly leftOut?: LeftOut | null;
   },
 ): ContextReport {
   const { conversation } = snapshot;
   const request = { profile, snapshot, readUpto: conversation.nextSeq - 1, volatile, steps: [] };
   const engine = services.agents.agent(profile.agentId)?.engine ?? 'stacked';
-  const fitted = look(createFixedPrefixBuilder(services), request, engine);
+  const prefixes = createFixedPrefixBuilder(services);
+  const whole = look(prefixes, request, engine);
+  const fitted = leftOut === null ? whole : leaveOut(prefixes, whole, leftOut);
   const { calibration, revision } = conversation;
   return {
     agentId: profile.agentId,
@@ -90,10 +96,23 @@ export function inspectContext(
     compacts: engine !== 'sliding',
     measurement: fitted.measurement,
     lastInputTokens: lastReported(calibration, { model: profile.modelId, revision }),
-    parts: partsOf(fitted),
+    parts: fitted === whole ? partsOf(whole) : markLeftOut(partsOf(fitted), partsOf(whole)),
     focus,
     summary: summarise(snapshot, fitted, engine),
   };
+}
+
+const LEFT_OUT = "the provider's content filter refuses the rest";
+
+/** The parts that are smaller than in the whole view, with what they would have cost. */
+function markLeftOut(parts: readonly ContextPart[], whole: readonly ContextPart[]): readonly ContextPart[] {
+  const before = new Map(whole.map((part) => [part.key, part]));
+  return parts.map((part) => {
+    const full = before.get(part.key) ?? part;
+    if (part.text === full.text && part.included === full.included) return part;
+    const reason = `${full.reason}; ${part.included ? LEFT_OUT : "the provider's content filter refuses it"}`;
+    return { ...part, reason, truncated: true, originalTokens: full.originalTokens };
+  });
 }
 
 /** What the engine would send, with the room that its gate would make. */

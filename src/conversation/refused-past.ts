@@ -31,6 +31,8 @@ export interface RefusedPast {
 
 export interface RefusedPasts {
   open(turn: RefusedTurn): RefusedPast;
+  /** What the next turn of this model would leave out from the beginning; null if nothing. */
+  leftOut(profile: RefusedTurn['profile'], snapshot: ContextSnapshot): LeftOut | null;
 }
 
 interface RefusedTurn {
@@ -59,7 +61,7 @@ export function createRefusedPasts(services: Needs): RefusedPasts {
     const less = fitted && leaveOut(prefixes, fitted, leftOut);
     return less === null || less === fitted ? null : toAssembly(less, assembly.snapshot);
   };
-  const known = ({ modelId }: RefusedTurn['profile'], { snapshot }: Assembly): LeftOut | null => {
+  const known = ({ modelId }: RefusedTurn['profile'], snapshot: ContextSnapshot): LeftOut | null => {
     const { id } = snapshot.conversation;
     const found = remembered.get(id);
     if (found === undefined) return null;
@@ -67,7 +69,10 @@ export function createRefusedPasts(services: Needs): RefusedPasts {
     remembered.delete(id);
     return null;
   };
-  return { open: (turn) => openPast(turn, { remembered, without, known, events: services.events }) };
+  return {
+    open: (turn) => openPast(turn, { remembered, without, known, events: services.events }),
+    leftOut: known,
+  };
 }
 
 type Part = EventOf<'context.refused'>['leftOut'];
@@ -76,7 +81,7 @@ interface Shared {
   readonly remembered: Map<number, Remembered>;
   /** Null if that leaves nothing out. */
   without(assembly: Assembly, leftOut: LeftOut): Assembly | null;
-  known(profile: RefusedTurn['profile'], assembly: Assembly): LeftOut | null;
+  known(profile: RefusedTurn['profile'], snapshot: ContextSnapshot): LeftOut | null;
   readonly events: Services['events'];
 }
 
@@ -90,7 +95,7 @@ function openPast({ profile, askSeq }: RefusedTurn, { remembered, without, known
   return {
     reduce(assembly) {
       if (own === null && remembered.size === 0) return assembly;
-      const past = own ?? known(profile, assembly);
+      const past = own ?? known(profile, assembly.snapshot);
       const less = past === null ? null : without(assembly, past);
       if (past !== null && less !== null) leftOut = past.summaries ? 'summaries' : 'messages';
       return less ?? assembly;
@@ -98,7 +103,7 @@ function openPast({ profile, askSeq }: RefusedTurn, { remembered, without, known
     refused(assembly) {
       refusals += 1;
       if (fittedOf(assembly) === null) return 'unable';
-      const { summaries } = own ?? known(profile, assembly) ?? { summaries: false };
+      const { summaries } = own ?? known(profile, assembly.snapshot) ?? { summaries: false };
       const next = [summaries, true]
         .map((also) => ({ beforeSeq: askSeq, recalled: true, summaries: also }))
         .find((less) => without(assembly, less) !== null);

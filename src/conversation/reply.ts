@@ -202,10 +202,19 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     // The post goes out first.
     await yieldToEventLoop();
     options.logText(base.conversation, 'bot', text);
-    report(options, ending, base);
+    report(options, { ...ending, outcome: await withCause(outcome, run) }, base);
     await accounted;
   };
   return { kind: 'committed', result, verdict, account };
+}
+
+/** Every turn fails while a fixed part is refused, and only an operator can change that. */
+async function withCause(outcome: Ending['outcome'], run: Run | null): Promise<Ending['outcome']> {
+  if (outcome.kind !== 'failed' || outcome.reason !== 'refused') return outcome;
+  const part = (await run?.refusedPart()) ?? null;
+  if (part === null) return outcome;
+  const message = `${outcome.message} The filter refuses a part of every request: ${part}. Change it, or choose another model.`;
+  return { ...outcome, message };
 }
 
 /** After this much silence, the conversation's messages and answers are read for memories. */

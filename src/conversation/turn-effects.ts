@@ -39,6 +39,8 @@ export interface Run extends TurnOptions {
   blobs(): readonly NewBlob[];
   /** What the last request was built from; null if the engine does not say. */
   recorded(at: number): Promise<RecordedRequest | null>;
+  /** Which fixed part of the refused request the filter refuses by itself; null if none, or if nobody knows. */
+  refusedPart(): Promise<string | null>;
   /** Whether maintenance is due after these messages are stored. */
   assess(messages: readonly TurnMessage[]): AfterTurn;
 }
@@ -109,6 +111,7 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     given: given.ids,
     blobs: blobs.all,
     recorded: (at) => recordOf(parts, options, { state, at }),
+    refusedPart: () => refusedPartOf(parts, options, state),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
   };
 }
@@ -181,6 +184,15 @@ function startState({ snapshot }: RunOptions): RunState {
     ...{ snapshot, calibration: null, assembly: null, whole: null, wholeSteps: 0 },
     ...{ answeredBy: null, sent: null, isAltered: false, usage: [] },
   };
+}
+
+async function refusedPartOf(
+  { refusedParts }: ReplyOptions,
+  { profile, snapshot }: RunOptions,
+  { assembly }: RunState,
+): Promise<string | null> {
+  if (assembly === null) return null;
+  return await refusedParts.of({ profile, tools: assembly.tools, conversation: snapshot.conversation });
 }
 
 async function recordOf(

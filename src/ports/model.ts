@@ -61,7 +61,7 @@ export type Effort = (typeof EFFORTS)[number];
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
 
 /**
- * `rerun`: a stored reply is asked for once more, without posting it. `child`: an answer in a child conversation, of the
+ * `rerun`: a stored reply is asked for once more, without posting it, or a part of a refused request. `child`: an answer in a child conversation, of the
  * same form as a reply.
  */
 export type ModelPurpose = 'reply' | 'rerun' | 'child' | 'compact' | 'condense' | 'extract';

@@ -9,6 +9,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../../src/adapter-kit.ts';
+import { readerFor } from '../../src/memory/policy.ts';
 import { explainReply } from '../../src/requests/explain.ts';
 import { BOB, type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Said, type Script, scriptedModel, until } from './compaction.world.ts';
@@ -111,6 +112,29 @@ describe.each(ENGINES)('with the engine %s, a refused message', (engine) => {
 });
 
 const edit = { externalId: 'bad', parts: [{ kind: 'text', text: 'Tell me more.' }] } as const;
+
+describe('the view that is shown', () => {
+  const partOf = async (world: BotWorld, key: string) =>
+    (await world.bot.commandServices.inspect(await world.conversation())).parts.find((part) => part.key === key);
+
+  it.each(ENGINES)('is sent, and says what is left out: %s', async (engine) => {
+    await using talk = await open(filtering(), { agent: { engine } });
+    await talk.ask('I have a boat.');
+    await talk.ask(`Tell me ${POISON}.`);
+    expect((await partOf(talk.world, 'tail'))?.text).toContain(POISON);
+    await talk.ask('How are you?');
+    const tail = await partOf(talk.world, 'tail');
+    expect(tail?.text).toContain('How are you?');
+    expect(tail?.text).not.toContain(POISON);
+    expect(tail).toMatchObject({ truncated: true, reason: expect.stringContaining('content filter refuses the rest') });
+    expect(tail?.originalTokens).toBeGreaterThan(tail?.tokens ?? 0);
+    const list = await talk.world.command('context');
+    expect(JSON.stringify(list.rows)).toMatch(/, cut".*content filter refuses the rest/);
+    await talk.world.command('reset');
+    await talk.ask('Hello again.');
+    expect((await partOf(talk.world, 'tail'))?.reason).not.toContain('content filter');
+  });
+});
 
 describe('a refused request', () => {
   it('keeps the message that asked, whoever spoke since', async () => {
@@ -232,7 +256,19 @@ describe('a refused request', () => {
     expect(next.count).toBe(2);
     const { id } = await talk.world.conversation();
     const usage = await talk.world.bot.services.store.journal.usage(id);
-    expect(usage).toMatchObject([{ calls: 3, inputTokens: 77 + 77 + 100 }]);
+    expect(usage.filter(({ purpose }) => purpose === 'reply')).toMatchObject([
+      { calls: 3, inputTokens: 77 + 77 + 100 },
+    ]);
+  });
+
+  it('teaches nothing about the size of requests', async () => {
+    const refusal = (): Said => ({ finish: 'refused', inputTokens: 3, outputTokens: 0 });
+    await using talk = await open(filtering(() => ({ text: 'Noted.', inputTokens: 0, outputTokens: 0 }), refusal));
+    await talk.ask(`I keep a list. ${filler(900, 1)}`);
+    const { calibration } = await talk.world.conversation();
+    await talk.ask(`Tell me ${POISON}.`);
+    expect((await talk.world.conversation()).calibration).toEqual(calibration);
+    expect(talk.world.events.filter(({ kind }) => kind === 'model.mismatch')).toEqual([]);
   });
 
   it('is not tried again once people saw a text', async () => {
@@ -285,6 +321,68 @@ describe('a refused request', () => {
     await talk.world.settled();
     expect(posts(talk.world).filter((text) => text === 'Here I am.')).toHaveLength(1);
     expect((await talk.world.entries()).filter(({ role }) => role === 'assistant')).toHaveLength(1);
+  });
+});
+
+describe('a refused fixed part', () => {
+  const failures = ({ events }: BotWorld) => events.flatMap((one) => (one.kind === 'turn.failed' ? [one.message] : []));
+  const replyLine = async (world: BotWorld) =>
+    (await world.command('status')).fields.find(({ name }) => name === 'Reply')?.value;
+
+  it.each<[string, Partial<BotWorldOptions>, string]>([
+    ['persona', { agent: { persona: `You are a cook and know ${POISON}.` } }, 'persona (configuration)'],
+    ['policy', { agent: { policy: `Never mention ${POISON}.` } }, 'policy (configuration)'],
+    ['section', { agent: { sections: [{ key: 'house', text: `Rules: ${POISON}.` }] } }, 'house (configuration)'],
+    ['persona and policy', { agent: { persona: POISON, policy: POISON } }, 'persona (configuration) and policy'],
+  ])('is named: %s', async (_, options, name) => {
+    await using talk = await open(filtering(), options);
+    const { sent } = await talk.ask('Hello.');
+    expect(said(sent)).toContain(POISON);
+    expect(failures(talk.world)).toEqual([
+      expect.stringContaining(`The filter refuses a part of every request: ${name}`),
+    ]);
+    expect(await replyLine(talk.world)).toContain(name);
+    const asked = talk.model.requests.length;
+    await talk.ask('Hello?');
+    expect(failures(talk.world)[1]).toContain(name);
+    expect(talk.model.requests.slice(asked).map(({ purpose }) => purpose)).not.toContain('rerun');
+  });
+
+  it('is named: a standing instruction', async () => {
+    await using talk = await open(filtering());
+    await talk.ask('Hello.');
+    const { commandServices, services } = talk.world.bot;
+    const conversation = await talk.world.conversation();
+    const reader = readerFor(conversation, services.agents.agentFor(conversation.key));
+    const by = { reader, author: { id: 'operator', name: 'Operator', kind: 'person' }, rights: 'operator' } as const;
+    const add = (text: string) => commandServices.memories.add({ text, kind: 'instruction', scope: 'place', by });
+    await add('Always answer in French.');
+    const bad = await add(`Always mention ${POISON}.`);
+    await talk.ask('How are you?');
+    const id = bad.kind === 'forgotten' ? null : bad.memory.id;
+    expect(await replyLine(talk.world)).toContain(`the standing instruction ${id}.`);
+    const usage = await services.store.journal.usage(conversation.id);
+    expect(usage.map(({ purpose }) => purpose)).toContain('rerun');
+  });
+
+  it('is named: the description of a tool', async () => {
+    const tool = defineTool({
+      ...{ name: 'cook', description: `Cooks after ${POISON}.`, input: z.object({}), run: async () => 'Done.' },
+    });
+    const script: Script = (request, options) =>
+      JSON.stringify(request.tools).includes(POISON) ? refuse() : filtering()(request, options);
+    await using talk = await open(script, { tools: [tool], agent: { tools: ['cook'] } });
+    await talk.ask('Hello.');
+    expect(await replyLine(talk.world)).toContain('the descriptions of tools');
+  });
+
+  it('is not blamed for a refused message', async () => {
+    await using talk = await open(filtering());
+    await talk.ask(`Tell me ${POISON}.`);
+    await talk.ask(`And again ${POISON}.`);
+    expect(failures(talk.world)).toHaveLength(2);
+    expect(failures(talk.world).join(' ')).not.toContain('part of every request');
+    expect(talk.model.requests.filter(({ purpose }) => purpose === 'rerun')).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,11 @@
+import { cleanText } from '../util/text.ts';
+
 /** A label of ours, as in `[#12 | 2026-11-20 Fri 10:00 | Ada] `, or the role of the model. */
 const LABEL = /^\s{0,8}\[#\d{1,12} \| [^|\]\n]{1,40} \| [^\]\n]{1,160}\]\s{0,4}/;
 const ROLE = /^\s{0,8}(?:assistant|<you>):\s{1,4}/i;
 const BEGUN = /^\s{0,8}\[(?:#[^\]\n]{0,220})?$/;
+/** May become one with the next character. */
+const ROLE_BEGUN = new RegExp(`^(?:${beginningsOf('assistant:')}|${beginningsOf('<you>:')})\\s{0,3}$`, 'i');
 /** Somebody else speaks in it, so it is a dialogue that somebody asked for. */
 const DIALOGUE = /^(?:user|human|system|assistant|<\w{1,20}>):/im;
 
@@ -17,7 +21,22 @@ export function withoutOwnLabel(answer: string): string {
 
 /** The same while it is written; empty until it is clear whether it begins with a label. */
 export function draftWithoutLabel(draft: string): string {
-  if (BEGUN.test(draft)) return '';
-  const label = (LABEL.exec(draft) ?? ROLE.exec(draft))?.[0] ?? '';
-  return draft.slice(label.length);
+  const whole = draft.trimStart();
+  const end = HEAD_LENGTH - (isPairAt(whole, HEAD_LENGTH - 1) ? 1 : 0);
+  // The answer is judged in the same form.
+  const head = cleanText(whole.slice(0, end)).trimStart();
+  if (head === '' || BEGUN.test(head) || ROLE_BEGUN.test(head)) return '';
+  return withoutOwnLabel(head) + whole.slice(end);
+}
+
+/** More than any label has. */
+const HEAD_LENGTH = 400;
+
+function isPairAt(text: string, index: number): boolean {
+  return (text.codePointAt(index) ?? 0) > 0xffff;
+}
+
+/** `a|as|ass …`. */
+function beginningsOf(word: string): string {
+  return Array.from(word, (_, index) => word.slice(0, index + 1)).join('|');
 }

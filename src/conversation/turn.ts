@@ -10,7 +10,7 @@ import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } f
 import { oneLine } from '../util/foreign-text.ts';
 import { inParallel } from '../util/in-parallel.ts';
 import type { Limit } from '../util/limit.ts';
-import { cleanText } from '../util/text.ts';
+import { cleanText, isVisible } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
 import { draftWithoutLabel, withoutOwnLabel } from './own-label.ts';
 
@@ -78,7 +78,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
       // The next step reads exactly what will be stored.
       const text = withoutOwnLabel(cleanText(step.text).trim());
       if (step.calls.length === 0) {
-        if (text !== '') return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
+        if (isVisible(text)) return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
         return { kind: 'failed', ...unanswered(step.finish), steps };
       }
       steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));

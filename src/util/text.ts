@@ -12,6 +12,11 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
 }
 
+/** Whether anything of a text can be seen: not only spaces, joiners and fillers. */
+export function isVisible(text: string): boolean {
+  return /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text);
+}
+
 /**
  * A reply in the form that platforms accept: without blank edges, and without long runs of whitespace that could make a
  * message blank.

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { draftWithoutLabel, withoutOwnLabel } from '../../src/conversation/own-label.ts';
+import { cleanText } from '../../src/util/text.ts';
 
 describe('a label before an answer', () => {
   it.each([
@@ -13,6 +15,26 @@ describe('a label before an answer', () => {
     const drafts = Array.from(answer, (_, at) => draftWithoutLabel(answer.slice(0, at + 1)));
     expect(drafts.at(-1)).toBe(said);
     expect(drafts.some((draft) => draft.includes('[#'))).toBe(false);
+  });
+
+  it('shows in no draft what the answer leaves out', () => {
+    const label = '[#12 | 2026-11-20 Fri 10:00 | Ada]';
+    const heads = [label, `${label} `, 'assistant:', 'Assistant: ', '<you>:\n', '<you>', 'assist', '[#12', '[', ''];
+    const before = ['', ' ', '\n'.repeat(12), '\u0007', '\u0000 \u0000', '\u0000'.repeat(500)];
+    const rests = ['Hello', ' \n\nHello', 'User: I am lost.', '\nUser: lost\nassistant: found', '😀'.repeat(300), ''];
+    const answer = fc.tuple(...[before, heads, heads, rests].map((texts) => fc.constantFrom(...texts)));
+    fc.assert(
+      fc.property(answer, (parts) => {
+        const text = parts.join('');
+        const said = withoutOwnLabel(cleanText(text).trim());
+        let written = '';
+        for (const character of text) {
+          written += character;
+          const draft = cleanText(draftWithoutLabel(written)).trim();
+          if (!said.startsWith(draft)) expect(said.replace(/^(?:assistant|<you>):\s*/i, '')).toContain(draft);
+        }
+      }),
+    );
   });
 
   it.each([

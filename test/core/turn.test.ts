@@ -119,7 +119,12 @@ describe('a turn', () => {
   it('ends with the text of a step without calls', async () => {
     const { parts, seen } = setUp([text('  hello ')]);
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'hello', steps: [] });
-    expect(seen.drafts).toEqual(['  hello ']);
+    expect(seen.drafts).toEqual(['hello ']);
+  });
+
+  it('has no answer in a text that nobody can see', async () => {
+    const { parts } = setUp([text('\u200b \u2060\n\u3164')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'empty' });
   });
 
   it('gives each call an id and returns results in order', async () => {

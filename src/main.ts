@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { parseEnv } from 'node:util';
-import type { ExitCode } from './cli/cli.ts';
+import type { Cli, ExitCode } from './cli/cli.ts';
 import { readText } from './util/text-file.ts';
 
 const OLDEST_NODE = 24;
@@ -26,6 +26,7 @@ async function main(): Promise<void> {
     stderr: process.stderr,
     environment: process.env,
     signal: stopSignal(),
+    onUncaught,
     open: async (options) => (await import('./program.ts')).openApp(options),
     openStorage: async (options) => (await import('./program.ts')).openStore(options),
     adapters: async () => (await import('../adapters/registry.ts')).adapters,
@@ -33,6 +34,15 @@ async function main(): Promise<void> {
       process.exitCode = code;
     },
   });
+}
+
+/**
+ * The stack has unwound to a promise that nothing awaits, so no code of Strata was cut off, and the process goes on. An
+ * exception may have cut off anything, so Node.js ends the process; the monitor only lets it be logged.
+ */
+function onUncaught(listener: Parameters<Cli['onUncaught']>[0]): void {
+  process.on('unhandledRejection', (error) => listener({ kind: 'rejection', error }));
+  process.on('uncaughtExceptionMonitor', (error) => listener({ kind: 'exception', error }));
 }
 
 /** `.env` in the working folder; variables of the real environment take precedence. */

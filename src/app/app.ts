@@ -6,6 +6,7 @@ import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Finding, Upkeep } from '../ports/upkeep.ts';
+import type { Uncaught } from './uncaught.ts';
 
 /** Options from outside the configuration file. Null means the default. */
 export interface GlobalOptions {
@@ -62,6 +63,8 @@ export interface App {
   operate(): Promise<Operations | null>;
   /** The inspector, unless it is disabled. `listen` overrides the configured address. */
   inspect(listen?: string): Promise<Operations | null>;
+  /** Reports what no code of the process caught. The host decides whether the process goes on. */
+  reportUncaught(failure: Uncaught): void;
   /** Starts the plugins, then the bot. Throws `PLUGIN_FAILED`. */
   start(): Promise<void>;
   /** Stops the bot, then the plugins, and closes the store. */

@@ -37,6 +37,7 @@ import {
   openStorage,
   queueAdapterOf,
 } from './open-adapters.ts';
+import { reportUncaught } from './uncaught.ts';
 
 /** Opens only the store. */
 export async function openStore(
@@ -101,6 +102,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       channelContext: context,
       ended: ended.promise,
       checkQueue: () => queues.check(url),
+      reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
       ...runOf({ bot, live, plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }) }),
     };

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { App, GlobalOptions, OpenOptions } from '../app/app.ts';
+import type { Uncaught } from '../app/uncaught.ts';
 import type { Adapters } from '../bot/adapters.ts';
 import type { Storage } from '../services.ts';
 
@@ -24,6 +25,11 @@ export interface Cli {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGINT or SIGTERM: end soon and cleanly. */
   readonly signal: AbortSignal;
+  /**
+   * Passes on what no code of the process caught. From then on, the process survives rejections that nothing awaits; an
+   * exception ends it after the listener has returned.
+   */
+  onUncaught(listener: (failure: Uncaught) => void): void;
   /** Loads the configuration and opens the store. Starts nothing. */
   open(options: OpenOptions): Promise<App>;
   /** Loads the configuration and opens only the store. */

@@ -33,6 +33,7 @@ export function terminalOf(cli: Cli, { conversation, user }: TerminalOptions): O
 /** Runs until the terminal's input ends or the process receives a signal, then finishes owed replies. */
 export async function serve(cli: Cli, options: Omit<OpenOptions, 'listenOnly' | 'create'>): Promise<void> {
   const app = await cli.open({ ...options, listenOnly: false, create: true });
+  cli.onUncaught((failure) => app.reportUncaught(failure));
   const failed = countFailures(app);
   if (!app.platforms.includes('terminal')) {
     app.notices.listen(({ kind, text }) => kind === 'trouble' && cli.stderr.write(`${text}\n`));

@@ -7,15 +7,15 @@ const MAX_LINE = 1_000;
 
 /** `plugins/dice.ts:7:9: ReferenceError: sides is not defined`: where and why a plugin's file failed. */
 export function describeFailure(error: unknown, file: { readonly path: string; readonly shown: string }): string {
-  const line = lineInStack(error, file.path) ?? lineOfImport(error, file.path);
+  const line = placeIn(error, file.path) ?? lineOfImport(error, file.path);
   const name =
     error instanceof Error && error.name !== 'Error' && error.name !== 'StrataError' ? `${error.name}: ` : '';
   return `${file.shown}${line === null ? '' : `:${line}`}: ${name}${describe(error)}`;
 }
 
 /** The first line of the stack that names the file; for a syntax error it comes before the message. */
-function lineInStack(error: unknown, path: string): string | null {
-  if (!(error instanceof Error) || error.stack === undefined) return null;
+export function placeIn(error: unknown, path: string): string | null {
+  if (!(error instanceof Error) || typeof error.stack !== 'string') return null;
   const url = pathToFileURL(path).href;
   for (const line of error.stack.split('\n', MAX_STACK_LINES)) {
     for (const name of [url, path]) {

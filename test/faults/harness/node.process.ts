@@ -48,6 +48,7 @@ await runCli(['start', '--role', life.role, '--config', life.config], {
   open: async (options) => telling(await openApp(parts, options)),
   openStorage: (options) => openStore(parts, options),
   adapters: async () => parts.adapters,
+  onUncaught: () => undefined,
   exit: (code) => {
     process.exitCode = code;
   },

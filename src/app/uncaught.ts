@@ -1,0 +1,54 @@
+import { describe } from '../domain/errors.ts';
+import { describeFailure, placeIn } from '../plugins/failure-place.ts';
+import type { LoadedPlugin } from '../plugins/load.ts';
+import type { Events } from '../ports/events.ts';
+import type { Log } from '../ports/log.ts';
+
+/** What no code of the process caught: a rejection that nothing awaits, or an exception outside of any promise. */
+export interface Uncaught {
+  readonly kind: 'rejection' | 'exception';
+  readonly error: unknown;
+}
+
+interface Reporting {
+  readonly plugins: readonly Pick<LoadedPlugin, 'name' | 'path' | 'shown'>[];
+  readonly events: Events;
+  readonly log: Log;
+}
+
+/**
+ * Reports it as an error, with the plugin and the line that it came from as far as its stack tells. An exception ends
+ * the process, so it goes straight to the log.
+ */
+export function reportUncaught({ kind, error }: Uncaught, { plugins, events, log }: Reporting): void {
+  const message = `${kind === 'rejection' ? 'nothing awaited a promise that rejected' : 'an exception ended the process'}: ${causeOf(error, plugins)}`;
+  if (kind === 'exception') log.error('process.failed', { cause: message });
+  else events.emit({ kind: 'error.internal', conversation: null, message });
+}
+
+function causeOf(error: unknown, plugins: Reporting['plugins']): string {
+  const owner = plugins.find(({ path }) => placeIn(error, path) !== null);
+  if (owner !== undefined) return `plugin ${owner.name}, ${describeFailure(error, owner)}`;
+  const frame = firstFrame(error);
+  return `${frame === null ? 'source unknown' : frame}: ${described(error)}`;
+}
+
+const MAX_STACK_LINES = 30;
+const MAX_LINE = 1_000;
+
+/** The first place in the stack that is not in Node.js itself. */
+function firstFrame(error: unknown): string | null {
+  if (!(error instanceof Error) || typeof error.stack !== 'string') return null;
+  const frames = error.stack.split('\n', MAX_STACK_LINES).map((line) => line.slice(0, MAX_LINE).trim());
+  const own = frames.find((line) => line.startsWith('at ') && !line.includes('node:') && line.includes(':'));
+  return own?.slice('at '.length) ?? null;
+}
+
+/** What is thrown may be anything, and the report must not fail. */
+function described(error: unknown): string {
+  try {
+    return describe(error);
+  } catch {
+    return typeof error;
+  }
+}

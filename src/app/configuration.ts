@@ -21,10 +21,7 @@ export async function findPlugins(
   return { load: { ...load, extensions: plugins }, plugins };
 }
 
-/**
- * The adapters, including those of the plugins that `loadConfig` opened. Throws `PLUGIN_INVALID` if a name is already
- * in use.
- */
+/** The adapters, including those of the plugins that `loadConfig` opened. */
 export async function withPlugins(adapters: Adapters, plugins: readonly LoadedPlugin[]): Promise<Adapters> {
   if (plugins.length === 0) return adapters;
   const { extendAdapters } = await import('../plugins/extend.ts');

@@ -16,7 +16,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { InspectionHost } from '../inspection/inspection.ts';
 import type { Channel } from '../ports/channel.ts';
 import type { Log } from '../ports/log.ts';
-import type { ModelProvider } from '../ports/model.ts';
+import type { KnownProviders, ModelProvider } from '../ports/model.ts';
 import type { Storage } from '../services.ts';
 import type { AppHost, OpenOptions } from './app.ts';
 import { openLogFile } from './log-file.ts';
@@ -108,7 +108,11 @@ export async function openInspector(
   });
 }
 
-export async function openModels({ adapters, environment }: AppHost, config: Config, log: Log): Promise<ModelProvider> {
+export async function openModels(
+  { adapters, environment }: AppHost,
+  config: Config,
+  log: Log,
+): Promise<ModelProvider & KnownProviders> {
   const create = await adapters.models();
   const providers = connectionsOf(config.providers);
   return create({ environment, providers, builtIn: adapters.builtInModels, log });

@@ -10,7 +10,7 @@ import type { Clock, Random } from '../ports/clock.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import type { StateStore } from '../ports/journal.ts';
 import type { Log, LogLevel } from '../ports/log.ts';
-import type { ChatModel, ModelProvider } from '../ports/model.ts';
+import type { ChatModel, KnownProviders, ModelProvider } from '../ports/model.ts';
 import type { PriceList } from '../ports/prices.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Reranker } from '../ports/reranker.ts';
@@ -26,7 +26,7 @@ export interface Adapters {
   readonly queues: Registry<QueueAdapter>;
   /** By the scheme of the store's URL; `sqlite` without one. */
   readonly stores: Registry<OpenStore>;
-  readonly models: () => Promise<(options: ModelsOptions) => ModelProvider>;
+  readonly models: () => Promise<(options: ModelsOptions) => ModelProvider & KnownProviders>;
   /** Models without a provider, by the first part of their id; called with the rest of the id. */
   readonly builtInModels: Readonly<Record<string, OpenModel>>;
   /** The price list for models without a configured price. */

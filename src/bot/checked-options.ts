@@ -26,7 +26,7 @@ export function checkBotOptions(options: BotOptions): AgentDirectory {
   for (const command of options.commands ?? []) defineCommand(command);
   const entries = 'agentFor' in agents ? agents.list() : agents;
   const known = {
-    ...builtInNames,
+    providers: options.models.providers ?? null,
     tools: [...builtInNames.tools, ...(options.tools ?? []).map(({ name }) => name)],
     engines: [...builtInNames.engines, ...Object.keys(options.engines ?? {})],
   };

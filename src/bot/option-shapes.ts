@@ -64,7 +64,7 @@ const wholeNumber = (least: number) => {
 const shapes = {
   storage: withFields('object', ['store', 'search', 'state', 'provenance', 'upkeep']),
   queue: withFields('function', ['kick', 'process', 'idle', 'stats', 'close']),
-  models: withFields('function', ['open', 'choose']),
+  models: withFields('function', ['open', 'choose']).pipe(z.object({ providers: z.array(z.string()).optional() })),
   channels: z.array(channel).optional(),
   prices: z
     .strictObject({ list: withFields('function', ['find']).optional(), own: aFunction('prices by model').optional() })

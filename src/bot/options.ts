@@ -8,7 +8,7 @@ import type { Channel } from '../ports/channel.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { ContextEngine } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
-import type { ModelProvider } from '../ports/model.ts';
+import type { KnownProviders, ModelProvider } from '../ports/model.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Reranker } from '../ports/reranker.ts';
 import type { PromptLibrary } from '../prompts/variables.ts';
@@ -19,7 +19,8 @@ import type { Tool } from '../tools/define.ts';
 export interface BotOptions {
   readonly storage: Storage;
   readonly queue: Queue;
-  readonly models: ModelProvider;
+  /** Without `providers`, it may open models of any name. */
+  readonly models: ModelProvider & Partial<KnownProviders>;
   /** Prices of model calls, for `/status`, `strata cost` and metrics. Default: prices are unknown. */
   readonly prices?: PriceOptions;
   /** For agents with a `rerank_model`. Default: none, and these agents rank by words alone. */

@@ -1,6 +1,6 @@
 import type { MergedAgent } from './agents.ts';
 import { agentDefaults } from './defaults.ts';
-import { type KnownNames, unknownName } from './known.ts';
+import { type AgentNames, unknownName } from './known.ts';
 import { describeOrigin, fileOrigin, type Origin } from './layers.ts';
 import type { Report } from './report.ts';
 import type { AgentSettings } from './schema.ts';
@@ -11,7 +11,7 @@ export interface AgentChecks {
   readonly source: ConfigSource;
   readonly report: Report;
   /** Null if they are unknown. */
-  readonly known: KnownNames | null;
+  readonly known: AgentNames | null;
 }
 
 /** Checks across several values: order of thresholds, sizes against each other, unique ids, known names. */

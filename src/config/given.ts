@@ -1,6 +1,7 @@
 import { mergeAgents } from './agents.ts';
 import { checkAgents } from './checks.ts';
-import type { KnownNames } from './known.ts';
+import type { AgentNames } from './known.ts';
+import { checkModels } from './model-check.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
 import { type AgentEntry, type AgentSettings, fileSections } from './schema.ts';
@@ -11,6 +12,11 @@ import type { ConfigSource } from './source.ts';
 /** Prefix of each problem, in place of a file. */
 export const CODE_SOURCE = 'createBot';
 
+export interface GivenNames extends AgentNames {
+  /** Null if the program's models may have any name. */
+  readonly providers: readonly string[] | null;
+}
+
 export interface GivenAgents {
   readonly settings: readonly AgentSettings[];
   readonly problems: readonly string[];
@@ -20,7 +26,7 @@ export interface GivenAgents {
  * Agents given by a program, validated by the rules of the configuration file. Nothing is filled in from the environment.
  * Relative folders start at the working folder.
  */
-export function readGivenAgents(entries: readonly AgentEntry[], known: KnownNames): GivenAgents {
+export function readGivenAgents(entries: readonly AgentEntry[], known: GivenNames): GivenAgents {
   const source: ConfigSource = {
     file: CODE_SOURCE,
     folder: '.',
@@ -43,6 +49,7 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: KnownName
   };
   const merged = mergeAgents(withSectionTexts(sections, { source, report }), { source, report, overrides: [] });
   checkAgents(merged, { source, report, known });
+  if (known.providers !== null) checkModels(merged, { report, providers: known.providers });
   return { settings: merged.map(({ settings }) => settings), problems: report.lines() };
 }
 

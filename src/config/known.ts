@@ -1,9 +1,13 @@
 import { didYouMean } from '../util/did-you-mean.ts';
 
-/** The names agents can use: the built-in ones, and those a program adds. */
-export interface KnownNames {
+/** The names that agents can use in code and in the file: the built-in ones, and those a program adds. */
+export interface AgentNames {
   readonly tools: readonly string[];
   readonly engines: readonly string[];
+}
+
+/** Those of the file. */
+export interface KnownNames extends AgentNames {
   /** The first parts of model ids. */
   readonly providers: readonly string[];
   /** Schemes of the store's URL. */
@@ -24,6 +28,10 @@ export const builtInNames: KnownNames = {
   providers: ['anthropic', 'openai', 'google', 'openrouter', 'ollama', 'offline'],
   stores: ['postgres', 'postgresql'],
 };
+
+/** Those of `adapters/registry.ts`: the embedded store has no URL. */
+export const BUILT_IN_STORES: readonly string[] = ['sqlite', ...builtInNames.stores];
+export const BUILT_IN_CHANNELS: readonly string[] = ['discord', 'slack', 'terminal'];
 
 /** `there is no tool "memory_sav"; did you mean memory_save?`. */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {

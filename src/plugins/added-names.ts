@@ -1,53 +1,90 @@
 import { allCommands } from '../commands/custom-commands.ts';
 import type { CommandDefinition } from '../commands/define.ts';
-import { builtInNames } from '../config/known.ts';
-import { StrataError } from '../domain/errors.ts';
+import { BUILT_IN_CHANNELS, BUILT_IN_STORES, builtInNames } from '../config/known.ts';
+import { isStrataError, StrataError } from '../domain/errors.ts';
 import { toolSpecOf } from '../tools/registry.ts';
 import type { PluginParts } from './plugin.ts';
+
+/** Who adds a name: the plugin, and its file as the configuration names it. */
+interface Adder {
+  readonly plugin: string;
+  readonly file: string;
+}
 
 /** Accepts the parts of one plugin after the other. */
 export interface AddedNames {
   /**
-   * Throws `TOOL_INVALID`, `TOOL_DUPLICATE`, `COMMAND_INVALID`, `COMMAND_DUPLICATE`, and `PLUGIN_INVALID` for other
-   * names that exist already.
+   * Throws `TOOL_INVALID`, `COMMAND_INVALID`, and `PLUGIN_INVALID` for a name that is built in or that a plugin has
+   * added.
    */
-  add(plugin: string, parts: PluginParts): void;
+  add(adder: Adder, parts: PluginParts): void;
 }
 
-/** A bot checks its parts as a whole. This check names the plugin that adds the wrong one. */
+const BUILT_IN = {
+  tool: builtInNames.tools,
+  'context engine': builtInNames.engines,
+  'model provider': builtInNames.providers,
+  channel: BUILT_IN_CHANNELS,
+  store: BUILT_IN_STORES,
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+type Kind = keyof typeof BUILT_IN;
+
+/** A bot checks its parts as a whole. This check names the plugin that adds the wrong one, and where the other one is. */
 export function createAddedNames(): AddedNames {
-  const tools = new Set(builtInNames.tools);
-  const engines = new Set(builtInNames.engines);
-  const providers = new Set<string>();
-  let commands: readonly CommandDefinition[] = [];
+  /** The file of the plugin by kind and name. */
+  const files = new Map<string, string>();
+  const commands: AddedCommand[] = [];
+  const addAll = (adder: Adder, kind: Kind, names: readonly string[]) => {
+    const builtIn: readonly string[] = BUILT_IN[kind];
+    for (const name of names) {
+      const key = `${kind} ${name}`;
+      if (builtIn.includes(name)) throw nameTaken(adder, `${kind} "${name}"`, null);
+      const file = files.get(key);
+      if (file !== undefined) throw nameTaken(adder, `${kind} "${name}"`, file);
+      files.set(key, adder.file);
+    }
+  };
   return {
-    add(plugin, parts) {
-      for (const tool of parts.tools) {
-        toolSpecOf(tool);
-        if (tools.has(tool.name)) throw new StrataError('TOOL_DUPLICATE', { tool: tool.name });
-        tools.add(tool.name);
-      }
-      const all = [...commands, ...parts.commands];
-      allCommands(all);
-      commands = all;
-      addAll(engines, parts.engines, { plugin, kind: 'context engine' });
-      addAll(providers, parts.models, { plugin, kind: 'model provider' });
+    add(adder, { tools, commands: own, engines, models, channels, stores }) {
+      for (const tool of tools) toolSpecOf(tool);
+      const names = tools.map(({ name }) => name);
+      addAll(adder, 'tool', names);
+      addCommands(commands, own, adder);
+      addAll(adder, 'context engine', Object.keys(engines));
+      addAll(adder, 'model provider', Object.keys(models));
+      addAll(adder, 'channel', Object.keys(channels));
+      addAll(adder, 'store', Object.keys(stores));
     },
   };
 }
 
-function addAll(
-  taken: Set<string>,
-  added: Readonly<Record<string, unknown>>,
-  { plugin, kind }: { readonly plugin: string; readonly kind: string },
-): void {
-  for (const name of Object.keys(added)) {
-    if (taken.has(name)) throw nameTaken(plugin, `the ${kind} "${name}"`);
-    taken.add(name);
+interface AddedCommand {
+  readonly definition: CommandDefinition;
+  readonly file: string;
+}
+
+/** Plugins may share the first word of their commands, so all of them are read together. */
+function addCommands(commands: AddedCommand[], own: readonly CommandDefinition[], adder: Adder): void {
+  for (const definition of own) {
+    try {
+      allCommands([...commands.map((added) => added.definition), definition]);
+    } catch (error) {
+      if (!isStrataError(error, 'COMMAND_DUPLICATE')) throw error;
+      const [word = ''] = definition.name.split(' ');
+      const other = commands.find((added) => added.definition.name.split(' ')[0] === word);
+      throw nameTaken(adder, `command "${definition.name}"`, other?.file ?? null);
+    }
+    commands.push({ definition, file: adder.file });
   }
 }
 
-/** For a plugin that adds what the bot or an earlier plugin has. */
-export function nameTaken(plugin: string, added: string): StrataError {
-  return new StrataError('PLUGIN_INVALID', { plugin, problem: `it adds ${added}, which exists already` });
+/** `file` is null for what is built in. */
+function nameTaken({ plugin, file: own }: Adder, added: string, file: string | null): StrataError {
+  const remedy = file === null ? 'is built in; choose another name' : `${placeOf(file, own)}; rename one of them`;
+  return new StrataError('PLUGIN_INVALID', { plugin, problem: `it adds the ${added}, which ${remedy}` });
+}
+
+function placeOf(file: string, own: string): string {
+  return file === own ? 'it has added already' : `${file} adds, too`;
 }

@@ -1,31 +1,17 @@
 import type { Adapters, Registry } from '../bot/adapters.ts';
-import { nameTaken } from './added-names.ts';
 import type { LoadedPlugin } from './load.ts';
 
-/** The adapters, including those of the plugins. Throws `PLUGIN_INVALID` if a name is already in use. */
+/** The adapters, including those of the plugins, whose names have been checked when they were opened. */
 export function extendAdapters(adapters: Adapters, plugins: readonly LoadedPlugin[]): Adapters {
+  const parts = plugins.map((plugin) => plugin.parts());
   return {
     ...adapters,
-    channels: extend(adapters.channels, { kind: 'channel', plugins, of: (plugin) => plugin.parts().channels }),
-    stores: extend(adapters.stores, { kind: 'store', plugins, of: (plugin) => plugin.parts().stores }),
-    builtInModels: Object.assign({}, adapters.builtInModels, ...plugins.map((plugin) => plugin.parts().models)),
+    channels: Object.assign({}, adapters.channels, ...parts.map(({ channels }) => loaded(channels))),
+    stores: Object.assign({}, adapters.stores, ...parts.map(({ stores }) => loaded(stores))),
+    builtInModels: Object.assign({}, adapters.builtInModels, ...parts.map(({ models }) => models)),
   };
 }
 
-function extend<Adapter>(
-  registry: Registry<Adapter>,
-  added: {
-    readonly kind: string;
-    readonly plugins: readonly LoadedPlugin[];
-    readonly of: (plugin: LoadedPlugin) => Readonly<Record<string, Adapter>>;
-  },
-): Registry<Adapter> {
-  const extended = new Map(Object.entries(registry));
-  for (const plugin of added.plugins) {
-    for (const [name, adapter] of Object.entries(added.of(plugin))) {
-      if (extended.has(name)) throw nameTaken(plugin.name, `the ${added.kind} "${name}" (${plugin.shown})`);
-      extended.set(name, async () => adapter);
-    }
-  }
-  return Object.fromEntries(extended);
+function loaded<Adapter>(added: Readonly<Record<string, Adapter>>): Registry<Adapter> {
+  return Object.fromEntries(Object.entries(added).map(([name, adapter]) => [name, async () => adapter]));
 }

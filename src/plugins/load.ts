@@ -66,7 +66,7 @@ function loadedPlugin(
     settings: plugin.settings,
     open(settings) {
       // Settings apply only after a restart, because a plugin is opened once.
-      parts ??= attempt(() => open(plugin, settings, names), file);
+      parts ??= attempt(() => open(plugin, settings, { names, file: file.shown }), file);
       const { tools, engines, models, stores } = parts;
       const own = { engines: Object.keys(engines), providers: Object.keys(models), stores: Object.keys(stores) };
       return { tools: tools.map((tool) => tool.name), ...own };
@@ -78,9 +78,13 @@ function loadedPlugin(
   };
 }
 
-function open(plugin: Plugin, settings: unknown, names: AddedNames): PluginParts {
+function open(
+  plugin: Plugin,
+  settings: unknown,
+  { names, file }: { readonly names: AddedNames; readonly file: string },
+): PluginParts {
   const parts = plugin.open(settings);
-  names.add(plugin.name, parts);
+  names.add({ plugin: plugin.name, file }, parts);
   return parts;
 }
 

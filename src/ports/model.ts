@@ -30,6 +30,12 @@ export interface ModelProvider {
   choose(): Promise<{ readonly modelId: string; readonly reason: string }>;
 }
 
+/** What a `ModelProvider` may add, so that a bot refuses agents with a model that it can't open. */
+export interface KnownProviders {
+  /** The first parts of the ids that `open` knows. */
+  readonly providers: readonly string[];
+}
+
 /** One call of a model, whatever its provider. */
 export interface ModelRequest {
   /** Attributes costs, and informs the built-in model; providers never see it. */

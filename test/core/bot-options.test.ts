@@ -2,7 +2,9 @@ import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
+import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
+import { adapters } from '../../adapters/registry.ts';
 import { createKyselyStorage } from '../../adapters/stores/kysely/index.ts';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -20,7 +22,7 @@ import {
   type Storage,
   silentLog,
 } from '../../src/adapter-kit.ts';
-import { builtInNames } from '../../src/config/known.ts';
+import { BUILT_IN_CHANNELS, BUILT_IN_STORES, builtInNames } from '../../src/config/known.ts';
 import { openApp, openStore } from '../../src/program.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
@@ -107,6 +109,33 @@ it.each<[string, Partial<BotOptions>, RegExp]>([
     { agents: [{ id: 'a', engine: 'stackd' }] },
     /no context engine "stackd"; did you mean stacked\?/,
   ],
+  [
+    'an unknown model provider',
+    { models: createAiSdkModels({ environment: {} }), agents: [{ id: 'a', model: 'opena:gpt' }] },
+    /^createBot: agents\[a\]\.model: there is no provider "opena"; did you mean openai\?/,
+  ],
+  [
+    'an unknown provider of a fallback',
+    {
+      models: createAiSdkModels({ environment: {}, builtIn: { offline: async () => model } }),
+      agents: [{ id: 'a', model: ['offline:demo', 'ofline:demo'] }],
+    },
+    /no provider "ofline"; did you mean offline\?/,
+  ],
+  [
+    'an unknown provider of summaries',
+    {
+      models: createAiSdkModels({ environment: {}, providers: { local: { baseUrl: 'http://127.0.0.1:9/v1' } } }),
+      agents: [{ id: 'a', model: 'local:small', compaction: { model: 'lokal:small' } }],
+    },
+    /compaction\.model: there is no provider "lokal"; did you mean local\?/,
+  ],
+  [
+    'names of providers that are none',
+    // @ts-expect-error As a program in JavaScript may call it.
+    { models: { open: async () => model, choose: async () => ({ modelId: 'a:b', reason: '' }), providers: [7] } },
+    /^createBot: models\.providers\.0: /,
+  ],
   ['a missing folder of prompts', { agents: [{ id: 'a', prompts: 'no/such/folder' }] }, /no\/such\/folder/],
   [
     'two channels of one platform',
@@ -180,6 +209,13 @@ it('has the tools that an agent may name', () => {
   const { services, commandServices } = make({});
   const names = createBuiltinTools(services, commandServices.memories).map(({ name }) => name);
   expect(names.sort()).toEqual([...builtInNames.tools].sort());
+});
+
+it('knows the names of the adapters', () => {
+  expect(Object.keys(adapters.channels)).toEqual(BUILT_IN_CHANNELS);
+  expect(Object.keys(adapters.stores)).toEqual(BUILT_IN_STORES);
+  const { providers } = createAiSdkModels({ environment: {}, builtIn: adapters.builtInModels });
+  expect(providers).toEqual(builtInNames.providers);
 });
 
 it('names everything that is wrong at once', () => {

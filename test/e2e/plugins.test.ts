@@ -87,6 +87,9 @@ describe('settings of a plugin', () => {
   }, 120_000);
 });
 
+/** The problems, without the headline of a start. */
+const linesOf = (stderr: string) => stderr.match(/config\.toml:\d.*$/gm);
+
 describe('a plugin that fails to load', () => {
   const head = "import { definePlugin } from 'stratabot';\n";
   it.each([
@@ -134,16 +137,35 @@ describe('a plugin that fails to load', () => {
     const engine = (id: string) => `engines: { ${id}: defineEngine({ id: '${id}', assemble: async () => null }) }`;
     const plugin = (name: string, part: string) =>
       `${imports}export default definePlugin({ name: '${name}', ${part} });\n`;
+    const models = (name: string) => `models: { ${name}: async () => null }`;
+    const channel = (name: string) =>
+      `channels: { ${name}: { settings: z.object({}), create: async () => null, check: async () => [], tasks: [] } }`;
+    const store = (name: string) => `stores: { ${name}: async () => null }`;
+    const builtIn = 'is built in; choose another name';
     const files = [
-      ['a', tools('memory_save'), 'Two tools are named "memory_save"'],
+      ['a', tools('memory_save'), `it adds the tool "memory_save", which ${builtIn}`],
       ['b', tools('roll_dice'), null],
-      ['c', tools('roll_dice'), 'Two tools are named "roll_dice"'],
+      ['c', tools('roll_dice'), 'it adds the tool "roll_dice", which ./plugins/b.ts adds, too; rename one of them'],
       ['d', tools('two words'), 'The tool "two words" cannot be used'],
-      ['e', commands('memory'), 'Two commands are named "memory"'],
-      ['f', `${commands('poll')}, models: { acme: async () => null }`, null],
-      ['g', commands('poll'), 'Two commands are named "poll"'],
-      ['h', 'models: { acme: async () => null }', 'it adds the model provider "acme", which exists already'],
-      ['i', engine('stacked'), 'it adds the context engine "stacked", which exists already'],
+      ['e', commands('memory'), `it adds the command "memory", which ${builtIn}`],
+      ['f', [commands('poll'), models('acme'), engine('own'), channel('pager'), store('shelf')].join(', '), null],
+      ['g', commands('poll'), 'it adds the command "poll", which ./plugins/f.ts adds, too'],
+      ['h', models('acme'), 'it adds the model provider "acme", which ./plugins/f.ts adds, too'],
+      ['i', engine('stacked'), `it adds the context engine "stacked", which ${builtIn}`],
+      ['j', engine('own'), 'it adds the context engine "own", which ./plugins/f.ts adds, too'],
+      ['k', models('openai'), `it adds the model provider "openai", which ${builtIn}`],
+      ['l', channel('slack'), `it adds the channel "slack", which ${builtIn}`],
+      ['m', channel('pager'), 'it adds the channel "pager", which ./plugins/f.ts adds, too'],
+      ['n', store('sqlite'), `it adds the store "sqlite", which ${builtIn}`],
+      ['o', store('shelf'), 'it adds the store "shelf", which ./plugins/f.ts adds, too'],
+      [
+        'p',
+        `${commands('vote open').slice(0, -1)}, ${commands('vote open').slice('commands: ['.length)}`,
+        'which it has added already',
+      ],
+      ['q', commands('poll close'), 'it adds the command "poll close", which ./plugins/f.ts adds, too'],
+      ['r', commands('vote close'), null],
+      ['s', commands('vote end'), null],
     ] as const;
     write(folder, {
       ...Object.fromEntries(files.map(([name, part]) => [`plugins/${name}.ts`, plugin(name, part)])),
@@ -151,6 +173,8 @@ describe('a plugin that fails to load', () => {
     });
     const { stderr, code } = await folder.run(['config', 'check']);
     expect(code).toBe(2);
+    const started = await folder.run(['start']);
+    expect({ code: started.code, lines: linesOf(started.stderr) }).toEqual({ code: 2, lines: linesOf(stderr) });
     const expected = files.flatMap(([name, , problem], index) => (problem === null ? [] : [{ name, problem, index }]));
     const lines = stderr.trim().split('\n');
     expect(lines).toHaveLength(expected.length);

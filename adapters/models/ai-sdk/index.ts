@@ -2,6 +2,7 @@ import {
   type ChatModel,
   credentialsIn,
   didYouMean,
+  type KnownProviders,
   keyFault,
   type Log,
   type ModelProvider,
@@ -56,12 +57,13 @@ const CHOOSE_TIMEOUT_MS = 300;
  *   builtIn: { offline: async () => createOfflineModel() },
  * });
  */
-export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider {
+export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider & KnownProviders {
   const options: Settings = { providers: {}, builtIn: {}, log: silentLog, ...given };
   const opened = new Map<string, Promise<ChatModel>>();
   const send = options.fetch ?? fetch;
   const sendNearby = options.fetch ?? fetchIfOpen;
   return {
+    providers: namesOf(options),
     open(modelId) {
       const known = opened.get(modelId);
       if (known !== undefined) return known;
@@ -130,8 +132,12 @@ async function openBuiltIn(modelId: string, load: () => Promise<ChatModel>): Pro
   throw new StrataError('MODEL_UNKNOWN', { model: modelId, reason: `the built-in model is ${model.id}` });
 }
 
+function namesOf(options: Settings): readonly string[] {
+  return [...new Set([providers, options.providers, options.builtIn].flatMap((named) => Object.keys(named)))];
+}
+
 function parseModelId(modelId: string, options: Settings): { readonly name: string; readonly model: string } {
-  const names = [...Object.keys(providers), ...Object.keys(options.providers), ...Object.keys(options.builtIn)];
+  const names = namesOf(options);
   const fail = (reason: string) => new StrataError('MODEL_UNKNOWN', { model: modelId, reason });
   const [, name, model] = /^([^:]+):(.+)$/.exec(modelId) ?? [];
   if (name === undefined || model === undefined) {
@@ -142,7 +148,7 @@ function parseModelId(modelId: string, options: Settings): { readonly name: stri
   if (names.includes(name)) return { name, model };
   const guess = didYouMean(name, names);
   const meant = guess === null ? '' : `; did you mean "${guess}:${model}"?`;
-  throw fail(`there is no provider "${name}" among ${[...new Set(names)].join(', ')}${meant}`);
+  throw fail(`there is no provider "${name}" among ${names.join(', ')}${meant}`);
 }
 
 /** The operator's configuration first, then the environment, then the provider's default. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App, GlobalOptions } from '../app/app.ts';
@@ -7,22 +7,16 @@ import { channelProblems } from '../config/channels.ts';
 import { modelsOf } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { describe, isStrataError, ModelError, REMEDIES } from '../domain/errors.ts';
+import { describe, ModelError, REMEDIES } from '../domain/errors.ts';
 import { collectStep } from '../models/step.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { counted, formatNumber } from '../util/text.ts';
 import type { Cli } from './cli.ts';
+import { checkData, checkDisk, ONLY_CHECKED, openData } from './doctor-data.ts';
+import { CHECKS, type CheckId, type Finding, ok } from './doctor-finding.ts';
 import { channelSchemas } from './platform.ts';
-
-export interface Finding extends AdapterFinding {
-  readonly checkId: CheckId;
-}
-
-export type CheckId = (typeof CHECKS)[number] | `channel.${string}` | `data.${string}` | `queue.${string}`;
-
-const CHECKS = ['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy'] as const;
 
 export interface Checkup {
   readonly checksRun: readonly CheckId[];
@@ -49,7 +43,7 @@ export async function runChecks(cli: Cli, options: Checking): Promise<Checkup> {
 /** The data and the services. */
 async function checkParts(cli: Cli, { config }: LoadedConfig, options: Checking): Promise<readonly Finding[]> {
   const { storage } = config;
-  const { app, finding } = await openData(cli, options.globals);
+  const { app, finding } = await openData(cli, { globals: options.globals, storage });
   const disk = storage.url === '' ? await checkDisk(storage) : [];
   if (app === null) return [finding, ...disk, ...(storage.url === '' ? await checkAside(cli, options) : [])];
   try {
@@ -68,12 +62,12 @@ async function checkServices(app: App, options: Asking): Promise<readonly Findin
   return [...findings, ...(await checkChannels(app))];
 }
 
-/** The same on an empty store, while a running bot uses the data or while they are damaged. */
+/** The same on an empty store: a running bot uses the data, they are damaged, or there are none yet. */
 async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding[]> {
   const data = await mkdtemp(join(tmpdir(), 'strata-doctor-')).catch(() => null);
   if (data === null) return [nowhereToCheck()];
   try {
-    const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, data }).catch(() => null);
+    const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, create: true, data }).catch(() => null);
     // What cannot be opened here either is reported with the data.
     if (app === null) return [];
     try {
@@ -89,12 +83,6 @@ async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding
 function nowhereToCheck(): Finding {
   const message = `queue, models and platforms are not checked, because nothing can be written at ${tmpdir()}`;
   return { checkId: 'disk', severity: 'warn', message, fixHint: 'Set TMPDIR to a folder that this user may write.' };
-}
-
-const ONLY_CHECKED = { platforms: [], listenOnly: true, create: true, role: 'all', terminal: null } as const;
-
-function ok(checkId: CheckId, message: string): Finding {
-  return { checkId, severity: 'ok', message, fixHint: null };
 }
 
 function checkNode(): Finding {
@@ -131,51 +119,6 @@ function checkPrompts({ config }: LoadedConfig): Finding {
   if (problems.length === 0) return ok('prompts', 'all prompts render');
   const fixHint = '`strata prompts eject` writes new copies of the built-in ones.';
   return { checkId: 'prompts', severity: 'fail', message: problems.join('; '), fixHint };
-}
-
-/** Opening also migrates, so a store that opens is usable. */
-async function openData(cli: Cli, globals: GlobalOptions) {
-  try {
-    const app = await cli.open({ ...globals, ...ONLY_CHECKED });
-    return { app, finding: ok('data', `${app.upkeep.place} is open and up to date`) };
-  } catch (error) {
-    return { app: null, finding: dataFailure(error) };
-  }
-}
-
-async function checkData({ upkeep }: App): Promise<readonly Finding[]> {
-  try {
-    return (await upkeep.check()).map((finding) => ({ ...finding, checkId: `data.${finding.checkId}` }));
-  } catch (error) {
-    return [dataFailure(error)];
-  }
-}
-
-function dataFailure(error: unknown): Finding {
-  const isBusy = isStrataError(error, 'STORE_LOCKED');
-  const fixHint = isBusy ? 'Stop it to check its data as well.' : dataHint(error);
-  return { checkId: 'data', severity: isBusy ? 'warn' : 'fail', message: describe(error), fixHint };
-}
-
-function dataHint(error: unknown): string {
-  if (isStrataError(error, 'PACKAGE_MISSING')) return 'Run that command, and then `strata doctor` again.';
-  if (isStrataError(error, 'STORE_UNREACHABLE')) return 'Check that the server is running, and url in [storage].';
-  if (isStrataError(error, 'STORE_UNUSABLE') && error.data.remedy !== undefined) return `${error.data.remedy}.`;
-  return 'Select other data with --data or [storage] url, or restore a backup.';
-}
-
-const LITTLE_BYTES = 1_000_000_000;
-const TOO_LITTLE_BYTES = 100_000_000;
-
-/** Nothing about a directory that is missing or cannot be read: that is reported with the data. */
-async function checkDisk({ directory }: { readonly directory: string }): Promise<readonly Finding[]> {
-  const space = await statfs(directory).catch(() => null);
-  if (space === null) return [];
-  const free = space.bavail * space.bsize;
-  const message = `${formatNumber(free / 1_000_000)} MB are free at ${directory}`;
-  if (free > LITTLE_BYTES) return [ok('disk', message)];
-  const severity = free < TOO_LITTLE_BYTES ? 'fail' : 'warn';
-  return [{ checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' }];
 }
 
 /** Checks the agent's models, and its summary model if that is a different one. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { type Cli, globalsOf, writeJson } from './cli.ts';
-import type { Finding } from './doctor-checks.ts';
+import type { Finding } from './doctor-finding.ts';
 
 interface Options {
   readonly json?: boolean;
@@ -25,11 +25,11 @@ export function addDoctor(program: Command, cli: Cli): void {
     });
 }
 
-const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+const COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 function print(cli: Cli, { severity, checkId, message, fixHint }: Finding): void {
   const word = severity.toUpperCase().padEnd(4);
-  const mark = cli.stdout.isTTY === true ? styleText(COLOURS[severity], word) : word;
+  const mark = cli.stdout.isTTY === true ? styleText(COLORS[severity], word) : word;
   cli.stdout.write(`${mark}  ${checkId}: ${message}\n`);
   if (fixHint !== null) cli.stdout.write(`      → ${fixHint}\n`);
 }

@@ -8,7 +8,7 @@ import type { Append } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText, counted } from '../util/text.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
-import { type FileMessage, readMessages } from './jsonl.ts';
+import { checkInput, type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
 
 interface Options {
@@ -24,6 +24,7 @@ export function addImport(program: Command, cli: Cli): void {
   addConversation(command, true)
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options, own: Command) => {
+      checkInput(file);
       await withApp(cli, { ...globalsOf(own), create: true }, async (app) => {
         const counts = await importFile(cli, app, { file, conversation: options.conversation });
         const known = counts.known === 0 ? '' : ` ${counted(counts.known, 'was', 'were')} already stored.`;

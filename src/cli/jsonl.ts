@@ -76,11 +76,24 @@ function problemOf(error: z.ZodError): string {
   return first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`;
 }
 
-async function* openFile(file: string): AsyncGenerator<unknown> {
+/** Throws `USAGE` if the file can't be read; before a command creates anything for its messages. */
+export function checkInput(file: string): void {
   try {
     checkFile(file, { pipes: true });
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+async function* openFile(file: string): AsyncGenerator<unknown> {
+  checkInput(file);
+  try {
     yield* createReadStream(file);
   } catch (error) {
-    throw new StrataError('USAGE', { problem: `Cannot read ${file}: ${describe(error)}` }, { cause: error });
+    throw unreadable(file, error);
   }
+}
+
+function unreadable(file: string, cause: unknown): StrataError {
+  return new StrataError('USAGE', { problem: `Cannot read ${file}: ${describe(cause)}` }, { cause });
 }

@@ -8,7 +8,7 @@ import { counted } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
-import { channelNameOf, type FileMessage, readMessages } from './jsonl.ts';
+import { channelNameOf, checkInput, type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createTimeline, type Timeline } from './timeline.ts';
@@ -33,6 +33,7 @@ export function addReplay(program: Command, cli: Cli): void {
     .option('--json', 'print the timeline as one JSON object per line')
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options, own: Command) => {
+      checkInput(file);
       const conversation =
         options.conversation ?? makeKey({ platform: 'replay', workspace: 'local', channel: channelNameOf(file) });
       const reply = options.reply ?? false;

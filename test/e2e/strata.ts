@@ -66,6 +66,7 @@ async function runHere(call: {
     await runCli(call.args, {
       ...{ stdin, stdout: stdout.stream, stderr: stderr.stream, environment },
       signal: new AbortController().signal,
+      onUncaught: () => undefined,
       open: (options) => openApp(parts, options),
       openStorage: (options) => openStore(parts, options),
       adapters: async () => adapters,

@@ -12,6 +12,7 @@ import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { cutParts, cutText } from './cut-text.ts';
 import { checkMessage } from './message-shape.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 
@@ -31,8 +32,9 @@ export function createSink(options: SinkOptions): ChannelSink {
   const receive = createReceiver({ ...options, inbound, drop });
   const { edited, removed, change } = createChanges(options, inbound);
   return {
-    async message(heard) {
-      checkMessage(heard);
+    async message(given) {
+      checkMessage(given);
+      const heard = { ...given, text: cutText(given.text) };
       const message = await withStoredAudience(store, heard);
       const before = early.of(message);
       if (before?.kind === 'removed') {
@@ -46,7 +48,8 @@ export function createSink(options: SinkOptions): ChannelSink {
       early.release(message);
       return receipt;
     },
-    async edited(edit) {
+    async edited(given) {
+      const edit = { ...given, parts: cutParts(given.parts) };
       early.hold(edit, { kind: 'edited', parts: edit.parts }, clock.now());
       if (await edited(edit)) early.release(edit);
     },

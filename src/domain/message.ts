@@ -89,6 +89,7 @@ export interface InboundMessage extends HeardBy {
   /** The platform's message id. A second message with the same id in the conversation is a redelivery. */
   readonly externalId: string;
   readonly author: Author;
+  /** Longer ones are cut after 1,000,000 characters, with a note. */
   readonly text: string;
   readonly attachments: readonly AttachmentPart[];
   /** External id of the message that this one replies to. */

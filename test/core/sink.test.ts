@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/adapter-kit.ts';
+import type { Hooks } from '../../src/hooks/hooks.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
+import { scriptedModel, until } from './compaction.world.ts';
 
 let world: BotWorld;
 beforeEach(async () => {
@@ -24,8 +26,6 @@ it('names the fields that a message lacks', async () => {
   expect(await world.bot.services.store.conversations.find(HERE)).toBeNull();
 });
 
-describe('a change that overtakes its message', () => {
-  it('is made when the message comes, even in unknown conversations', async () => {
 describe('a text that is longer than any model reads', () => {
   const long = `${'😀'.repeat(499_999)}a${'😀'.repeat(1_000_000)}`;
 
@@ -96,6 +96,8 @@ describe('a message on its way to the disk', () => {
   });
 });
 
+describe('a change that overtakes its message', () => {
+  it('is made when the message comes, even in unknown conversations', async () => {
     await edit('m1', 'I drink tea.');
     await remove('m2');
     await world.say('I drnk tea.');
@@ -246,6 +248,15 @@ describe('what a channel can ask', () => {
 });
 
 const at = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });
+
+/** A transcript whose messages are durable when the disk says so. */
+function onDisk({ store }: Storage, disk: Promise<void>): Storage['store']['transcript'] {
+  disk.catch(() => undefined);
+  return {
+    ...store.transcript,
+    append: async (message) => ({ ...(await store.transcript.append(message)), durable: disk }),
+  };
+}
 
 /** A transcript that is slow to store. */
 function late({ store }: Storage, opened: Promise<void>): Storage['store']['transcript'] {

@@ -2,6 +2,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import { resolveAction } from './actions.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
 import { allCommands } from './custom-commands.ts';
@@ -29,6 +30,7 @@ export function createCommands(services: CommandServices, own: readonly CommandD
   return {
     specs,
     async run(invocation) {
+      await waitForOwnTurn();
       try {
         return cleanReply(await answer(context, invocation));
       } catch (error) {
@@ -36,6 +38,7 @@ export function createCommands(services: CommandServices, own: readonly CommandD
       }
     },
     async suggest(invocation, option) {
+      await waitForOwnTurn();
       try {
         return await complete(context, invocation, option);
       } catch (error) {

@@ -2,7 +2,7 @@ import { readNotes } from '../context/note-chain.ts';
 import type { BlobId, Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import { type BotText, isDerived, type Statement, type Surroundings } from './derived.ts';
 
 /** Characters per window, and how many of them the next window repeats. */
@@ -50,7 +50,7 @@ async function repeats(
     end = range.totalLength;
     const text = asText(range.text, createdAt);
     if (statements.some((statement) => isDerived(text, statement, around))) return true;
-    await yieldToEventLoop();
+    await waitForOwnTurn();
   }
   return false;
 }
@@ -76,7 +76,7 @@ export async function changesBeforeEdits(
     const notes = await readNotes(store.journal.requests, id, { fromSeq, toSeq, limit: PAGE });
     for (const { at, request } of notes) if (request.change !== null && at <= until) found.add(request.change);
     toSeq = (notes[0]?.seq ?? fromSeq) - 1;
-    await yieldToEventLoop();
+    await waitForOwnTurn();
   }
   return [...found];
 }

@@ -5,7 +5,7 @@ import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { Conversation, ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import type { Requester } from './permissions.ts';
 import { type WithheldServices, withheldAbout } from './withheld.ts';
 
@@ -156,7 +156,7 @@ async function* entriesOf(
     const window = { fromSeq, toSeq: fromSeq + WINDOW - 1, limit: WINDOW, authorId };
     const said = await store.transcript.read(id, window);
     yield* said.filter(({ redactedAt }) => redactedAt === null);
-    if (fromSeq > 1) await yieldToEventLoop();
+    if (fromSeq > 1) await waitForOwnTurn();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Entry } from '../domain/message.ts';
 import type { Services } from '../services.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import type { Statement } from './derived.ts';
 import type { Area } from './forget-area.ts';
 import { type Candidate, createNames } from './names.ts';
@@ -45,7 +45,7 @@ export async function decidePeople(
   const seqs = new Set<number>();
   for (const statement of statements) {
     for (const seq of wholeMessages(area, statement, by)) seqs.add(seq);
-    await yieldToEventLoop();
+    await waitForOwnTurn();
   }
   const sentences = new Map<string, SentenceDecision>();
   const names = createNames(store, { area, spoken });
@@ -55,7 +55,7 @@ export async function decidePeople(
       if (seqs.has(candidate.entry.seq) || sentences.has(name)) continue;
       if (await names.areOnlyAbout(candidate)) sentences.set(name, candidate);
     }
-    await yieldToEventLoop();
+    await waitForOwnTurn();
   }
   return { area, seqs, sentences: [...sentences.values()] };
 }

@@ -4,7 +4,7 @@ import type { ForgetPlan, Memory, MemoryReader, Redaction } from '../ports/memor
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import { incomparableAnswers } from './answers.ts';
 import {
   type BotText,
@@ -217,7 +217,7 @@ async function echoesAmong<Item>(
     compared += statements.length;
     if (compared < COMPARED_AT_ONCE) continue;
     compared = 0;
-    await yieldToEventLoop();
+    await waitForOwnTurn();
   }
   return found;
 }

@@ -42,20 +42,30 @@ export function createNames(
     for (let number = pageOf(from); number <= pageOf(to); number += 1) found.push(...(await pageAt(number)));
     return found.filter((entry) => entry.seq >= from && entry.seq <= to);
   };
-  const talks = new Map<string, Talk>();
+  const talkAbout = memoize((personId: string) => talkOf(personId, { area, spoken }));
+  const windowsAbout = memoize((personId: string) =>
+    memoize(async (entry: Entry) => talkIn(personId, await around(entry)), new WeakMap()),
+  );
+  const decide = async (candidate: Candidate): Promise<boolean> => {
+    const words = wordsOf(candidate.text);
+    if (speaksOfSpeaker(words)) return false;
+    const talk = talkAbout(candidate.about.id);
+    const window = await windowsAbout(candidate.about.id)(candidate.entry);
+    const used = usedBefore(candidate.entry, { talk, window, area });
+    const mentioned = mentionedIn(candidate);
+    if (![...used, ...mentioned].some((name) => isNamed(words, wordsOf(name)))) return false;
+    const names = [...used].filter((name) => !isOrdinary(name, { talk, window }));
+    const others = [...talk.otherNames.union(window.otherNames)];
+    return isOnlyAbout(candidate.text, { names: [...names, ...mentioned], others });
+  };
+  // Many statements may share words with the same sentence.
+  const decided = new Map<string, Promise<boolean>>();
   return {
-    async areOnlyAbout(candidate) {
-      const words = wordsOf(candidate.text);
-      if (speaksOfSpeaker(words)) return false;
-      const talk = talks.get(candidate.about.id) ?? talkOf(candidate.about.id, { area, spoken });
-      talks.set(candidate.about.id, talk);
-      const window = talkIn(candidate.about.id, await around(candidate.entry));
-      const used = usedBefore(candidate.entry, { talk, window, area });
-      const mentioned = mentionedIn(candidate);
-      if (![...used, ...mentioned].some((name) => isNamed(words, wordsOf(name)))) return false;
-      const names = [...used].filter((name) => !isOrdinary(name, { talk, window }));
-      const others = [...talk.otherNames.union(window.otherNames)];
-      return isOnlyAbout(candidate.text, { names: [...names, ...mentioned], others });
+    areOnlyAbout(candidate) {
+      const name = JSON.stringify([candidate.about.id, candidate.entry.seq, candidate.text]);
+      const answer = decided.get(name) ?? decide(candidate);
+      decided.set(name, answer);
+      return answer;
     },
   };
 }

@@ -14,6 +14,7 @@ import {
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
 import { type Addition, type AddResult, addMemory } from './add.ts';
+import { createLanes } from '../util/lanes.ts';
 import type { PersonExport } from './export.ts';
 import type { ForgetPreview } from './forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
@@ -107,6 +108,8 @@ const MAX_HELD = 500;
 export function createMemories(services: MemoryServices): Memories {
   const { store } = services;
   const find = (id: string, reader: MemoryReader) => findReadable(services, id, reader);
+  /** One search at a time for each person, so that nobody takes all the time that there is for it. */
+  const asking = createLanes();
   const alter = (id: string, alteration: Alteration) => alterMemory(services, id, alteration);
   return {
     add: (addition) => addMemory(services, addition),
@@ -147,10 +150,7 @@ export function createMemories(services: MemoryServices): Memories {
         detail: { transition: step },
       });
     },
-    async previewForget(target, by) {
-      const { previewForget } = await import('./forget-target.ts');
-      return await previewForget(services, target, by);
-    },
+    previewForget: (target, by) => asking.run([by.author.id], () => preview(services, target, by)),
     forget: (preview) => forget(services, preview),
     held: (by) => listHeld(services, by),
     decideHeld: (id, kind, by) => decideHeld(services, { id, kind, by }),
@@ -178,6 +178,11 @@ async function findReadable({ store }: MemoryServices, id: string, reader: Memor
 }
 
 async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
+async function preview(services: MemoryServices, target: ForgetTarget, by: Requester): Promise<TokenedPreview> {
+  const { previewForget } = await import('./forget-target.ts');
+  return await previewForget(services, target, by);
+}
+
   const { memoryIds, redactions, sentences, asker } = plan;
   const messages = redactions.reduce((sum, { seqs }) => sum + seqs.length, 0);
   const forgotten = { memoryIds, messages, sentences: sentences.length };

@@ -1,7 +1,7 @@
 import { type Entry, textOf } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import { type Account, createAccounting, type Source } from './losses.ts';
 
 const PAGE = 200;
@@ -37,7 +37,7 @@ async function inSlices(account: ReturnType<typeof createAccounting>, sources: r
     parts.push(account(sources.slice(from, index + 1)));
     from = index + 1;
     characters = 0;
-    await yieldToEventLoop();
+    await waitForOwnTurn();
   }
   return joined(parts);
 }

@@ -1,4 +1,5 @@
 import { StrataError } from '../domain/errors.ts';
+import { placeOf } from '../domain/key.ts';
 import { type Author, type ConversationKey, type MemoryId, textOf } from '../domain/message.ts';
 import {
   MEMORY_STATES,
@@ -13,14 +14,14 @@ import {
 } from '../ports/memory-store.ts';
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
-import { type Addition, type AddResult, addMemory } from './add.ts';
 import { createLanes } from '../util/lanes.ts';
+import { type Addition, type AddResult, addMemory } from './add.ts';
 import type { PersonExport } from './export.ts';
 import type { ForgetPreview } from './forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
 import { isFaded, type Transition, transition } from './lifecycle.ts';
 import { assertManages, assertMayChange, assertMayWord, type Requester, type WordingAction } from './permissions.ts';
-import { assertReadable } from './policy.ts';
+import { assertReadable, canRead } from './policy.ts';
 import { rewording } from './rewording.ts';
 import { withheldAbout } from './withheld.ts';
 
@@ -107,9 +108,9 @@ const MAX_HELD = 500;
 
 export function createMemories(services: MemoryServices): Memories {
   const { store } = services;
-  const find = (id: string, reader: MemoryReader) => findReadable(services, id, reader);
   /** One search at a time for each person, so that nobody takes all the time that there is for it. */
   const asking = createLanes();
+  const find = (id: string, reader: MemoryReader) => findReadable(services, id, reader);
   const alter = (id: string, alteration: Alteration) => alterMemory(services, id, alteration);
   return {
     add: (addition) => addMemory(services, addition),
@@ -177,12 +178,12 @@ async function findReadable({ store }: MemoryServices, id: string, reader: Memor
   return memory;
 }
 
-async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
 async function preview(services: MemoryServices, target: ForgetTarget, by: Requester): Promise<TokenedPreview> {
   const { previewForget } = await import('./forget-target.ts');
   return await previewForget(services, target, by);
 }
 
+async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
   const { memoryIds, redactions, sentences, asker } = plan;
   const messages = redactions.reduce((sum, { seqs }) => sum + seqs.length, 0);
   const forgotten = { memoryIds, messages, sentences: sentences.length };
@@ -224,13 +225,26 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
   const { store } = services;
   const sources: OriginMessage[] = [];
   for (const { conversationId, conversation, seq, externalId } of memory.sources) {
+    if (!(await mayReadSource(store, { conversationId, seq }, reader))) continue;
     const [entry] = await store.transcript.pick(conversationId, [seq]);
     const isGone = entry === undefined || entry.redactedAt !== null;
     const said = { author: entry?.author ?? null, at: entry?.at ?? null, text: isGone ? null : textOf(entry.parts) };
     sources.push({ conversation, seq, externalId, link: `${conversation}#${seq}`, ...said });
   }
-  const replacedBy = memory.supersededBy === null ? null : await store.memories.find(memory.supersededBy);
+  const successor = memory.supersededBy === null ? null : await store.memories.find(memory.supersededBy);
+  const replacedBy = successor !== null && canRead(successor, reader) ? successor : null;
   return { memory, sources, events: await store.memories.events(memory.id), replacedBy };
+}
+
+/** Elsewhere, a public memory is shown without what was said before its place opened. */
+async function mayReadSource(
+  { conversations }: Pick<MemoryServices['store'], 'conversations'>,
+  { conversationId, seq }: Pick<Memory['sources'][number], 'conversationId' | 'seq'>,
+  reader: MemoryReader,
+): Promise<boolean> {
+  const conversation = await conversations.get(conversationId);
+  if (conversation === null || placeOf(conversation.key) === reader.place) return true;
+  return conversation.tightestAudience === 'public' || seq >= conversation.audienceFrom;
 }
 
 interface Alteration {

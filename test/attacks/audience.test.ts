@@ -61,6 +61,41 @@ describe('a place that changes its audience', () => {
     expect(await textsAt(world, general, 'private')).toHaveLength(2);
   });
 
+  it('does not quote what replaced a memory before everybody came', async () => {
+    await using world = await openWorld();
+    const before = await world.say('I live in Rome, behind the station', { key: general, audience: 'private' });
+    world.time.now += 60_000;
+    const after = await world.say('I live in Rome now', { key: general, audience: 'public' });
+    const known = await remember(world, 'Ada lives in Paris', 'public');
+    world.time.now += 60_000;
+    await world.say('I live in Rome', { key: general, audience: 'public' });
+    const newest = after.seq + 1;
+    const sources = [before.seq, newest];
+    const text = 'Ada lives in Rome behind the station';
+    await world.learn([{ text, about: 'Ada', sources }], { key: general });
+    if (known.kind === 'forgotten') throw new Error('It was never forgotten.');
+    const { memory, replacedBy } = await world.memories.why(known.memory.id, world.reader(general, 'public'));
+    expect([memory.state, replacedBy]).toEqual(['superseded', null]);
+    const told = await world.memories.why(known.memory.id, world.reader(general, 'private'));
+    expect(told.replacedBy?.text).toBe(text);
+  });
+
+  it('quotes elsewhere nothing that was said before it opened', async () => {
+    await using world = await openWorld({ memory: { share_public: true } });
+    const before = await world.say('I live in Rome, with Eve, who hides from the law', {
+      key: general,
+      audience: 'private',
+    });
+    const after = await world.say('I live in Rome', { key: general, audience: 'public' });
+    const { ids } = await world.learn([{ text: 'Ada lives in Rome', about: 'Ada', sources: [after.seq] }], {
+      key: general,
+    });
+    await world.learn([{ text: 'Ada lives in Rome', about: 'Ada', sources: [before.seq] }], { key: general });
+    const reader = { ...world.reader(other, 'public'), sharePublic: true };
+    const { sources } = await world.memories.why(ids[0] ?? '', reader);
+    expect(sources.map(({ text }) => text)).toEqual(['I live in Rome']);
+  });
+
   it('tells its channel by the first message of a thread', async () => {
     await using world = await openWorld();
     await remember(world, 'I keep bees', 'public');

@@ -77,7 +77,7 @@ export { quoted } from './util/foreign-text.ts';
 export { replyNote, threadNote } from './util/quote-notes.ts';
 export { assembleView } from './context/assemble-view.ts';
 export { defineEngine, type EngineDefinition } from './context/define-engine.ts';
-export { plainName } from './context/label.ts';
+export { authorLabel, BOT_LABEL, plainName } from './context/label.ts';
 export { formatLogLine } from './util/log-line.ts';
 export { partedNoun, sharedBeginnings, withoutMarks } from './search/inflection.ts';
 export { cachedStem } from './search/stem.ts';

@@ -1,8 +1,13 @@
-import { type Entry, textOf } from '../domain/message.ts';
+import { type Author, type Entry, textOf } from '../domain/message.ts';
 
 export function whoSaid(entry: Entry): string {
-  if (entry.author !== null) return entry.author.name;
+  if (entry.author !== null) return shownName(entry.author);
   return entry.role === 'tool' ? 'tool' : 'bot';
+}
+
+/** Webhooks and bots may take the names of people. */
+export function shownName({ name, kind }: Author): string {
+  return kind === 'bot' ? `${name} <bot>` : name;
 }
 
 /** An entry as text for people: calls, results and files by name. */

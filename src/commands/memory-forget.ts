@@ -5,6 +5,7 @@ import type { Forgotten } from '../memory/service.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, optionOf, requiredOption } from './command.ts';
+import { shownName } from './format-entry.ts';
 import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
 import { makeReply } from './reply.ts';
 
@@ -137,7 +138,7 @@ function byAuthor(entries: readonly Entry[]): string {
 }
 
 function whoOf({ author }: Entry): string {
-  return author?.name ?? 'the bot';
+  return author === null ? 'the bot' : shownName(author);
 }
 
 function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly (readonly string[])[] {

@@ -9,6 +9,7 @@ import type { Conversation } from '../ports/store.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';
 import { withinTime } from '../util/within.ts';
 import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
+import { shownName } from './format-entry.ts';
 import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
 
@@ -188,7 +189,7 @@ async function sourceRow({ services, invocation }: Call, source: OriginMessage):
   return [
     conversation === invocation.conversation ? `#${seq}` : link,
     at === null ? '' : formatTime(at),
-    author?.name ?? 'bot',
+    author === null ? 'bot' : shownName(author),
     text === null ? '(deleted)' : excerpt(text, 240),
     address ?? '',
   ];

@@ -1,4 +1,4 @@
-import type { Entry } from '../domain/message.ts';
+import type { Author, Entry } from '../domain/message.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { localTime, UTC } from '../util/local-time.ts';
 import { headOf } from './truncate.ts';
@@ -17,12 +17,13 @@ export const BOT_LABEL = '<you>';
 export function labelOf(entry: Entry, replySeq: number | null, timeZone: string = UTC): string {
   const reply = replySeq === null ? '' : ` | reply to #${replySeq}`;
   const edited = entry.editedAt === null ? '' : ' | edited';
-  return `[#${entry.seq} | ${timeLabel(entry.at, timeZone)} | ${authorLabel(entry)}${reply}${edited}] `;
+  return `[#${entry.seq} | ${timeLabel(entry.at, timeZone)} | ${authorLabel(entry.author)}${reply}${edited}] `;
 }
 
-function authorLabel(entry: Entry): string {
-  const name = plainName(entry.author?.name ?? '');
-  return entry.author?.kind === 'bot' ? `${name} <bot>` : name;
+/** The name with a mark if it is a bot's: webhooks and bots may take the names of people. */
+export function authorLabel(author: Author | null): string {
+  const name = plainName(author?.name ?? '');
+  return author?.kind === 'bot' ? `${name} <bot>` : name;
 }
 
 /** A name on one line that cannot be mistaken for anything else. */

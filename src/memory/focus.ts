@@ -1,5 +1,5 @@
 import type { FocusReport } from '../context/inspection.ts';
-import { BOT_LABEL, plainName, timeLabel } from '../context/label.ts';
+import { authorLabel, BOT_LABEL, timeLabel } from '../context/label.ts';
 import { shorten } from '../context/truncate.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { MemoryKind } from '../ports/memory-store.ts';
@@ -144,7 +144,7 @@ export async function repliedToSection(
 
 /** The message that the newest one replies to, as a section. */
 export function quoteSection(target: Entry, timeZone: string | undefined): VolatileSection {
-  const who = target.role === 'user' ? plainName(target.author?.name ?? '') : BOT_LABEL;
+  const who = target.role === 'user' ? authorLabel(target.author) : BOT_LABEL;
   const quote = indentAll(shorten(visibleText(textOf(target.parts)), QUOTE_TOKENS));
   return {
     key: 'replied-to',

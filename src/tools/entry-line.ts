@@ -1,4 +1,4 @@
-import { BOT_LABEL, plainName } from '../context/label.ts';
+import { authorLabel, BOT_LABEL, plainName } from '../context/label.ts';
 import { type Entry, type JsonValue, textOf } from '../domain/message.ts';
 import { visibleText } from '../util/foreign-text.ts';
 import { cutAt } from '../util/text.ts';
@@ -14,7 +14,7 @@ export function lineOf(entry: Entry, length: number): JsonValue {
 
 /** Which message it is, by whom, and when. */
 export function originOf({ seq, role, author, at }: Entry) {
-  const by = author === null ? (role === 'tool' ? '<tool>' : BOT_LABEL) : plainName(author.name);
+  const by = author === null ? (role === 'tool' ? '<tool>' : BOT_LABEL) : authorLabel(author);
   return { message: seq, by, at: new Date(at).toISOString() };
 }
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import {
   type AttachmentPart,
   type Author,
+  authorLabel,
   type ConversationKey,
   type InboundMessage,
   type Part,
-  plainName,
   quoted,
   replyNote,
   threadNote,
@@ -186,12 +186,12 @@ function forwardNote(text: string): string {
 
 function quoteNote(quotedMessage: WireQuoted, context: MapContext): string {
   const text = contentOf(quotedMessage, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
-  return text === '' ? '' : replyNote(plainName(authorOf(quotedMessage.author).name), text);
+  return text === '' ? '' : replyNote(authorLabel(authorOf(quotedMessage.author)), text);
 }
 
 function startNote(starter: WireQuoted, context: MapContext): string {
   const text = contentOf(starter, context);
-  return text === '' ? '' : threadNote(plainName(authorOf(starter.author).name), text);
+  return text === '' ? '' : threadNote(authorLabel(authorOf(starter.author)), text);
 }
 
 function attachmentsOf(message: WireMessage, imageBytes: number): readonly AttachmentPart[] {

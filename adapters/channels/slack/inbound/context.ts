@@ -1,12 +1,14 @@
 import type { ChannelSink, Clock } from '../../../../src/adapter-kit.ts';
 import {
   type Author,
+  authorLabel,
+  BOT_LABEL,
   type ConversationKey,
+  cutAt,
   type DropReason,
   describe,
   type HeardBy,
   type Log,
-  plainName,
   threadNote,
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
@@ -106,8 +108,11 @@ export async function contextOf(options: ContextOptions, coming: Coming): Promis
   return { kind: 'kept', context, isFirst: beginning.isFirst };
 }
 
-function isBot({ bot_id: botId, subtype }: WireMessage): boolean {
-  return Boolean(botId) || subtype === 'bot_message';
+/** It says what anybody told it to, such as reminders, but Slack lists it among people. */
+const SLACKBOT = 'USLACKBOT';
+
+function isBot({ bot_id: botId, subtype, user }: WireMessage): boolean {
+  return Boolean(botId) || subtype === 'bot_message' || user === SLACKBOT;
 }
 
 function idOf({ user, bot_id: botId }: WireMessage): string {
@@ -140,8 +145,12 @@ function refusalBy(
   return isServed(settings, { channelId, userId: author.id, isOutsider }) ? null : 'unserved';
 }
 
+/** A long name would push the remark out of labels, which are cut. */
+const MAX_OUTSIDER_NAME = 40;
+
 function named({ author, isOutsider }: Speaker): Author {
-  return isOutsider ? { ...author, name: `${author.name} (of another workspace)` } : author;
+  if (!isOutsider) return author;
+  return { ...author, name: `${cutAt(author.name, MAX_OUTSIDER_NAME)} (of another workspace)` };
 }
 
 /** A channel shared with another workspace is not public, whatever else is known about it. */
@@ -207,7 +216,7 @@ async function rootNote(options: ContextOptions, where: KeyPlace, known: WireMes
     // Messages of people excluded by the access lists are not included either.
     const isHeard = isBots || isServed(options.settings, { channelId, userId: author.id, isOutsider });
     if (words === '' || !isHeard) return null;
-    return threadNote(isBots ? 'the bot' : plainName(named(speaker).name), words);
+    return threadNote(isBots ? BOT_LABEL : authorLabel(named(speaker)), words);
   } catch (error) {
     options.log.debug('The first message of a thread could not be read', { cause: describe(error) });
     return null;

@@ -1,3 +1,4 @@
+import { TOOL_HELP } from '../domain/lookups.ts';
 import type { JsonValue } from '../domain/message.ts';
 import type { ModelMessage, ToolSpec } from '../ports/model.ts';
 import { estimateTools } from './tokens.ts';
@@ -13,12 +14,6 @@ export interface Catalogue {
   readonly tools: readonly ToolSpec[];
   readonly tokens: number;
 }
-
-/** Offered where the tools are not described. The tool registry answers it from what it knows of them. */
-export const TOOL_HELP = 'tool_help';
-
-/** The tool that shows a message whole. What a request cuts from one names it. */
-export const MESSAGE_OPEN = 'message_open';
 
 export interface CatalogueRoom {
   /** A catalogue within so many tokens is as complete as it can be. */

@@ -1,8 +1,8 @@
+import { MESSAGE_OPEN } from '../domain/lookups.ts';
 import { type AttachmentPart, type Entry, type Part, textOf } from '../domain/message.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../ports/model.ts';
 import { indentLines, underLabel, visibleText } from '../util/foreign-text.ts';
 import { UTC } from '../util/local-time.ts';
-import { MESSAGE_OPEN } from './catalogue.ts';
 import { labelOf, plainName } from './label.ts';
 import { isPicture } from './pictures.ts';
 import { shortenCall, shortenResult, stubCall, stubResult } from './reduce.ts';

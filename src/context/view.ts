@@ -1,10 +1,11 @@
+import { MESSAGE_OPEN } from '../domain/lookups.ts';
 import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import type { VolatileSection } from '../ports/sections.ts';
 import { type Head, headOf } from './cached-head.ts';
 import { correctionFor } from './calibration.ts';
-import { MESSAGE_OPEN, openedTools } from './catalogue.ts';
+import { openedTools } from './catalogue.ts';
 import { type EntryMessage, entryMessageOf } from './entry-message.ts';
 import { type FixedPrefix, type FixedPrefixBuilder, type Layer, stackBlocks } from './fixed-prefix.ts';
 import type { Regions } from './meter.ts';

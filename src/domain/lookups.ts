@@ -1,8 +1,14 @@
 import type { Entry } from './message.ts';
 
+/** Offered where the tools are not described. The tool registry answers it from what it knows of them. */
+export const TOOL_HELP = 'tool_help';
+
+/** The tool that shows a message whole. What a request cuts from one names it. */
+export const MESSAGE_OPEN = 'message_open';
+
 /** Tools that return what is stored already. */
 const LOOKUPS: ReadonlySet<string> = new Set([
-  ...['memory_recall', 'memory_save', 'transcript_search', 'summary_open', 'message_open', 'tool_help'],
+  ...['memory_recall', 'memory_save', 'transcript_search', 'summary_open', MESSAGE_OPEN, TOOL_HELP],
 ]);
 
 export function isLookup(tool: string): boolean {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MESSAGE_OPEN } from '../context/catalogue.ts';
 import { imagesOf } from '../context/opened.ts';
 import { StrataError } from '../domain/errors.ts';
+import { MESSAGE_OPEN } from '../domain/lookups.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { Services } from '../services.ts';
 import { visibleText } from '../util/foreign-text.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TOOL_HELP } from '../context/catalogue.ts';
 import { describe, isStrataError, StrataError } from '../domain/errors.ts';
+import { TOOL_HELP } from '../domain/lookups.ts';
 import type { BlobId, JsonValue, ToolResultPart } from '../domain/message.ts';
 import type { ToolOutcome } from '../hooks/hooks.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitCatalogue, openedTools, TOOL_HELP } from '../../src/context/catalogue.ts';
+import { fitCatalogue, openedTools } from '../../src/context/catalogue.ts';
 import { estimateTools } from '../../src/context/tokens.ts';
+import { TOOL_HELP } from '../../src/domain/lookups.ts';
 import type { ModelMessage, ToolSpec } from '../../src/ports/model.ts';
 
 const tool = (name: string, words: number): ToolSpec => ({

@@ -59,8 +59,7 @@ export function nextWork(look: Look): Work | null {
   if (asked !== null) return asked;
   const { profile, snapshot, measurement, correction } = look;
   const swollen = holes === null ? null : condensing(look, SWOLLEN * profile.stackShare);
-  const usedTokens = measurement.used - measurement.volatile;
-  const share = stackShareAt(profile, snapshot, { usedTokens, correction });
+  const share = stackShareAt(profile, snapshot, { usedTokens: usedIn(measurement), correction });
   return swollen ?? holes ?? compaction(look) ?? condensing(look, share) ?? extraction(look);
 }
 
@@ -93,14 +92,14 @@ function openLayer({ snapshot }: Look): Work | null {
 }
 
 function compaction(look: Look): Work | null {
-  const { snapshot, profile, measurement, correction, open, trigger } = look;
+  const { snapshot, profile, correction, open, trigger } = look;
   const fromSeq = snapshot.conversation.compactedUpto + 1;
   if (open !== null && isEnough(look, open.toSeq)) return { kind: 'compact', ...open, fromSeq };
   const tier = tierIn(look);
   const counted = tier === 'none' && isLong(snapshot, profile) ? 'background' : tier;
   const due = trigger === 'manual' ? 'manual' : counted;
   if (due === 'none') return null;
-  const usedTokens = measurement.used - measurement.volatile;
+  const usedTokens = usedIn(look.measurement);
   const cut = planCompaction(snapshot, snapshot.conversation, {
     profile,
     pressure: { tier: due, usedTokens, correction, isCached: look.isCached },
@@ -118,8 +117,12 @@ function isEnough({ trigger, correction, profile, snapshot }: Look, toSeq: numbe
 /** The tier of the view; of a run that has changed it, with the room that new talk needs on top. */
 function tierIn({ measurement, profile, settling }: Look): Tier {
   if (!settling) return measurement.tier;
-  const { volatile, used, window } = measurement;
-  return tierOf((used - volatile) / window + HEADROOM, profile.thresholds);
+  return tierOf(usedIn(measurement) / measurement.window + HEADROOM, profile.thresholds);
+}
+
+/** Without the sections for the newest message, which the next turn does not have. */
+function usedIn({ used, volatile }: Look['measurement']): number {
+  return used - volatile;
 }
 
 function condensing({ snapshot, profile, correction }: Look, share: number): Work | null {

@@ -13,16 +13,18 @@ import { recentTurnsFrom } from './view.ts';
  */
 export function stackShareAt(
   { stackShare, thresholds, windowTokens, toolResults }: ContextProfile,
-  { stack, tail }: Pick<ContextSnapshot, 'stack' | 'tail'>,
+  snapshot: Pick<ContextSnapshot, 'stack' | 'tail'>,
   { usedTokens, correction }: { readonly usedTokens: number; readonly correction: number },
 ): number {
   const restTokens = thresholds.background * windowTokens;
-  const stackTokens = stack.reduce((sum, { tokens }) => sum + tokens, 0) * correction;
+  const stackTokens = snapshot.stack.reduce((sum, { tokens }) => sum + tokens, 0) * correction;
+  // Most views need no look at their tail, which a forecast then does not even copy.
+  if (usedTokens < restTokens || usedTokens - stackTokens >= restTokens) return stackShare;
+  const { tail } = snapshot;
   // Older results are short already in a view that is so full.
   const whole = tail.slice(recentTurnsFrom(tail, toolResults));
   const spareTokens = whole.reduce((sum, entry) => sum + spareTokensOf(entry, toolResults.oldBytes), 0) * correction;
-  const isFull = usedTokens >= restTokens && usedTokens - spareTokens >= restTokens;
-  return isFull && usedTokens - stackTokens < restTokens ? 0 : stackShare;
+  return usedTokens - spareTokens >= restTokens ? 0 : stackShare;
 }
 
 /** What a request without room leaves out of an entry. A byte is at most a token. */

@@ -70,3 +70,18 @@ it('counts no room that old tool results no longer take', () => {
   expect(shareAfter([...looked, user(9)])).toBe(0.15);
   expect(shareAfter([...looked, user(9), bot(10, 9)])).toBe(0);
 });
+
+it('looks at the tail of full views only', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
+  let looks = 0;
+  const looked = {
+    stack: [summary({ fromSeq: 1, toSeq: 2, tokens: 500 })],
+    get tail() {
+      looks += 1;
+      return [user(3)];
+    },
+  };
+  const shareAt = (usedTokens: number) => stackShareAt(settings, looked, { usedTokens, correction: 1 });
+  expect([shareAt(7000), shareAt(9500), looks]).toEqual([0.15, 0.15, 0]);
+  expect([shareAt(8200), looks]).toEqual([0, 1]);
+});

@@ -273,12 +273,13 @@ describe('messages', () => {
 
   test('names channels and roles only where readers may see them', async () => {
     await withChannel({}, async ({ double, sink }) => {
-      for (const place of [GENERAL, ELSEWHERE, DIRECT])
+      for (const place of [GENERAL, STAFF, ELSEWHERE, DIRECT])
         double.say(place, ADA, `<#${GENERAL}> <#${STAFF}> <@&${GUILD}>`);
-      await until('the messages', () => sink.messages.length === 3);
+      await until('the messages', () => sink.messages.length === 4);
       const found = Object.fromEntries(sink.messages.map(({ conversation, text }) => [conversation, text]));
       expect(found).toEqual({
-        [key(GENERAL)]: '#general #staff @@everyone',
+        [key(GENERAL)]: `#general <#${STAFF}> @@everyone`,
+        [key(STAFF)]: '#general #staff @@everyone',
         [key(ELSEWHERE, GUILD_TWO)]: `<#${GENERAL}> <#${STAFF}> <@&${GUILD}>`,
         [key(DIRECT, 'dm')]: `#general <#${STAFF}> <@&${GUILD}>`,
       });

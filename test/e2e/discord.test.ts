@@ -111,11 +111,14 @@ async function interact(details: Parameters<DiscordDouble['interact']>[0]): Prom
   );
 }
 
+/** View Channels, Read Message History and Manage Messages. */
+const MODERATES = String((1n << 10n) | (1n << 16n) | (1n << 13n));
+
 const command = (name: string, action: string | null, options: Record<string, string> = {}): Promise<Reply> => {
   const values = Object.entries(options).map(([key, value]) => ({ name: key, type: 3, value }));
   return interact({
     type: 2,
-    permissions: String(1n << 13n),
+    permissions: MODERATES,
     data: { id: '1', type: 1, name, options: action === null ? values : [{ type: 1, name: action, options: values }] },
   });
 };
@@ -125,7 +128,7 @@ const press = (reply: Reply, label: string): Promise<Reply> => {
     .find((candidate) => candidate.label === label);
   return interact({
     type: 3,
-    permissions: String(1n << 13n),
+    permissions: MODERATES,
     data: { custom_id: button?.custom_id ?? '', component_type: 2 },
   });
 };

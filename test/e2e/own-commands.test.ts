@@ -25,6 +25,9 @@ let slack: SlackDouble;
 let folder: Folder;
 let bot: ReturnType<Folder['start']>;
 let port = 0;
+/** View Channels and Read Message History, without and with Manage Messages. */
+const READS = String((1n << 10n) | (1n << 16n));
+const MODERATES = String((1n << 10n) | (1n << 16n) | (1n << 13n));
 const output = { text: '' };
 
 beforeAll(async () => {
@@ -64,7 +67,7 @@ interface Answer {
 }
 
 async function interact(details: Parameters<DiscordDouble['interact']>[0]): Promise<Answer> {
-  const id = discord.interact({ permissions: String(1n << 13n), ...details });
+  const id = discord.interact({ permissions: MODERATES, ...details });
   return await until('an answer', () => {
     const found = discord.callbacks.find((callback) => callback.id === id);
     return found?.body as Answer | undefined;
@@ -150,7 +153,7 @@ describe('in Discord', () => {
   it('refuses those who may not use it', async () => {
     const asked = await slash('poll', 'close', { id: 1 });
     const customId = found(asked, 'Do it', 'custom_id');
-    const refused = await interact({ type: 3, permissions: '0', data: { custom_id: customId, component_type: 2 } });
+    const refused = await interact({ type: 3, permissions: READS, data: { custom_id: customId, component_type: 2 } });
     expect(JSON.stringify(refused)).toContain('the people who manage this place');
   });
 });

@@ -28,9 +28,11 @@ export interface Places {
   isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
   self(guildId: string | null): Self;
-  /** The names in a server; in direct messages (null), what everyone in a server can see. */
-  namesIn(guildId: string | null): Names;
+  /** The names that all readers of a place may know; in direct messages, what everyone in a server can see. */
+  namesIn(place: Located): Names;
 }
+
+type Located = Pick<Place, 'guildId' | 'channelId' | 'threadId'>;
 
 export interface ActivePlace {
   readonly place: Place;
@@ -82,14 +84,14 @@ export function createPlaces(clientNow: () => Client | null): Places {
       const own = guild?.roles.cache.filter((role) => role.tags?.botId === userId);
       return { userId, roleIds: own === undefined ? [] : [...own.keys()] };
     },
-    namesIn: (guildId) => ({
+    namesIn: (here) => ({
       channel: (id) => {
         const channel = cached(id);
-        return channel !== null && isKnownIn(channel, guildId) && 'name' in channel ? channel.name : null;
+        return channel !== null && isKnownIn(channel, here) && 'name' in channel ? channel.name : null;
       },
       role: (id) =>
         clientNow()
-          ?.guilds.cache.get(guildId ?? '')
+          ?.guilds.cache.get(here.guildId ?? '')
           ?.roles.cache.get(id)?.name ?? null,
     }),
   };
@@ -118,10 +120,12 @@ function createFinder(clientNow: () => Client | null): Places['find'] {
   };
 }
 
-/** A channel of another server is rejected, even if somebody knows its id. */
-function isKnownIn(channel: Channel, guildId: string | null): boolean {
+/** Anybody may write the id of a private channel, or of one in another server, whose name is not for everybody. */
+function isKnownIn(channel: Channel, here: Located): boolean {
   const place = placeFrom(channel);
-  return guildId === null ? place?.audience === 'public' : place?.guildId === guildId;
+  if (place === null) return false;
+  const isHere = place.channelId === here.channelId && (!place.isClosed || place.threadId === here.threadId);
+  return isHere || (place.audience === 'public' && (here.guildId === null || place.guildId === here.guildId));
 }
 
 function activeFrom(channel: Channel, messageId: string): readonly (ActivePlace & { readonly newest: string })[] {
@@ -149,10 +153,17 @@ export function placeFrom(channel: Channel): Place | null {
 /** During an outage of its server, a channel may be known without the data that determines who reads it. */
 const UNKNOWN: HeardBy = { audience: 'private', isAudienceAssumed: true };
 
-/** Public means: everyone in the server can read it. */
+const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, ChannelType.GuildStageVoice]);
+const READING = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+
+/**
+ * Public means: everyone in the server can read it, also later. The chat of a voice channel is only for those who may
+ * join.
+ */
 function readersOf(channel: GuildBasedChannel): HeardBy {
   const role = channel.guild.roles.cache.get(channel.guild.id);
   const everyone = role === undefined ? null : channel.permissionsFor(role, false);
   if (everyone === null) return UNKNOWN;
-  return { audience: everyone.has(PermissionFlagsBits.ViewChannel) ? 'public' : 'private' };
+  const needed = VOICE.has(channel.type) ? READING | PermissionFlagsBits.Connect : READING;
+  return { audience: everyone.has(needed) ? 'public' : 'private' };
 }

@@ -116,9 +116,9 @@ async function serve(parts: CommandServices, interaction: WireInteraction): Prom
 }
 
 const UNSERVED =
-  'The bot does not serve you here: it cannot see this place, or its operators excluded you or the place.';
+  'The bot does not serve you here: it cannot see this place, you cannot read its history, or its operators excluded you or the place. Try a direct message.';
 
-/** Null if the access lists exclude the person or the place. */
+/** Null if the access lists exclude the person or the place, or if the person cannot read there what commands show. */
 async function openVisit(
   parts: CommandServices,
   interaction: WireInteraction,
@@ -132,6 +132,7 @@ async function openVisit(
   const place = guildId || member ? await parts.places.find(channelId, guildId ?? null) : direct;
   if (place === null) return null;
   if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
+  if (!readsHistory(member?.permissions)) return null;
   const base = {
     conversation: keyOf(parts.bot, place),
     ...heardBy(place),
@@ -139,6 +140,15 @@ async function openVisit(
     rights: rightsOf(parts, user.id, member?.permissions ?? '0'),
   };
   return { parts, interaction, responder, place, userId: user.id, invoke: (command) => ({ ...base, ...command }) };
+}
+
+const READS = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+
+/** Direct messages have no permissions. A form may have been open since before the person lost theirs. */
+function readsHistory(permissions: string | null | undefined): boolean {
+  if (permissions == null) return true;
+  const given = BigInt(permissions);
+  return (given & PermissionFlagsBits.Administrator) !== 0n || (given & READS) === READS;
 }
 
 const MANAGES =

@@ -200,7 +200,7 @@ async function openMessage(options: ReceiverOptions, { message, place, conversat
   const first = await withRetries(options, 'read', () => firstMessages.of(conversation, message.id));
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
-  const names = places.namesIn(place.guildId);
+  const names = places.namesIn(place);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
   const quoting = await withKeptQuotes(options, message, { conversation, audience: place.audience });
   return { read: await withFiles(quoting, options.files), context, first };

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { ADA, BOB, CONNECT, GENERAL, GUILD, HISTORY, VIEW } from '../fixtures/discord/double.ts';
+import { withChannel } from '../fixtures/discord/each-test.ts';
+import { until } from '../fixtures/discord/kit.ts';
+import { textChannel, thread } from '../fixtures/discord/payloads.ts';
+
+const SECRET = '300000000000000011';
+const SECRET_THREAD = '500000000000000011';
+const [VOICE, STAGE] = [2, 13];
+
+function channelWithout(denied: bigint, type = 0) {
+  const overwrites = [{ id: GUILD, type: 0, allow: '0', deny: String(denied) }];
+  return textChannel({ id: SECRET, guild_id: GUILD, name: 'takeover', type, permission_overwrites: overwrites });
+}
+
+describe('a channel that everybody sees in the list and not everybody can read', () => {
+  test.each([
+    ['a text channel without its history', 0, HISTORY],
+    ['the chat of a locked voice channel', VOICE, CONNECT],
+    ['the chat of a locked stage', STAGE, CONNECT],
+  ])('is private: %s', async (_, type, denied) => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(channelWithout(denied, type));
+      double.say(SECRET, ADA, 'among us');
+      await until('the message', () => sink.messages.length === 1);
+      expect(sink.messages[0]?.audience).toBe('private');
+    });
+  });
+
+  test('is public with all it takes', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(channelWithout(0n, VOICE));
+      double.say(SECRET, ADA, 'hello everybody');
+      await until('the message', () => sink.messages.length === 1);
+      expect(sink.messages[0]?.audience).toBe('public');
+    });
+  });
+});
+
+describe('commands of somebody who cannot read what was said', () => {
+  const data = { name: 'transcript', type: 1, options: [{ name: 'search', type: 1, options: [] }] };
+  const typing = { name: 'summaries', options: [{ name: 'id', type: 3, value: '', focused: true }] };
+
+  test.each([
+    ['history', VIEW],
+    ['channel', HISTORY],
+  ])('show nothing without the permission to read the %s', async (_, permissions) => {
+    await withChannel({}, async ({ double, sink }) => {
+      const form = double.interact({
+        type: 5,
+        data: { custom_id: 'x', components: [] },
+        permissions: `${permissions}`,
+      });
+      const asked = double.interact({ type: 2, data, permissions: String(permissions) });
+      const typed = double.interact({ type: 4, data: typing, permissions: String(permissions) });
+      const answers = () => double.callbacks.filter(({ id }) => [form, asked, typed].includes(id));
+      await until('the answers', () => answers().length === 3);
+      expect(JSON.stringify(answers())).toContain('does not serve you here');
+      expect([sink.commands, sink.suggestions]).toEqual([[], []]);
+    });
+  });
+});
+
+describe('the name of a private channel', () => {
+  test('is not told to whoever writes its id elsewhere', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(channelWithout(VIEW));
+      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12, name: 'layoffs' }));
+      double.say(GENERAL, BOB, `<#${SECRET}> <#${SECRET_THREAD}>`);
+      double.say(SECRET_THREAD, ADA, `<#${SECRET}> <#${SECRET_THREAD}>`);
+      await until('the messages', () => sink.messages.length === 2);
+      expect(sink.messages.map(({ text }) => text)).toEqual([
+        `<#${SECRET}> <#${SECRET_THREAD}>`,
+        `<#${SECRET}> #layoffs`,
+      ]);
+    });
+  });
+});

@@ -343,6 +343,13 @@ describe('the pauses between failing connections', () => {
     expect([last(false, 5_000), last(false, 0), last(true, 5_000)]).toEqual([8_000, 30_000, 300_000]);
   });
 
+  test('are short after a refusal to resume', () => {
+    const pauses = createPauses(() => 0.5);
+    const fail = (isUnknown: boolean, isSpent = false) => pauses.after({ isSpent, readyMs: 0, isUnknown }, false);
+    for (let failure = 0; failure < 20; failure += 1) fail(false);
+    expect([fail(true), fail(true, true)]).toEqual([8_000, 30_000]);
+  });
+
   test('count the identifications of one day', async () => {
     let now = 0;
     const pace = createIdentifyPace({ now: () => now, sleep: async () => undefined });
@@ -351,6 +358,20 @@ describe('the pauses between failing connections', () => {
     expect([pace.isScarce(6), pace.isScarce(5)]).toEqual([false, true]);
     now = 86_400_000;
     expect(pace.isScarce(5)).toBe(false);
+  });
+
+  test('leave room between identifications for the way to Discord', async () => {
+    const slept: number[] = [];
+    const pace = createIdentifyPace({
+      now: () => 0,
+      sleep: async (ms) => {
+        slept.push(ms);
+      },
+    });
+    const { signal } = new AbortController();
+    for (const group of [0, 0, 1]) await pace.wait(group, signal);
+    expect(slept).toHaveLength(1);
+    expect(slept[0]).toBeGreaterThan(5_200);
   });
 
   test('are one to five seconds when the session is unknown', () => {

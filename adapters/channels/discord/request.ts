@@ -1,5 +1,6 @@
 import { DefaultRestOptions, type RESTOptions } from 'discord.js';
 import { z } from 'zod';
+import { describe } from '../../../src/adapter-kit.ts';
 
 type Request = Parameters<RESTOptions['makeRequest']>;
 
@@ -8,12 +9,33 @@ type Request = Parameters<RESTOptions['makeRequest']>;
  * response that is not Discord's own counts as an outage.
  */
 export const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
+  if (init.method !== 'POST' || !NEW_MESSAGE.test(url)) return await makeOne(url, init);
+  const response = await makeOne(url, init).catch((error: unknown) => {
+    throw new Error(lossOf(error), { cause: error });
+  });
+  if (response.status >= 500) throw new Error(`Discord answered ${response.status} ${response.statusText}`.trim());
+  return response;
+};
+
+/**
+ * The library would repeat such a request at once. The message may exist, and not every server recognises a nonce, so
+ * whoever repeats it must look for it first.
+ */
+const NEW_MESSAGE = /\/channels\/\d+\/messages$/;
+
+/** In other words than the library's, because it repeats what was aborted or reset. */
+function lossOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'AbortError') return 'no response in time';
+  return describe(error).replace('ECONNRESET', 'the connection was reset');
+}
+
+async function makeOne(url: Request[0], init: Request[1]): Promise<Response> {
   const { status, headers, ...response } = await send(url, init);
   const text = await response.text();
   const read = judged({ status, headers: Object.fromEntries(headers), text });
   const statusText = read.status === status ? response.statusText : NOT_DISCORD;
   return new Response(read.text === '' ? null : read.text, { status: read.status, statusText, headers: read.headers });
-};
+}
 
 /**
  * With files as bytes: whichever copy of undici is loaded first sends for all of them, and some refuse the form of
@@ -44,7 +66,8 @@ const TOO_LARGE = 413;
 function judged({ status, headers: given, text }: RestResponse): RestResponse {
   const { 'content-length': _length, 'content-encoding': _encoding, ...own } = given;
   const json = parseJson(text);
-  const headers = json === undefined ? own : { ...own, 'content-type': 'application/json' };
+  // Some servers announce JSON and send nothing.
+  const headers = { ...own, 'content-type': json === undefined ? 'text/plain' : 'application/json' };
   if (status === TOO_MANY || isLimit(status, json)) {
     return { status: TOO_MANY, text, headers: withWait(headers, json) };
   }
@@ -73,7 +96,7 @@ function isDiscords(status: number, text: string, json: unknown): boolean {
 }
 
 /** Errors that a later attempt does not get, whatever their status: slow mode, write limits, an overload. */
-const LIMITS: ReadonlySet<unknown> = new Set([20_016, 20_028, 20_029, 130_000]);
+const LIMITS: ReadonlySet<unknown> = new Set([20_016, 20_028, 20_029, 40_062, 130_000]);
 
 function isLimit(status: number, json: unknown): boolean {
   return status >= 400 && status < 500 && LIMITS.has(errorSchema.safeParse(json).data?.code);

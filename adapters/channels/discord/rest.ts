@@ -45,8 +45,12 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [50001, 'the bot cannot see the channel; give it the permission View Channel'],
   [50007, 'the person does not accept direct messages from the bot'],
   [50278, 'the person and the bot share no server any more, so Discord accepts no direct message'],
-  [50013, 'the bot lacks a permission there; it needs Send Messages, in threads Send Messages in Threads'],
+  [
+    50013,
+    'the bot lacks a permission there or was timed out; it needs Send Messages, in threads Send Messages in Threads',
+  ],
   [50083, 'the thread is locked'],
+  [160005, 'the thread is locked'],
 ]);
 
 /** Discord's error as one sentence for people. */

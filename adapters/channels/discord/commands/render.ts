@@ -25,7 +25,8 @@ export interface ReplyMessage {
 
 export interface Embed {
   readonly title: string;
-  readonly description: string;
+  /** Absent rather than empty. */
+  readonly description?: string;
   readonly color: number;
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   readonly footer?: { readonly text: string };
@@ -44,13 +45,13 @@ export function toMessage(reply: CommandReply, specs: readonly CommandSpec[]): R
   const fields = reply.fields.map(({ name, value }) => ({ name: plain(name) || '–', value: plain(value) || '–' }));
   const embed = within({
     title: clip(plain(reply.title), TITLE),
-    description,
+    ...(description === '' ? {} : { description }),
     color: COLORS[reply.tone],
     fields,
     ...(reply.page === null ? {} : { footer: { text: `Page ${reply.page.number} of ${reply.page.of}` } }),
   });
   const isCut =
-    embed.description !== description || embed.fields.length < fields.length || embed.fields.some(wasClipped);
+    (embed.description ?? '') !== description || embed.fields.length < fields.length || embed.fields.some(wasClipped);
   const whole = isCut ? [fileOf({ name: 'whole.txt', text: renderReply(reply, { color: false, specs }) })] : [];
   const own = reply.file === null ? [] : [fileOf(reply.file)];
   const { picture = null } = reply;
@@ -68,7 +69,7 @@ function wasClipped({ value }: { readonly value: string }): boolean {
 const CUT = '…';
 
 function within(embed: Embed): Embed {
-  const description = clip(embed.description, DESCRIPTION);
+  const description = clip(embed.description ?? '', DESCRIPTION);
   let left = EMBED - embed.title.length - description.length - (embed.footer?.text.length ?? 0);
   const fields: { name: string; value: string }[] = [];
   for (const field of embed.fields.slice(0, FIELDS)) {
@@ -77,7 +78,7 @@ function within(embed: Embed): Embed {
     if (left < 0) break;
     fields.push(cut);
   }
-  return { ...embed, description, fields };
+  return { ...embed, ...(description === '' ? {} : { description }), fields };
 }
 
 /** One line per row: Discord does not render tables, and wide ones break on phones. The first cell can be copied. */

@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 300_000;
 /** While enough identifications are left, or if an attempt did not identify. */
 const MAX_CHEAP_PAUSE_MS = 30_000;
-/** The same after a connection that was ready: the server can be reached. */
+/** The same after a connection that was ready, or a refusal to resume: the server can be reached. */
 const MAX_LOST_PAUSE_MS = 8_000;
 /** Discord wants a random pause of one to five seconds after an unknown session. */
 const UNKNOWN_PAUSE_MS = 1_000;
@@ -27,9 +27,10 @@ export function createPauses(chance: () => number): Pauses {
   return {
     after({ isSpent, readyMs, isUnknown }, isScarce) {
       failures = readyMs >= GOOD_MS ? 1 : failures + 1;
-      const cheapMs = readyMs > 0 ? MAX_LOST_PAUSE_MS : MAX_CHEAP_PAUSE_MS;
+      const isReached = readyMs > 0 || (isUnknown && !isSpent);
+      const cheapMs = isReached ? MAX_LOST_PAUSE_MS : MAX_CHEAP_PAUSE_MS;
       const pauseMs = pauseAfter(failures, { chance: chance(), maxMs: isSpent && isScarce ? MAX_PAUSE_MS : cheapMs });
-      return isUnknown ? Math.max(pauseMs, UNKNOWN_PAUSE_MS * (1 + 4 * chance())) : pauseMs;
+      return isUnknown ? Math.max(pauseMs, Math.round(UNKNOWN_PAUSE_MS * (1 + 4 * chance()))) : pauseMs;
     },
   };
 }
@@ -43,8 +44,11 @@ export function pauseAfter(
   return Math.round(Math.min(maxMs, grown) * (0.75 + chance / 2));
 }
 
-/** Discord accepts one identification per five seconds for each concurrency group of shards. */
-const IDENTIFY_PACE_MS = 5_000;
+/**
+ * Discord accepts one identification per five seconds for each concurrency group of shards, counted from when it
+ * receives them. One that comes too soon is spent and refused.
+ */
+const IDENTIFY_PACE_MS = 5_300;
 
 const DAY_MS = 86_400_000;
 

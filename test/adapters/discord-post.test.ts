@@ -167,15 +167,69 @@ describe('a post', () => {
   });
 
   // Shows: L
-  test('waits out rate limits and retries when Discord fails', async () => {
+  test('waits out rate limits', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.limit('POST', /messages$/, { forMs: 700 });
       const begun = Date.now();
       await channel.post(post(), { signal });
       expect(Date.now() - begun).toBeGreaterThanOrEqual(650);
-      double.rest.fail('POST', /messages$/, { status: 502, times: 2 });
-      await channel.post(post({ nonce: '1-4-0', body: { kind: 'text', text: 'later' } }), { signal });
-      expect(double.posted(GENERAL)).toHaveLength(2);
+      expect(double.posted(GENERAL)).toHaveLength(1);
+    });
+  });
+
+  // Shows: C4 L
+  test('is looked for before it is repeated', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      double.rest.fail('POST', /messages$/, { status: 502 });
+      const reply = post({ replyTo: question.id, body: { kind: 'text', text: 'an answer' } });
+      await expect(channel.post(reply, { signal })).rejects.toMatchObject({ data: { final: false } });
+      expect(sent(double)).toHaveLength(1);
+      double.say(GENERAL, BOT, 'an answer', { message_reference: { type: 0, message_id: question.id } });
+      double.forgetNonces();
+      await channel.post({ ...reply, attempt: 2 }, { signal });
+      expect(sent(double)).toHaveLength(1);
+    });
+  });
+
+  test('whose file Discord refuses is posted as messages, each once', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      const text = Array.from({ length: 500 }, (_, number) => `The sentence number ${number}.`).join(' ');
+      const reply = post({ replyTo: question.id, body: { kind: 'file', name: 'reply.md', text } });
+      const refuse = () => double.rest.fail('POST', /messages$/, { status: 403, code: 50013 });
+      refuse();
+      const { platformMessageId } = await channel.post(reply, { signal });
+      const posted = double.posted(GENERAL);
+      expect(posted.flatMap(({ content }) => content.match(/\d+/g))).toEqual(text.match(/\d+/g));
+      expect(posted.length).toBeGreaterThan(4);
+      expect(posted[0]).toMatchObject({ message_reference: { message_id: question.id } });
+      for (const message of posted.slice(1)) expect(message).not.toHaveProperty('message_reference');
+      expect(posted[0]?.id).toBe(platformMessageId);
+      double.forgetNonces();
+      refuse();
+      expect(await channel.post({ ...reply, attempt: 2 }, { signal })).toEqual({ platformMessageId });
+      expect(double.posted(GENERAL)).toEqual(posted);
+    });
+  });
+
+  test('that is an image becomes text where files are refused', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const body = {
+        kind: 'attachment',
+        name: 'a.png',
+        mediaType: 'image/png',
+        base64: 'AAEC',
+        text: 'A cat.',
+      } as const;
+      double.rest.fail('POST', /messages$/, { status: 413, code: 40005 });
+      await channel.post(post({ body }), { signal });
+      expect(double.posted(GENERAL)).toMatchObject([{ content: 'A cat.' }]);
+      double.rest.fail('POST', /messages$/, { status: 403, code: 50013, times: 2 });
+      await expect(channel.post(post({ nonce: '1-1-1', body }), { signal })).rejects.toMatchObject({
+        message: expect.stringContaining('lacks a permission'),
+        data: { final: true },
+      });
     });
   });
 
@@ -183,6 +237,7 @@ describe('a post', () => {
     ['slow mode', 400, 20_016],
     ['a write limit of channels', 403, 20_028],
     ['a write limit of servers', 403, 20_029],
+    ['a limit of a service', 400, 40_062],
     ['an overload', 400, 130_000],
   ])('waits for the end of %s', async (_, status, code) => {
     await withChannel({}, async ({ double, channel }) => {
@@ -202,7 +257,7 @@ describe('a post', () => {
       });
       double.rest.fail('POST', /messages$/, { status: 400, code: 50035 });
       await expect(channel.post(post(), { signal })).rejects.toMatchObject({ data: { final: true } });
-      double.rest.fail('POST', /messages$/, { status: 503, times: 4 });
+      double.rest.fail('POST', /messages$/, { status: 503 });
       await expect(channel.post(post(), { signal })).rejects.toMatchObject({ data: { final: false } });
     });
   });

@@ -61,6 +61,24 @@ describe('a reply', () => {
       expect(types).not.toContain(`"type":"${type}"`);
   });
 
+  test('whose file Slack refuses is posted as messages, each once', async () => {
+    const bot = await start();
+    const text = Array.from({ length: 250 }, (_, number) => `Paragraph ${number}.`)
+      .join(' ')
+      .repeat(3);
+    const reply = post({ body: { kind: 'file', name: 'reply.md', text } });
+    const refuse = () => slack.fail('files.getUploadURLExternal', { error: 'missing_scope' });
+    refuse();
+    const { platformMessageId } = await bot.channel.post(reply, { signal });
+    const posted = slack.posted(GENERAL);
+    expect(posted.flatMap(({ text: words }) => String(words).match(/\d+/g))).toEqual(text.match(/\d+/g));
+    expect(posted.length).toBeGreaterThan(1);
+    expect(posted[0]?.ts).toBe(platformMessageId);
+    refuse();
+    expect(await bot.channel.post({ ...reply, attempt: 2 }, { signal })).toEqual({ platformMessageId });
+    expect(slack.posted(GENERAL)).toEqual(posted);
+  });
+
   test('is posted as text where Slack refuses its blocks', async () => {
     const bot = await start();
     const text = `${'a <b> '.repeat(550)}the end`;
@@ -135,9 +153,12 @@ describe('a reply', () => {
     expect(await again.channel.post({ ...reply, attempt: 2 }, { signal })).not.toEqual(whole);
   });
 
-  test('is tried again while its channel moves', async () => {
+  test.each([
+    ['its channel moves', 'external_channel_migrating'],
+    ['an organization withholds its keys', 'ekm_access_denied'],
+  ])('is tried again while %s', async (_, error) => {
     const bot = await start();
-    slack.fail('chat.postMessage', { error: 'external_channel_migrating' });
+    slack.fail('chat.postMessage', { error });
     await expect(bot.channel.post(post(), { signal })).rejects.toMatchObject({ data: { final: false } });
   });
 
@@ -495,6 +516,17 @@ describe('while the model works', () => {
     slack.fail('chat.delete', { status: 500 });
     bot.channel.show(conversation, { kind: 'idle' });
     await until('it is gone', () => slack.posted(GENERAL).length === 0, 10_000);
+  });
+
+  test('removes no post that began the thread of a draft', async () => {
+    const state = createState();
+    const root = slack.store(GENERAL, BOT, 'What shall we eat?', { bot_id: BOT_ID });
+    const draft = slack.store(GENERAL, BOT, 'Once upon', { bot_id: BOT_ID, thread_ts: root.ts });
+    const note = { ts: null, threadTs: root.ts, at: Date.now() };
+    await state.set('slack.drafts', `slack:${TEAM}:${GENERAL}:${root.ts}`, note);
+    await start({ state, table: streaming });
+    await until('it is gone', () => !slack.messages.includes(draft) || slack.posted(GENERAL).length === 1, 10_000);
+    expect(slack.posted(GENERAL).map(({ text }) => text)).toEqual(['What shall we eat?']);
   });
 
   test('leaves no draft without a reply or after a crash', async () => {

@@ -64,7 +64,7 @@ export function createDiscordBot(parts: DiscordBotOptions): DiscordBot {
   const drafts = createDrafts({ ...parts, ...bot, bot: bot.name, rest });
   const intake = createIntake(parts, { rest, drafts, signal: over.signal });
   const typing = createTyping(rest);
-  const poster = createPoster({ rest, settings: bot.settings, userId: () => intake.userId() });
+  const poster = createPoster({ rest, log, settings: bot.settings, userId: () => intake.userId() });
   const sender: Sender = { poster, drafts, typing };
   return {
     async start() {

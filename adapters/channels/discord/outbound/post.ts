@@ -9,17 +9,19 @@ import {
   Routes,
   SnowflakeUtil,
 } from 'discord.js';
-import { leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
+import { isStrataError, type Log, leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '../wire.ts';
+import { cut, MESSAGE_LENGTH, whole } from './split.ts';
 
 export interface PosterOptions {
   readonly rest: Rest;
   readonly settings: Pick<BotSettings, 'reply_reference' | 'link_previews' | 'why_button'>;
+  readonly log: Log;
   /** The id of the bot's account. */
   readonly userId: () => string;
 }
@@ -33,18 +35,19 @@ export interface Poster {
 
 export function createPoster(options: PosterOptions): Poster {
   return {
-    async send(post, { signal }) {
-      const channelId = targetOf(placeOfKey(post.conversation));
+    async send(post, given) {
       try {
-        const posted = post.attempt > 1 ? await findPosted(options, channelId, post) : null;
-        if (posted !== null) return posted;
-        const { files, ...body } = messageOf(post, options.settings);
-        const sending = postMessage(options.rest, { channelId, body, files, signal });
-        // The library waits for the end of a rate limit, whatever the signal says.
-        const answer = await unlessAborted(signal, sending);
-        return sentSchema.parse(answer).id;
+        return await sendOne(options, post, given);
       } catch (error) {
-        throw signal.aborted ? error : refusedBy(error);
+        const parts = isOfFile(error) ? withoutFile(post) : [];
+        if (parts.length === 0) throw error;
+        options.log.warn('Discord refused a file; its text is posted as messages', {
+          conversation: post.conversation,
+          remedy: 'give the bot the permission Attach Files',
+        });
+        const ids: string[] = [];
+        for (const part of parts) ids.push(await sendOne(options, part, given));
+        return ids[0] ?? '';
       }
     },
     async replace(messageId, post, { signal }) {
@@ -63,6 +66,45 @@ export function createPoster(options: PosterOptions): Poster {
       }
     },
   };
+}
+
+async function sendOne(
+  options: PosterOptions,
+  post: Post,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<string> {
+  const channelId = targetOf(placeOfKey(post.conversation));
+  try {
+    const posted = post.attempt > 1 ? await findPosted(options, channelId, post) : null;
+    if (posted !== null) return posted;
+    const { files, ...body } = messageOf(post, options.settings);
+    const sending = postMessage(options.rest, { channelId, body, files, signal });
+    // The library waits for the end of a rate limit, whatever the signal says.
+    const answer = await unlessAborted(signal, sending);
+    return sentSchema.parse(answer).id;
+  } catch (error) {
+    throw signal.aborted ? error : refusedBy(error);
+  }
+}
+
+/** Without Attach Files, Discord refuses the file as it would any message without Send Messages. */
+function isOfFile(error: unknown): boolean {
+  const cause = isStrataError(error, 'POST_FAILED') ? error.cause : null;
+  return cause instanceof DiscordAPIError && (cause.code === MISSING_PERMISSIONS || cause.status === TOO_LARGE);
+}
+
+const MISSING_PERMISSIONS = 50_013;
+const TOO_LARGE = 413;
+
+/** The words matter more than their form. Each message is a post of its own, so that it is made once. */
+function withoutFile(post: Post): readonly Post[] {
+  if (post.body.kind === 'text' || post.body.text.trim() === '') return [];
+  return cut(post.body.text, MESSAGE_LENGTH).map((chunk, index) => ({
+    ...post,
+    nonce: `${post.nonce}-${index}`,
+    body: { kind: 'text', text: whole(chunk) },
+    replyTo: index === 0 ? post.replyTo : null,
+  }));
 }
 
 interface Sending {

@@ -12,12 +12,13 @@ import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf, isPassing, persistently, refusedBy, withRetries } from '../web.ts';
+import { codeOf, isFinal, isPassing, persistently, refusedBy, withRetries } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
 import type { PlainPosts } from './plain-posts.ts';
 import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
+import { withoutFile } from './without-file.ts';
 
 export const EVENT_TYPE = 'strata_post';
 
@@ -46,22 +47,13 @@ export interface Poster {
 const sentSchema = z.object({ ts: z.string() });
 
 export function createPoster(options: PosterOptions): Poster {
-  /** Posts of this process whose outcome is unknown. */
-  const doubtful = new Set<string>();
+  const send = createSend(options);
   return {
     async send(post, { signal }) {
-      const nonce = nonceOf(post);
       try {
-        const threadTs = await options.threads.forPost(post.conversation, nonce);
-        const placing = { post, threadTs, signal };
-        const pauses = doubtful.has(nonce) ? AFTER_DOUBT_MS : AFTER_START_MS;
-        const found = post.attempt > 1 ? await lookFor(options, placing, pauses) : NOTHING;
-        const sent = found.messageTs ?? (await place(options, { ...placing, hasFile: found.hasFile }));
-        await options.plainPosts.sent(plainPostOf(post), sent);
-        doubtful.delete(nonce);
-        return sent;
+        const threadTs = await options.threads.forPost(post.conversation, nonceOf(post));
+        return await send({ post, threadTs, signal });
       } catch (error) {
-        if (isPassing(error)) doubtful.add(nonce);
         throw signal.aborted || error instanceof StrataError ? error : refusedBy(error);
       }
     },
@@ -79,6 +71,51 @@ export function createPoster(options: PosterOptions): Poster {
       return ts;
     },
   };
+}
+
+type Send = (placing: Placing) => Promise<string>;
+
+function createSend(options: PosterOptions): Send {
+  /** Posts of this process whose outcome is unknown. */
+  const doubtful = new Set<string>();
+  const send: Send = async (placing) => {
+    const { post } = placing;
+    const nonce = nonceOf(post);
+    try {
+      const pauses = doubtful.has(nonce) ? AFTER_DOUBT_MS : AFTER_START_MS;
+      const found = post.attempt > 1 ? await lookFor(options, placing, pauses) : NOTHING;
+      if (found.messageTs === null && !found.hasFile && !(await isUploaded(options, placing))) {
+        return await sendAll(placing, withoutFile(post), send);
+      }
+      const sent = found.messageTs ?? (await place(options, placing));
+      await options.plainPosts.sent(plainPostOf(post), sent);
+      doubtful.delete(nonce);
+      return sent;
+    } catch (error) {
+      if (isPassing(error)) doubtful.add(nonce);
+      throw error;
+    }
+  };
+  return send;
+}
+
+/** False if Slack refuses the file, for example because the scope is missing or an admin has disabled uploads. */
+async function isUploaded(options: PosterOptions, placing: Placing): Promise<boolean> {
+  try {
+    await upload(options, placing);
+    return true;
+  } catch (error) {
+    const { conversation, body } = placing.post;
+    if (!isFinal(error) || body.text.trim() === '') throw error;
+    options.log.warn('Slack refused a file; its text is posted as messages', { conversation, code: codeOf(error) });
+    return false;
+  }
+}
+
+async function sendAll(placing: Placing, posts: readonly Post[], send: Send): Promise<string> {
+  const sent: string[] = [];
+  for (const post of posts) sent.push(await send({ ...placing, post }));
+  return sent[0] ?? '';
 }
 
 /**
@@ -104,15 +141,11 @@ interface Placing {
   readonly signal: AbortSignal;
 }
 
-async function place(
-  options: PosterOptions,
-  { post, threadTs, signal, hasFile }: Placing & { readonly hasFile: boolean },
-): Promise<string> {
+async function place(options: PosterOptions, { post, threadTs, signal }: Placing): Promise<string> {
   const { channelId: channel } = placeOfKey(post.conversation);
   const target = { channel, ...(threadTs === null ? {} : { thread_ts: threadTs }) };
   const previews = options.settings.link_previews;
   const rules = { parse: 'none', link_names: false, unfurl_links: previews, unfurl_media: previews };
-  if (!hasFile) await upload(options, { post, threadTs, signal });
   const { blocks, whole, text, metadata } = messageOf(post, options.settings);
   const plain = { text: whole };
   const send = async (form: object) => {

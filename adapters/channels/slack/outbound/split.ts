@@ -15,6 +15,17 @@ const MAX_OPENING = 40;
  */
 export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[] {
   const tidy = tidyReply(text);
+  const bodies = bodiesOf(tidy, limit);
+  return bodies.length > FILE_ABOVE ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
+}
+
+/** The same where Slack accepts no files: as many messages as it takes. */
+export function splitWithoutFiles(text: string, limit = MESSAGE_LENGTH): readonly string[] {
+  const bodies = bodiesOf(tidyReply(text), limit);
+  return bodies.flatMap((body) => (body.kind === 'text' ? [body.text] : cut(body.text, limit)));
+}
+
+function bodiesOf(tidy: string, limit: number): readonly PostBody[] {
   const bodies: PostBody[] = [];
   let current = '';
   const end = () => {
@@ -27,7 +38,7 @@ export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[]
     else current += chunk.text;
   }
   end();
-  return bodies.length > FILE_ABOVE ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
+  return bodies;
 }
 
 interface Chunk {

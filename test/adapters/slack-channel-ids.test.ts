@@ -32,7 +32,10 @@ test('events that wait for the same query keep their order', async () => {
   const answers = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const waiting = [...answers];
   const slow = { ...state, get: async () => await (waiting.shift()?.promise ?? undefined) };
-  const ids = createChannelIds({ state: slow, clock: createSystemClock(), log: recordLog(), teamId: TEAM });
+  const ids = createChannelIds({
+    ...{ state: slow, clock: createSystemClock(), log: recordLog(), teamId: TEAM },
+    ...{ sink: recordSink(), web: { knows: async () => true } },
+  });
   const order: string[] = [];
   const both = ['one', 'two'].map((event) => ids.first(GENERAL).then(() => order.push(event)));
   for (const { resolve } of answers.reverse()) {
@@ -150,6 +153,40 @@ describe('a channel with another id', () => {
     expect(slack.posted(AGAIN)).toHaveLength(1);
   });
 
+  test('ignores a late redelivery after it was changed back', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    const times: string[] = [];
+    for (const [from, to] of [
+      [GENERAL, MOVED],
+      [MOVED, AGAIN],
+      [AGAIN, GENERAL],
+    ] as const) {
+      times.push(slack.renumber(from, to));
+    }
+    await known(bot, 3);
+    slack.emit({ type: 'channel_id_changed', old_channel_id: GENERAL, new_channel_id: MOVED, event_ts: times[0] });
+    await known(bot, 4);
+    await post(bot, conversation);
+    expect(slack.posted(GENERAL)).toHaveLength(1);
+  });
+
+  test('is found if the older of two changes arrives last', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, 'one');
+    const { conversation } = await arrived(bot, 'one');
+    const first = slack.renumber(GENERAL, MOVED, { emits: false });
+    slack.renumber(MOVED, AGAIN);
+    await known(bot, 1);
+    slack.emit({ type: 'channel_id_changed', old_channel_id: GENERAL, new_channel_id: MOVED, event_ts: first });
+    await known(bot, 2);
+    slack.say(AGAIN, ADA, 'two');
+    expect((await arrived(bot, 'two')).conversation).toBe(conversation);
+    await post(bot, conversation);
+    expect(slack.posted(AGAIN)).toHaveLength(1);
+  });
+
   test('also changes what was stored under the new id before', async () => {
     const bot = await start();
     slack.say(GENERAL, ADA, 'one');
@@ -196,6 +233,72 @@ describe('a channel with another id', () => {
     await until('it is stored', async () => (await state.list('slack.channels')).length === 2);
     await forgetWorkspace({ sink: bot.sink, state, log: recordLog() }, TEAM);
     expect(await state.list('slack.channels')).toEqual([]);
+  });
+});
+
+describe('a private channel that got another id while the bot was away', () => {
+  const [PRIVATE, OPEN] = ['G0PLANS01', 'C0PLANS01'];
+
+  /** The bot has stored a message of the channel, and is stopped. */
+  async function leave() {
+    slack.channels.set(PRIVATE, { name: 'plans', is_private: true });
+    const kept = { state: createState(), sink: recordSink() };
+    const bot = await start(kept);
+    const { ts } = slack.say(PRIVATE, ADA, 'before', { channel_type: 'group' });
+    const { conversation } = await arrived(bot, 'before');
+    await stop(bot);
+    return { kept, conversation, ts };
+  }
+
+  test('continues its conversation', async () => {
+    const { kept, conversation, ts } = await leave();
+    slack.renumber(PRIVATE, OPEN, { emits: false });
+    slack.store(OPEN, BOB, 'missed');
+    const bot = await start(kept);
+    expect((await arrived(bot, 'missed')).conversation).toBe(conversation);
+    slack.say(OPEN, ADA, 'live');
+    expect((await arrived(bot, 'live')).conversation).toBe(conversation);
+    slack.emit({ type: 'message', subtype: 'message_deleted', channel: OPEN, deleted_ts: ts, ts });
+    await until('the removal', () => bot.sink.removals.find((one) => one.conversation === conversation));
+    await post(bot, conversation);
+    expect(slack.posted(OPEN)).toHaveLength(1);
+  });
+
+  test('continues with the first event, without a catch-up', async () => {
+    const { kept, conversation } = await leave();
+    slack.renumber(PRIVATE, OPEN, { emits: false });
+    const bot = await start({ ...kept, table: { catch_up: { messages: 0 } } });
+    slack.say(OPEN, ADA, 'live');
+    expect((await arrived(bot, 'live')).conversation).toBe(conversation);
+  });
+
+  test('gets the posts that it is owed, without an event', async () => {
+    const { kept, conversation } = await leave();
+    slack.renumber(PRIVATE, OPEN, { emits: false });
+    const bot = await start({ ...kept, table: { catch_up: { messages: 0 } } });
+    await post(bot, conversation);
+    expect(slack.posted(OPEN)).toHaveLength(1);
+  });
+
+  test('stays itself while Slack knows both ids', async () => {
+    const { kept, conversation } = await leave();
+    slack.channels.set(OPEN, { name: 'other' });
+    const bot = await start(kept);
+    slack.say(OPEN, ADA, 'elsewhere');
+    expect((await arrived(bot, 'elsewhere')).conversation).toBe(`slack:${TEAM}:${OPEN}`);
+    await post(bot, conversation);
+    expect(slack.posted(PRIVATE)).toHaveLength(1);
+  });
+
+  test('is not found by an id in a text', async () => {
+    const bot = await start();
+    const forged = `G${GENERAL.slice(1)}`;
+    slack.say(GENERAL, ADA, `see <#${forged}>`);
+    const { conversation } = await until('the message', () => bot.sink.messages[0]);
+    expect(conversation).toBe(`slack:${TEAM}:${GENERAL}`);
+    slack.say(GENERAL, ADA, 'and on');
+    expect((await arrived(bot, 'and on')).conversation).toBe(conversation);
+    expect(bot.log.lines.filter(({ message }) => message.includes('another id'))).toEqual([]);
   });
 });
 

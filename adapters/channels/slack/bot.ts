@@ -155,11 +155,12 @@ function createIntake(
   { threads, poster, rate }: Pick<Sender, 'poster'> & { readonly threads: Threads; readonly rate: PostRate },
 ): Intake {
   const { workspace, settings, state, sink, clock, log, signal } = options;
-  const channelIds = createChannelIds({ state, clock, log, teamId: workspace.teamId });
-  workspace.web.redirect(channelIds.current);
+  const { teamId, web } = workspace;
+  const channelIds = createChannelIds({ state, clock, log, teamId, web, sink });
+  web.redirect(channelIds);
   const places = createPlaces(workspace, { clock, signal });
   const base = { channelIds, workspace, settings, sink, places, state, clock, log, signal, threads, rate };
-  const audiences = createAudienceWatch({ ...base, teamId: workspace.teamId, purgeOnLeave: settings.purge_on_leave });
+  const audiences = createAudienceWatch({ ...base, teamId, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
   const receivedEvents = createReceivedEvents(base);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock, Log, StateStore } from '../../../src/adapter-kit.ts';
+import { createMovedChannels, type MovedChannelsOptions } from './moved-channels.ts';
 import { isDirect } from './place.ts';
 
 /**
@@ -13,63 +14,65 @@ export interface ChannelIds {
   current(id: string): Promise<string>;
   /** Every id under which messages of the channel may be stored, and the channel's first id at the beginning. */
   all(id: string): Promise<readonly string[]>;
+  /** The id of a channel that Slack no longer finds under this one; null if it is gone. */
+  moved(id: string): Promise<string | null>;
   /** Later events and calls use the new id, also after a restart and in other processes. */
-  changed(change: { readonly from: string; readonly to: string }): Promise<void>;
+  changed(change: IdChange): Promise<void>;
+}
+
+export interface IdChange {
+  readonly from: string;
+  readonly to: string;
+  /** When it happened, in seconds; null if Slack did not say. */
+  readonly at: number | null;
 }
 
 const NAMESPACE = 'slack.channels';
-const rowSchema = z.object({ ids: z.array(z.string()), current: z.string() });
+const rowSchema = z.object({
+  ids: z.array(z.string()),
+  current: z.string(),
+  /** When it became the current one, in seconds; 0 if nobody knows. */
+  since: z.number().default(0),
+});
 type Row = z.infer<typeof rowSchema>;
 
 /** For this long, a process may not know of a change that another one has stored. */
 const FRESH_MS = 60_000;
 const MAX_KNOWN = 5_000;
 
-export interface ChannelIdsOptions {
+export interface ChannelIdsOptions extends Omit<MovedChannelsOptions, 'idsOf'> {
   readonly state: StateStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly teamId: string;
 }
 
-export function createChannelIds({ state, clock, log, teamId }: ChannelIdsOptions): ChannelIds {
-  const known = new Map<string, { readonly row: Row; readonly readAt: number }>();
-  const keyOf = (id: string) => `${teamId}:${id}`;
-  const remember = (id: string, row: Row): Row => {
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(id, { row, readAt: clock.now() });
-    return row;
-  };
+export function createChannelIds({ state, clock, log, teamId, ...asking }: ChannelIdsOptions): ChannelIds {
+  const rows = createRows({ state, clock, teamId });
   let changing: Promise<unknown> = Promise.resolve();
-  /** Shared, because events that wait for the same query stay in their order. */
-  const queries = new Map<string, Promise<Row>>();
-  const query = async (id: string): Promise<Row> => {
-    const found = known.get(id);
-    const row = rowSchema.safeParse(await state.get(NAMESPACE, keyOf(id))).data ?? { ids: [id], current: id };
-    // A change that was learned during the query is newer.
-    const newest = known.get(id);
-    return newest === undefined || newest === found ? remember(id, row) : newest.row;
-  };
-  const read = async (id: string): Promise<Row> => {
-    const found = known.get(id);
-    if (found !== undefined && clock.now() - found.readAt < FRESH_MS) return found.row;
-    const running = queries.get(id) ?? query(id).finally(() => queries.delete(id));
-    queries.set(id, running);
-    return await running;
-  };
   /** A message right behind a change finds its conversation. */
   const rowOf = async (id: string): Promise<Row> => {
     await changing;
-    return await read(id);
+    return await rows.read(id);
   };
-  const learn = async (change: { readonly from: string; readonly to: string }): Promise<Row> => {
-    const row = withChange(await read(change.from), change);
-    for (const id of row.ids) remember(id, row);
-    return row;
+  const movedChannels = createMovedChannels({ ...asking, teamId, idsOf: async (id) => (await rowOf(id)).ids });
+  const learn = async (change: IdChange): Promise<Row> =>
+    rows.remember(withChange(await rows.read(change.from), await rows.read(change.to), change));
+  const changed = async (change: IdChange): Promise<void> => {
+    const learned = changing.then(() => learn(change));
+    changing = learned.catch(() => undefined);
+    const row = await learned;
+    log.info('A Slack channel has another id; the configuration still uses the first one', {
+      first: row.ids[0] ?? change.from,
+      current: row.current,
+    });
+    await rows.store(row);
   };
   return {
     async first(id) {
-      const { ids } = await rowOf(id);
+      const known = await rowOf(id);
+      const from = known.ids.length > 1 ? null : await movedChannels.from(id);
+      if (from !== null) await changed({ from, to: id, at: clock.now() / 1000 });
+      const { ids } = from === null ? known : await rowOf(id);
       return ids.find((one) => isAlike(one, id)) ?? id;
     },
     async current(id) {
@@ -80,23 +83,61 @@ export function createChannelIds({ state, clock, log, teamId }: ChannelIdsOption
       const { ids } = await rowOf(id);
       return [...new Set([ids.find((one) => isAlike(one, id)) ?? id, id, ...ids])];
     },
-    async changed(change) {
-      const learned = changing.then(() => learn(change));
-      changing = learned.catch(() => undefined);
-      const row = await learned;
-      log.info('A Slack channel has another id; the configuration still uses the first one', {
-        first: row.ids[0] ?? change.from,
-        current: row.current,
-      });
+    async moved(id) {
+      const to = await movedChannels.to(id);
+      if (to !== null) await changed({ from: id, to, at: clock.now() / 1000 });
+      return to;
+    },
+    changed,
+  };
+}
+
+/** The rows by id, read again after a minute. */
+function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 'clock' | 'teamId'>) {
+  const known = new Map<string, { readonly row: Row; readonly readAt: number }>();
+  const keyOf = (id: string) => `${teamId}:${id}`;
+  const keep = (id: string, row: Row): Row => {
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(id, { row, readAt: clock.now() });
+    return row;
+  };
+  /** Shared, because events that wait for the same query stay in their order. */
+  const queries = new Map<string, Promise<Row>>();
+  const query = async (id: string): Promise<Row> => {
+    const found = known.get(id);
+    const stored = rowSchema.safeParse(await state.get(NAMESPACE, keyOf(id))).data;
+    // A change that was learned during the query is newer.
+    const newest = known.get(id);
+    return newest === undefined || newest === found
+      ? keep(id, stored ?? { ids: [id], current: id, since: 0 })
+      : newest.row;
+  };
+  return {
+    async read(id: string): Promise<Row> {
+      const found = known.get(id);
+      if (found !== undefined && clock.now() - found.readAt < FRESH_MS) return found.row;
+      const running = queries.get(id) ?? query(id).finally(() => queries.delete(id));
+      queries.set(id, running);
+      return await running;
+    },
+    remember(row: Row): Row {
+      for (const id of row.ids) keep(id, row);
+      return row;
+    },
+    async store(row: Row): Promise<void> {
       for (const id of row.ids) await state.set(NAMESPACE, keyOf(id), row);
     },
   };
 }
 
-/** A redelivered change that is older than the newest one changes nothing. */
-function withChange(row: Row, { from, to }: { readonly from: string; readonly to: string }): Row {
-  if (row.ids.includes(to) && row.current !== from) return row;
-  return { ids: [...new Set([...row.ids, from, to])], current: to };
+/** Changes may arrive late and in any order, so an older one adds ids, and the newest one names the current id. */
+function withChange(before: Row, after: Row, { from, to, at }: IdChange): Row {
+  const ids = [...new Set([...before.ids, from, to, ...after.ids])];
+  const newest = after.since > before.since ? after : before;
+  const since = at ?? newest.since;
+  const isRepeated = newest.ids.includes(to) && newest.current !== from;
+  const isNewer = since > newest.since || (since === newest.since && !isRepeated);
+  return isNewer ? { ids, current: to, since } : { ids, current: newest.current, since: newest.since };
 }
 
 /** A direct message that becomes a group has other readers, so the group begins conversations of its own. */

@@ -10,23 +10,49 @@ const RETRIES = { retries: 0 };
 export const TIME_LIMIT_MS = 15_000;
 const API_URL = 'https://slack.com/api/';
 
+interface Redirection {
+  /** The id of a channel that a call names. */
+  current(channel: string): Promise<string>;
+  /** The same after Slack has not found it; null if it has no other id. */
+  moved(channel: string): Promise<string | null>;
+}
+
 /** The library's client. Every call that names a channel goes through `apiCall`. */
 class RedirectedClient extends webApi.WebClient {
-  #current = async (channel: string): Promise<string> => channel;
+  #redirection: Redirection = { current: async (channel) => channel, moved: async () => null };
 
-  /** From now on, a call for a channel names the id that `current` returns. */
-  redirect(current: (channel: string) => Promise<string>): void {
-    this.#current = current;
+  /** From now on, a call for a channel names the id that the redirection returns. */
+  redirect(redirection: Redirection): void {
+    this.#redirection = redirection;
   }
 
   override async apiCall(method: string, options: Record<string, unknown> = {}): Promise<webApi.WebAPICallResult> {
-    const named = Object.entries(options).filter(([name]) => name === 'channel' || name === 'channel_id');
-    const channels = await Promise.all(
-      named.map(async ([name, id]) => [name, typeof id === 'string' ? await this.#current(id) : id] as const),
-    );
-    return await super.apiCall(method, { ...options, ...Object.fromEntries(channels) });
+    const { current, moved } = this.#redirection;
+    const name = ['channel', 'channel_id'].find((one) => typeof options[one] === 'string');
+    if (name === undefined) return await super.apiCall(method, options);
+    const id = await current(String(options[name]));
+    try {
+      return await super.apiCall(method, { ...options, [name]: id });
+    } catch (error) {
+      const other = codeOf(error) === NOT_FOUND ? await moved(id) : null;
+      if (other === null) throw error;
+      return await super.apiCall(method, { ...options, [name]: other });
+    }
+  }
+
+  /** Whether Slack finds the channel under this id itself. */
+  async knows(channel: string): Promise<boolean> {
+    try {
+      await super.apiCall('conversations.info', { channel });
+      return true;
+    } catch (error) {
+      if (codeOf(error) === NOT_FOUND) return false;
+      throw error;
+    }
   }
 }
+
+const NOT_FOUND = 'channel_not_found';
 
 export type Web = RedirectedClient;
 
@@ -148,6 +174,8 @@ const PASSING = new Set([
   ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'],
   // While a workspace moves to an organization, or a channel to another workspace.
   ...['team_added_to_org', 'org_login_required', 'external_channel_migrating'],
+  // While the administrators withhold the organization's keys.
+  'ekm_access_denied',
 ]);
 
 /** Likely to be gone a moment later. */
@@ -172,9 +200,14 @@ export function refusedBy(error: unknown): StrataError {
   const code = codeOf(error);
   const reason = REASONS.get(code ?? '') ?? describe(error);
   const seconds = retryAfterOf(error);
-  const final = code !== null && seconds === null && !isPassing(error) && !isOfToken(error);
+  const final = isFinal(error);
   const retryAfter = seconds === null ? {} : { retryAfterMs: seconds * 1000 };
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
+}
+
+/** Slack processed the request and refused. */
+export function isFinal(error: unknown): boolean {
+  return codeOf(error) !== null && retryAfterOf(error) === null && !isPassing(error) && !isOfToken(error);
 }
 
 /** The token is invalid, which says nothing about the request. */

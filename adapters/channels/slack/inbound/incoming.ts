@@ -10,7 +10,7 @@ export type Incoming =
   /** The readers of the channel have changed: to `audience`, or if that is null, to what a lookup shows. */
   | { readonly kind: 'conversion'; readonly channel: string; readonly audience: Audience | null }
   /** The channel has another id from now on. */
-  | { readonly kind: 'renumbering'; readonly channel: string; readonly to: string }
+  | { readonly kind: 'renumbering'; readonly channel: string; readonly to: string; readonly at: number | null }
   /** The bot is no longer in the channel. */
   | { readonly kind: 'leaving'; readonly channel: string };
 
@@ -89,13 +89,17 @@ function readPlaceChange(event: unknown, change: PlaceChange): Incoming | Refuse
   return { ...change, channel: read.data.channel };
 }
 
-const renumberedSchema = z.object({ old_channel_id: z.string().min(1), new_channel_id: z.string().min(1) });
+const renumberedSchema = z.object({
+  old_channel_id: z.string().min(1),
+  new_channel_id: z.string().min(1),
+  event_ts: z.coerce.number().positive().nullish().catch(null),
+});
 
 function readRenumbering(event: unknown): Incoming | Refused {
   const read = renumberedSchema.safeParse(event);
   if (!read.success) return malformed(read.error);
-  const { old_channel_id: channel, new_channel_id: to } = read.data;
-  return { kind: 'renumbering', channel, to };
+  const { old_channel_id: channel, new_channel_id: to, event_ts: at } = read.data;
+  return { kind: 'renumbering', channel, to, at: at ?? null };
 }
 
 /** The same with another id of the channel. */

@@ -175,9 +175,9 @@ async function holdersOf({ workspace, channelIds }: TakerOptions, message: WireE
 /** The readers may have changed with the id. */
 async function takeRenumbering(
   { channelIds, audiences }: TakerOptions,
-  { channel: from, to }: Extract<Incoming, { kind: 'renumbering' }>,
+  { channel: from, to, at }: Extract<Incoming, { kind: 'renumbering' }>,
 ): Promise<void> {
-  await channelIds.changed({ from, to });
+  await channelIds.changed({ from, to, at });
   await audiences.changed(await channelIds.first(to), null);
 }
 

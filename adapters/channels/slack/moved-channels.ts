@@ -1,0 +1,55 @@
+import type { ChannelSink } from '../../../src/adapter-kit.ts';
+import { keyOf } from './place.ts';
+import type { Web } from './web.ts';
+
+/** Finds channels that got another id while the bot was away: Slack does not send that event again. */
+export interface MovedChannels {
+  /** The earlier id of a channel that Slack knows; null if it has had no other. */
+  from(id: string): Promise<string | null>;
+  /** The id that Slack knows for a channel that it no longer finds; null if it is gone. */
+  to(id: string): Promise<string | null>;
+}
+
+export interface MovedChannelsOptions {
+  readonly web: Pick<Web, 'knows'>;
+  readonly sink: Pick<ChannelSink, 'conversations'>;
+  readonly teamId: string;
+  /** The known ids of a channel, this one included. */
+  idsOf(id: string): Promise<readonly string[]>;
+}
+
+const MAX_CHECKED = 5_000;
+
+/**
+ * A private channel that is shared or converted keeps its id but for the first letter, as `G012Y48650T` and
+ * `C012Y48650T` in Slack's description of `channel_id_changed`. Slack then knows only one of them. Anybody can write
+ * down an id, so only one with stored conversations counts as the earlier one.
+ */
+export function createMovedChannels({ web, sink, teamId, idsOf }: MovedChannelsOptions): MovedChannels {
+  const unmoved = new Set<string>();
+  const hasStored = async (id: string): Promise<boolean> => {
+    for (const channelId of await idsOf(id)) {
+      for await (const _ of sink.conversations.within(keyOf({ teamId, channelId, threadTs: null }))) return true;
+    }
+    return false;
+  };
+  return {
+    async from(id) {
+      const earlier = twinOf(id);
+      if (earlier === null || unmoved.has(id)) return null;
+      if ((await hasStored(earlier)) && !(await web.knows(earlier))) return earlier;
+      if (unmoved.size >= MAX_CHECKED) unmoved.clear();
+      unmoved.add(id);
+      return null;
+    },
+    async to(id) {
+      const later = twinOf(id);
+      return later !== null && (await hasStored(id)) && (await web.knows(later)) ? later : null;
+    },
+  };
+}
+
+function twinOf(id: string): string | null {
+  if (id.startsWith('G')) return `C${id.slice(1)}`;
+  return id.startsWith('C') ? `G${id.slice(1)}` : null;
+}

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Methods whose answers nobody needs once the bot stops. */
 const ASKING = new Set([
   ...['apps.connections.open', 'assistant.threads.setStatus', 'auth.test', 'files.info'],
-  ...['conversations.history', 'conversations.info', 'conversations.replies'],
+  ...['conversations.history', 'conversations.info', 'conversations.members', 'conversations.replies'],
   ...['users.conversations', 'users.info'],
 ]);
 

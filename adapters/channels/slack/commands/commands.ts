@@ -27,6 +27,7 @@ import {
   type Visit,
   type VisitOptions,
 } from './interaction.ts';
+import { canStillRead } from './membership.ts';
 import {
   FORGET_MENU,
   FORGOTTEN,
@@ -192,6 +193,8 @@ async function submit(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl,
     isHome: responseUrl === '',
   };
+  const isReader = await canStillRead(parts, { channelId: await parts.channelIds.first(channelId), userId: user.id });
+  if (!isReader) return await answer(parts, visit, { reply: UNSERVED });
   if (button.deed === 'forget') return await forget(parts, visit, button.command);
   const { path, options } = button.command;
   await execute(parts, visit, {

@@ -55,8 +55,11 @@ export function readCommandLine(
   }
 }
 
-/** The line to type for a command: `parseCommandLine` parses it back to the same command. */
-export function formatCommand({ path, options }: ReplyCommand, specs: readonly CommandSpec[]): string {
+/**
+ * The line to type for a command: `parseCommandLine` parses it back to the same command. `prefix` is how commands begin
+ * there.
+ */
+export function formatCommand({ path, options }: ReplyCommand, specs: readonly CommandSpec[], prefix = '/'): string {
   const { action } = resolveAction(path, specs);
   const given = action.options.filter((option) => options[option.name] !== undefined);
   // A rest option takes everything after it, so it comes last.
@@ -69,7 +72,7 @@ export function formatCommand({ path, options }: ReplyCommand, specs: readonly C
     if (isNext && (option.rest ? isPlainRest(value) : isPlainWord(value))) return value;
     return `${option.name}=${isBare(value) ? value : quote(value)}`;
   });
-  return [`/${path.join(' ')}`, ...words].join(' ');
+  return [`${prefix}${path.join(' ')}`, ...words].join(' ');
 }
 
 /** Validates values from a platform or a person. Throws `COMMAND_USAGE`. */

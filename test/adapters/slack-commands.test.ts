@@ -246,6 +246,15 @@ describe('slash commands', () => {
 });
 
 describe('answers', () => {
+  test('name commands in plain text as people type them', async () => {
+    await start({ command_prefix: 'helper' });
+    bot.sink.answer = () => list;
+    slack.slash('memory list', { command: '/helper' });
+    const text = String((await answered())['text']);
+    expect(text).toContain('next: /helper memory list');
+    expect(text).toContain(`Delete it: /helper memory strike ${ID}`);
+  });
+
   test('show rows, pages and buttons, and ping nobody', async () => {
     await start();
     bot.sink.answer = () => list;

@@ -46,7 +46,8 @@ export function createHome(options: HomeOptions): Home {
       const seal = (
         button: Parameters<typeof buttons.write>[0] | Omit<Parameters<typeof buttons.write>[0], 'ownerId'>,
       ) => buttons.write({ ...button, ownerId: userId });
-      const { blocks } = toMessage(reply, { seal, specs: sink.commandSpecs });
+      const prefix = `/${settings.command_prefix} `;
+      const { blocks } = toMessage(reply, { seal, specs: sink.commandSpecs, prefix });
       const tools = actionsBlock(TOOLS, seal);
       await workspace.web.apiCall('views.publish', {
         user_id: userId,

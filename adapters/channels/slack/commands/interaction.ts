@@ -114,7 +114,8 @@ export function confirmationOf({ actions }: CommandReply): CommandReply['actions
 export async function answer(options: VisitOptions, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
   const seal = (button: Pick<Button, 'deed' | 'command'>) =>
     options.buttons.write({ ...button, ownerId: visit.userId });
-  const message = toMessage(reply, { seal, specs: options.sink.commandSpecs });
+  const prefix = `/${options.settings.command_prefix} `;
+  const message = toMessage(reply, { seal, specs: options.sink.commandSpecs, prefix });
   const confirmed = confirmationOf(reply);
   if (visit.isHome && confirmed !== undefined) {
     const { channelId, threadTs } = visit;

@@ -33,9 +33,9 @@ export type Seal = (button: Pick<Button, 'deed' | 'command'>) => string;
 /** Text beyond Slack's limits is cut in the message and attached whole as a file. */
 export function toMessage(
   reply: CommandReply,
-  { seal, specs }: { readonly seal: Seal; readonly specs: readonly CommandSpec[] },
+  { seal, ...commands }: { readonly seal: Seal; readonly specs: readonly CommandSpec[]; readonly prefix: string },
 ): ReplyMessage {
-  const plain = renderReply(reply, { color: false, specs });
+  const plain = renderReply(reply, { color: false, ...commands });
   const texts = reply.text === '' ? [] : chunks(reply.text);
   const content = [
     { type: 'header', text: { type: 'plain_text', text: clip(`${SIGNS[reply.tone]}${reply.title}`, TITLE) } },

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { describe, StrataError } from '../domain/errors.ts';
 
-/** For receiving a whole request, so that nobody holds a connection by sending one byte at a time. */
 const RECEIVED_WITHIN_MS = 30_000;
 
 /**
@@ -14,9 +13,7 @@ export async function listenAt(
   { section, address }: { readonly section: 'operations' | 'inspector'; readonly address: string },
 ): Promise<string> {
   const { hostname, port } = new URL(`http://${address}`);
-  server.requestTimeout = RECEIVED_WITHIN_MS;
-  // Node waits for the whole request as long as the longer of the two allows.
-  server.headersTimeout = RECEIVED_WITHIN_MS;
+  receiveWithin(server, RECEIVED_WITHIN_MS);
   try {
     server.listen({ host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? 80 : Number(port) });
     await once(server, 'listening');
@@ -26,4 +23,11 @@ export async function listenAt(
   server.unref();
   const bound = server.address();
   return `http://${hostname}:${typeof bound === 'object' && bound !== null ? bound.port : port}`;
+}
+
+/** Limits the time for receiving a whole request, so that nobody holds a connection by sending one byte at a time. */
+export function receiveWithin(server: Server, limitMs: number): void {
+  server.requestTimeout = limitMs;
+  // Node waits for the whole request as long as the longer of the two allows.
+  server.headersTimeout = limitMs;
 }

@@ -436,6 +436,7 @@ describe('running it', () => {
       'chat.update': ['chat:write'],
       'conversations.history': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
       'conversations.info': ['channels:read', 'groups:read', 'mpim:read'],
+      'conversations.members': ['channels:read', 'groups:read', 'im:read', 'mpim:read'],
       'conversations.open': ['im:write'],
       'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
       'files.info': ['files:read'],

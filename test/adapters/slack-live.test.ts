@@ -117,6 +117,21 @@ describe('a live message', () => {
     expect(slack.callsOf('conversations.info')).toHaveLength(1);
   });
 
+  test('that is deleted while it waits stays deleted', async () => {
+    const state = createState();
+    const bot = await start({ state, table: { catch_up: { messages: 0 } } });
+    const moved = 'C0MOVED01';
+    slack.renumber(GENERAL, moved);
+    await until('the change is known', async () => (await state.list('slack.channels')).length === 2);
+    slack.hanging.add('files');
+    const { id, ts } = emit(moved, 'forget me', withFile());
+    await acknowledged(id);
+    expect(await state.list('slack.inbox')).toHaveLength(1);
+    await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: moved, deleted_ts: ts }));
+    expect(await state.list('slack.inbox')).toEqual([]);
+    await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
+  });
+
   test('that is deleted while it waits does not come back', async () => {
     const state = createState();
     const sink = recordSink();

@@ -1,5 +1,12 @@
 import { App, HTTPReceiver, type Receiver } from '@slack/bolt';
-import { type ChannelSink, type Clock, describe, type Log, type StrataError } from '../../../src/adapter-kit.ts';
+import {
+  type ChannelSink,
+  type Clock,
+  describe,
+  type Log,
+  receiveWithin,
+  type StrataError,
+} from '../../../src/adapter-kit.ts';
 import { guarded, RECEIVED_WITHIN_MS } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
@@ -168,9 +175,7 @@ function createHttp(
       const { host, port } = settings.http;
       isStarted = true;
       const server = await receiver.start({ host, port });
-      server.requestTimeout = RECEIVED_WITHIN_MS;
-      // Node waits for the whole request as long as the longer of the two allows.
-      server.headersTimeout = RECEIVED_WITHIN_MS;
+      receiveWithin(server, RECEIVED_WITHIN_MS);
       const address = server.address();
       const heard =
         typeof address === 'object' && address !== null ? `${address.address}:${address.port}` : String(address);

@@ -49,7 +49,8 @@ async function readBody(request: IncomingMessage, places: { left: number }): Pro
   let bytes = 0;
   let isLarge = false;
   try {
-    for await (const chunk of request) {
+    // The connection stays open for the status.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const part = Buffer.from(chunk);
       bytes += part.byteLength;
       if (bytes > MAX_BODY_BYTES) return 413;

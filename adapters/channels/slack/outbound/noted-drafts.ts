@@ -8,7 +8,7 @@ import {
   type StateStore,
 } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
-import { earliestTs, isNewer, placeOfKey } from '../place.ts';
+import { earliestTs, placeOfKey } from '../place.ts';
 import { codeOf, persistently, TIME_LIMIT_MS } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
@@ -116,13 +116,14 @@ async function leftOvers(context: NotedDraftContext, conversation: ConversationK
   const { channelId: channel } = placeOfKey(conversation);
   const after = note.after ?? earliestTs(at);
   const oldest = ts ?? after;
+  // Slack returns the first message of the thread in any case.
   const known = new Set([threadTs, await context.plainPosts.newest(conversation)]);
   const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
   try {
     const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
     const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), context));
     const mayBeDraft = (message: WireMessage) =>
-      isOwn(message, context.workspace) && isNewer(message.ts, after) && !known.has(message.ts) && isText(message);
+      isOwn(message, context.workspace) && !known.has(message.ts) && isText(message);
     const isDraft = (message: WireMessage) => (ts === null ? mayBeDraft(message) : message.ts === ts);
     return messages
       .filter((message) => isDraft(message) && message.metadata?.event_type !== EVENT_TYPE)

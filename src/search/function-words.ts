@@ -46,9 +46,10 @@ const WORDS = new Set(
     'است بود هست هستند دارد داریم دارم من ما شما او آنها این آن با در به از که را برای هر خیلی چه شد می',
     // Languages of South Asia and the Caucasus
     'एक होता होती होते होगा हुआ हुई हुए किया करना करने कर सकते चाहिए रहा रही रहे गया गई उनका इसका अपना अपनी अपने बहुत सबसे भी तो ही तक बाद पहले लिए साथ',
-    'কি কে কোথায় কখন কেন কীভাবে কত আমার আমাদের তোমার আপনার তার আছে ছিল হয় এই সেই এবং',
+    'কী কোন কবে কয় কার কাকে কিসে কিসের নাকি কি কে কোথায় কখন কেন কীভাবে কত আমার আমাদের তোমার আপনার তার আছে ছিল হয় এই সেই এবং',
     'என் எங்கள் உங்கள் எது எங்கே எப்போது எப்படி எத்தனை எவ்வளவு எந்த யார் என்ன ஏன் உள்ளது உள்ளன இருக்கிறது இருந்தது ஒரு இந்த அந்த நான் நாம் ఎక్కడ ఎప్పుడు ఏమి ఎవరు ఎలా ఎంత నా మా ಎಲ್ಲಿ ಯಾವಾಗ ಏನು ಯಾರು ಹೇಗೆ ಎಷ್ಟು ನನ್ನ എവിടെ എപ്പോൾ എന്ത് ആര് എങ്ങനെ എത്ര എന്റെ',
     'სად როდის ვინ რა რომელი რომელ რომელია რამდენი რამდენ როგორ რატომ ჩემი შენი ჩვენი მისი მათი არის იყო არიან აქვს ჰყავს ჰყავთ მე შენ ის ჩვენ თქვენ და თუ რომ որտեղ երբ ով ինչ որ ինչպես ինչու քանի իմ մեր է են էր',
+    'ምን ምንድን የት መቼ ማን ማነው ለምን እንዴት ስንት የትኛው የትኛዋ ነው ናት ናቸው ነበር አለ አላቸው እና ግን ወይም ውስጥ ጋር ላይ እኔ አንተ እሱ እሷ እኛ ይህ ያ',
     // South-East Asia and Swahili
     'saya aku kami kita kamu anda dia mereka ini itu yang dari pada dalam untuk dengan dan atau apa mana ada adalah akan sudah telah belum tidak bukan bisa dapat harus sangat lebih juga oleh sebelum sesudah setelah',
     'tôi của là có không được cho với và các những một này đó ở từ đến gì nào đâu khi sao mấy bao nhiêu chúng ta bạn đã đang sẽ rất cũng ang ng mga ano sino saan kailan bakit paano nini nani wapi lini gani ngapi jinsi yangu yetu yako',

@@ -1,11 +1,16 @@
+import { plainSpelling } from './plain-spelling.ts';
+
 /**
  * Other inflections of a word, without knowing its language: most languages inflect at the end, so forms of one word
- * begin alike. English is left to its stemmer.
+ * begin alike. Some write short words together with the next one, and many write compounds. English is left to its
+ * stemmer.
  */
 
 /** Letters that two forms share at least. Scripts that write few vowels need fewer. */
 const SHARED = 4;
 const SHARED_DENSE = 3;
+/** A word of three letters has forms of up to this length. */
+const SHORT = 5;
 /** The longer beginning is rarer, and shared by the forms of most longer words. */
 const BEGINNINGS = 2;
 /** Two forms share at least this much of the shorter one. */
@@ -13,36 +18,44 @@ const MIN_SHARE = 0.55;
 /** In a language with short endings, they share at least this much of both. */
 const MIN_SHARE_OF_BOTH = 0.6;
 
-const MARKS = /[\u0300-\u036f]/g;
+/** The last word of a compound begins after so many letters at least, and the index has so many of it. */
+const PART_FROM = 3;
+const PART = 5;
+export const MIN_PART = 4;
+/** Without a shorter word in front and another one behind it, nothing is a compound. */
+export const MIN_COMPOUND = PART_FROM + PART;
+
 const ASCII = /^[ -~]*$/;
-/** Han characters and Hangul syllables have no removable marks. */
-const UNMARKED = /^[\u3400-\u9fff\uac00-\ud7a3]*$/;
-/** Hebrew, Arabic and the scripts of India. */
-const DENSE = /[\u0590-\u077f\u0900-\u0dff]/;
+/** Hebrew, Arabic, the scripts of India, and Ethiopic. */
+const DENSE = /[\u0590-\u077f\u0900-\u0dff\u1200-\u137f]/;
 /** The Arabic article, with the words that are written together with it. */
 const ARTICLE = /^[وف]?(?:[بك]?ال|لل)(?=..)/u;
+/** Prepositions, conjunctions and articles of one letter that Arabic, Hebrew and Amharic write together with a word. */
+const PROCLITICS = /^(?:[وفبكل]+|[הובכלמש]+|[የበለከ]+)(?=.{3})/u;
+/** Umlauts on a keyboard without them. */
+const DIGRAPHS = /(?<=[aou])e/g;
 const DIGIT = /\p{Nd}/u;
 /** A Korean noun of one syllable or a Japanese one of one character, and the particle that follows it. */
-const PARTED = /^(?:[\uac00-\ud7a3][은는이가을를에의도만와과로]|\p{sc=Han}[はがをにでとのもへ])$/u;
+const PARTED = /^(?:[\uac00-\ud7a3][은는이가을를에의도만와과로]|\p{sc=Han}[はがをにでとのもへやさちっ])$/u;
 /** Japanese characters that are a word of their own, with a particle. */
-const LONE = /(?<!\p{sc=Han})(?![何誰私僕俺君彼今])\p{sc=Han}[はがをにでとのもへ]/gu;
+const LONE = /(?<!\p{sc=Han})(?![何誰私僕俺君彼今])\p{sc=Han}[はがをにでとのもへやさちっ]/gu;
 
-/** Without decorating marks. */
-export function withoutMarks(word: string): string {
-  if (ASCII.test(word) || UNMARKED.test(word)) return word;
-  return word.normalize('NFD').replace(MARKS, '').normalize('NFC');
-}
-
-/** What other forms of the word are compared with. */
-export function formOf(word: string): string {
-  return ASCII.test(word) ? word : withoutMarks(word).replace(ARTICLE, '');
+/** What other forms of the word are compared with: the word, and without the short words in front of it. */
+export function formsOf(word: string): readonly string[] {
+  if (ASCII.test(word)) return [withoutDigraphs(word)];
+  const form = withoutDigraphs(plainSpelling(word).replace(ARTICLE, ''));
+  const bare = form.replace(PROCLITICS, '');
+  return bare === form ? [form] : [form, bare];
 }
 
 /** The beginnings that a word shares with its other forms, shortest first; none for short words. */
 export function sharedBeginnings(word: string): readonly string[] {
   if (word.length <= SHARED_DENSE || DIGIT.test(word)) return [];
-  const form = formOf(word);
-  const shortest = sharedBy(form);
+  return formsOf(word).flatMap((form) => beginningsOf(form, word));
+}
+
+function beginningsOf(form: string, word: string): readonly string[] {
+  const shortest = form.length <= SHORT ? SHARED_DENSE : leastShared(form);
   const longest = Math.min(shortest + BEGINNINGS - 1, form.length);
   const beginnings: string[] = [];
   for (let length = shortest; length <= longest; length += 1) {
@@ -52,14 +65,43 @@ export function sharedBeginnings(word: string): readonly string[] {
   return beginnings;
 }
 
+/** Beginnings of the words that a compound may end with, by which these find it. */
+export function partBeginnings(word: string): readonly string[] {
+  if (word.length < MIN_COMPOUND || DENSE.test(word) || DIGIT.test(word)) return [];
+  return formsOf(word).flatMap((form) => {
+    const parts: string[] = [];
+    for (let at = PART_FROM; at + PART <= form.length; at += 1) parts.push(form.slice(at, at + PART));
+    return [...parts, form.slice(-MIN_PART)];
+  });
+}
+
 /** Whether two forms may be of the same word. */
 export function isInflection(one: string, other: string, hasShortEndings: boolean): boolean {
-  const shorter = Math.min(one.length, other.length);
-  if (shorter === 2) return isParticleChange(one, other);
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
+  if (shorter.length === 2) return isParticleChange(one, other);
   let shared = 0;
-  while (shared < shorter && one.charCodeAt(shared) === other.charCodeAt(shared)) shared += 1;
-  if (shared < sharedBy(one) || shared < MIN_SHARE * shorter || DIGIT.test(one)) return false;
+  while (shared < shorter.length && one.charCodeAt(shared) === other.charCodeAt(shared)) shared += 1;
+  if (shared < SHARED_DENSE) return false;
+  const isWhole = shared === SHARED_DENSE && shared === shorter.length && longer.length <= SHORT;
+  const isEnough = isWhole || (shared >= leastShared(one) && shared >= MIN_SHARE * shorter.length);
+  if (!isEnough || DIGIT.test(one)) return false;
   return !hasShortEndings || 2 * shared >= MIN_SHARE_OF_BOTH * (one.length + other.length);
+}
+
+/** What the end of a compound begins with, for a quick look at a whole text in lower case. */
+export function partStart(form: string): string {
+  return form.slice(0, PART);
+}
+
+export function withoutDigraphs(text: string): string {
+  return text.replace(DIGRAPHS, '');
+}
+
+/** Whether a compound ends with a form of the word. */
+export function isPartOf(form: string, compound: string, hasShortEndings: boolean): boolean {
+  if (form.length < MIN_PART || compound.length < MIN_COMPOUND || DENSE.test(form)) return false;
+  const at = compound.indexOf(partStart(form), PART_FROM);
+  return at >= 0 && isInflection(form, compound.slice(at), hasShortEndings);
 }
 
 /** A Korean or Japanese noun of one character without its particle; null for other words. */
@@ -72,7 +114,7 @@ export function loneNouns(text: string): readonly string[] {
   return text.match(LONE) ?? [];
 }
 
-function sharedBy(word: string): number {
+function leastShared(word: string): number {
   return !ASCII.test(word) && DENSE.test(word) ? SHARED_DENSE : SHARED;
 }
 

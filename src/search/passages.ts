@@ -1,8 +1,10 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import { formOf, isInflection } from './inflection.ts';
+import { formsOf, isInflection, isPartOf, MIN_COMPOUND, MIN_PART, partStart, withoutDigraphs } from './inflection.ts';
 import { readSaid, type Said } from './line-features.ts';
+import { marksOf, plainSpelling } from './plain-spelling.ts';
 import type { Question } from './query.ts';
 import { beginningOf, cachedStem } from './stem.ts';
+import { isEnglish } from './stop-words.ts';
 import { readTokens, type TokenReader } from './words.ts';
 
 /** One entry as the ranker sees it. */
@@ -24,6 +26,9 @@ export type TermPair = readonly [number, number];
 
 /** Reading more of one text would add little and take long. */
 const READ_CHARACTERS = 4000;
+/** So many long messages are read on if the word must be further down, as in a copied log, up to where they are indexed. */
+const MAX_READ_ON = 16;
+const MAX_CHARACTERS = 40_000;
 const NEAR_WORDS = 6;
 const NO_PAIRS: readonly TermPair[] = [];
 
@@ -38,14 +43,14 @@ interface Found {
   readonly terms: number[];
 }
 
-/** Reads lines for one question. */
-export function createLineReader(question: Question): (entry: Entry) => Line {
+/** Reads lines for one question. `isProposed` says that the index has found a word of it. */
+export function createLineReader(question: Question): (entry: Entry, isProposed: boolean) => Line {
   const found: Found = { size: 0, places: [], stems: [], terms: [] };
-  const reader = createWordReader(question, found);
+  const { reader, lookAt } = createWordReader(question, found);
   const none = new Array<number>(question.terms.length).fill(0);
-  return (entry) => {
-    const text = spokenText(entry).slice(0, READ_CHARACTERS);
+  const read = (entry: Entry, text: string): Line => {
     found.size = 0;
+    lookAt(text);
     const words = readTokens(text, reader);
     const hasTerms = isAnyTerm(found);
     return {
@@ -59,12 +64,20 @@ export function createLineReader(question: Question): (entry: Entry) => Line {
       near: hasTerms ? nearIn(found) : NO_PAIRS,
     };
   };
+  let readOn = 0;
+  return (entry, isProposed) => {
+    const text = spokenText(entry);
+    const line = read(entry, text.slice(0, READ_CHARACTERS));
+    if (line.hasTerms || !isProposed || text.length <= READ_CHARACTERS || readOn >= MAX_READ_ON) return line;
+    readOn += 1;
+    return read(entry, text.slice(READ_CHARACTERS, MAX_CHARACTERS));
+  };
 }
 
-function createWordReader(question: Question, found: Found): TokenReader {
+function createWordReader(question: Question, found: Found) {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
-  const { stemOf, isOpening } = createStemmer(question);
-  return {
+  const { stemOf, isOpening, lookAt } = createStemmer(question);
+  const reader: TokenReader = {
     isWanted: isOpening,
     token(token, at) {
       const stem = stemOf(token);
@@ -75,30 +88,57 @@ function createWordReader(question: Question, found: Found): TokenReader {
       found.size += 1;
     },
   };
+  return { reader, lookAt };
 }
 
 /** The stem of a word that is in the question; an empty string for all others, of which most need no stemming. */
-function createStemmer({ terms, pairs, inflects, hasShortEndings }: Question) {
+function createStemmer(question: Question) {
+  const { terms, pairs, inflects, hasShortEndings } = question;
+  const asked = Map.groupBy(question.words, (word) => cachedStem(plainSpelling(word)));
   const wanted = [...terms, ...[...pairs].flatMap((pair) => pair.split(' '))];
   const stems = new Set(wanted);
   const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
-  const forms = formsOf(inflects ? terms : []);
+  const forms = inflects ? terms.map((term) => ({ term, forms: formsOf(term) })) : [];
+  const isLikely = (word: string) =>
+    beginnings.get(word.charCodeAt(0))?.some((beginning) => word.startsWith(beginning)) === true;
   const known = new Map<string, string>();
-  const openings = new Set([...wanted.map(beginningOf), ...(inflects ? terms.map(formOf) : [])].map(openingOf));
+  const matchOf = (token: string, spelling: string) => {
+    const stem = isLikely(spelling) ? cachedStem(spelling) : '';
+    const isSame = stems.has(stem) && (inflects || isSpelledAlike(token, asked.get(stem) ?? []));
+    if (isSame || !inflects) return isSame ? stem : '';
+    return termOfForm(forms, formsOf(token), hasShortEndings);
+  };
+  const openings = new Set([...wanted.map(beginningOf), ...forms.flatMap((term) => term.forms)].map(openingOf));
+  const parts = forms.flatMap((term) => term.forms.map(partStart)).filter((part) => part.length >= MIN_PART);
+  let hasParts = false;
   return {
-    isOpening: (first: number, second: number) =>
-      openings.has(twoLetters(first, second)) || openings.has(twoLetters(first, 0)),
+    /** Most texts have no compound with a word of the question, so their long words need no look at all. */
+    lookAt(text: string): void {
+      const plain = parts.length === 0 ? '' : withoutDigraphs(text.toLowerCase());
+      hasParts = parts.some((part) => plain.includes(part, 1));
+    },
+    isOpening: (first: number, second: number, length: number) =>
+      openings.has(twoLetters(first, second)) ||
+      openings.has(twoLetters(first, 0)) ||
+      (hasParts && length >= MIN_COMPOUND),
     stemOf(token: string): string {
-      const isLikely = beginnings.get(token.charCodeAt(0))?.some((beginning) => token.startsWith(beginning));
-      if (!isLikely && !inflects) return '';
+      const spelling = plainSpelling(token);
+      if (!inflects && !isLikely(spelling)) return '';
       const cached = known.get(token);
       if (cached !== undefined) return cached;
-      const stem = cachedStem(token);
-      const match = stems.has(stem) ? stem : termOfForm(forms, formOf(token), hasShortEndings);
+      const match = matchOf(token, spelling);
       known.set(token, match);
       return match;
     },
   };
+}
+
+/** In words that never change, marks tell words apart, unless somebody left them out. "The" has none to leave out. */
+function isSpelledAlike(said: string, asked: readonly string[]): boolean {
+  const wanted = asked.map(marksOf);
+  const marks = marksOf(said);
+  if (asked.length === 0 || wanted.includes(marks) || wanted.includes('')) return true;
+  return marks === '' && !isEnglish([said]);
 }
 
 /** The first two letters as one number. */
@@ -110,20 +150,14 @@ function twoLetters(first: number, second: number): number {
   return first * 0x10000 + second;
 }
 
-/** By their first letter. */
-type Forms = ReadonlyMap<number, readonly { readonly term: string; readonly form: string }[]>;
+type Forms = readonly { readonly term: string; readonly forms: readonly string[] }[];
 
-function formsOf(terms: readonly string[]): Forms {
-  return Map.groupBy(
-    terms.map((term) => ({ term, form: formOf(term) })),
-    ({ form }) => form.charCodeAt(0),
-  );
-}
-
-/** The term that a word may be another inflection of. */
-function termOfForm(forms: Forms, said: string, hasShortEndings: boolean): string {
-  const alike = forms.get(said.charCodeAt(0));
-  return alike?.find(({ form }) => form === said || isInflection(form, said, hasShortEndings))?.term ?? '';
+/** The term that a word may be another inflection of, or that a compound ends with. */
+function termOfForm(terms: Forms, said: readonly string[], hasShortEndings: boolean): string {
+  const isSame = (form: string, other: string) => form === other || isInflection(form, other, hasShortEndings);
+  const among = (isMatch: typeof isSame) =>
+    terms.find(({ forms }) => forms.some((form) => said.some((other) => isMatch(form, other))))?.term;
+  return among(isSame) ?? among((form, other) => isPartOf(form, other, hasShortEndings)) ?? '';
 }
 
 function isAnyTerm({ size, terms }: Found): boolean {

@@ -1,6 +1,8 @@
+import { memoize } from '../util/memoize.ts';
 import { isOwnPast } from './asked-kinds.ts';
 import { isFunctionWord } from './function-words.ts';
 import { loneNouns, partedNoun } from './inflection.ts';
+import { plainSpelling } from './plain-spelling.ts';
 import { asksWhy, isAskingWord } from './question-words.ts';
 import { stem } from './stem.ts';
 import { hasShortEndings, isEnglish, tellingWords } from './stop-words.ts';
@@ -71,18 +73,24 @@ const MONTHS = 'january february march april may june july august september octo
 const META = new Set(
   'list order brought different aspect throughout conversation mention item summarize summary comprehensive walk discuss overview consider remember recall'
     .split(' ')
-    .map(stem),
+    .map(termOf),
 );
+
+/** In the spelling and form that words are compared in. */
+function termOf(word: string): string {
+  return stem(plainSpelling(word));
+}
 
 /** `names` are the folded names of people in the conversation. They are matched as speakers, not as words. */
 export function readQuestion(text: string, names: readonly string[] = []): Question {
+  const term = memoize(termOf);
   const folded = fold(text).replace(/['’ʼ]/gu, '');
   const tokens = tokensOf(text);
   const speakers = new Set(names.flatMap(tokensOf));
-  const content = tellingWords(tokens).filter((token) => !META.has(stem(token)));
+  const content = tellingWords(tokens).filter((token) => !META.has(term(token)));
   const besides = content.filter((token) => !speakers.has(token));
   const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
-  const terms = [...new Set(kept.map(stem))];
+  const terms = [...new Set(kept.map(term))];
   const isForeign = !isEnglish(tokens);
   const isGeneral = isForeign && !isOwnPast(text);
   const asksOverview = OVERVIEW.test(folded);
@@ -91,12 +99,12 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   return {
     terms,
     isTopic: topicsAmong(terms, {
-      words: isForeign ? new Map(kept.map((word) => [stem(word), word])) : NO_WORDS,
-      whole: new Set([...wordsOf(text), ...loneNouns(folded)]),
+      words: isForeign ? new Map(kept.map((word) => [term(word), word])) : NO_WORDS,
+      whole: new Set([...wordsOf(text).flatMap((word) => [word, nounBeginning(word)]), ...loneNouns(folded)]),
       isGeneral,
     }),
     words: [...new Set(kept)],
-    pairs: pairsOf(tokens.map(stem), new Set(terms)),
+    pairs: pairsOf(tokens.map(term), new Set(terms)),
     folded,
     isForeign,
     inflects: isForeign && !ISOLATING.test(folded),
@@ -142,7 +150,7 @@ const ANSWER_KINDS = new Set(
   ]
     .join(' ')
     .split(' ')
-    .map(stem),
+    .map(termOf),
 );
 
 /** Letters of Vietnamese, whose words never change. */
@@ -153,6 +161,11 @@ const BRIEF = /^[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}]{1,2}$/u;
 
 const NO_WORDS: ReadonlyMap<string, string> = new Map();
 
+/** The second syllable of a Korean noun may be a particle too ("첼로는"), but "에" hardly is one. */
+function nounBeginning(word: string): string {
+  return word.charAt(1) === '에' ? word : word.slice(0, 2);
+}
+
 /** A particle with the last character of a longer noun is no noun. */
 function connects(word: string, whole: ReadonlySet<string>): boolean {
   return partedNoun(word) === null ? BRIEF.test(word) || isFunctionWord(word) : !whole.has(word);
@@ -161,7 +174,7 @@ function connects(word: string, whole: ReadonlySet<string>): boolean {
 interface Asked {
   /** The terms as written in a language for which the stems mean nothing. */
   readonly words: ReadonlyMap<string, string>;
-  /** The words between spaces, and nouns of one character. */
+  /** The words between spaces, their first two characters, and nouns of one character. */
   readonly whole: ReadonlySet<string>;
   /** About neither the people who talk nor what was. */
   readonly isGeneral: boolean;

@@ -112,7 +112,8 @@ interface Ranked extends Required<Pick<RankRequest, 'question' | 'likely'>> {
 /** Pure: ranks the entries by how likely they answer the question. */
 function rankEntries(entries: readonly Entry[], { question: text, likely, matching, total }: Ranked): Ranking {
   const question = readQuestion(text, namesOf(entries));
-  const lines = entries.map(createLineReader(question));
+  const read = createLineReader(question);
+  const lines = entries.map((entry) => read(entry, matching.has(entry.seq)));
   const pool = measure(lines, question, total);
   const scores = scoresOf(pool, isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE);
   const grounding = groundingOf(pool);

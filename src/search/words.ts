@@ -7,7 +7,11 @@
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const ASCII = /^[\t\n\r -~]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
-const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Bopo}\p{sc=Hang}]/u;
+/** With the signs that several of the scripts use, such as the one for a long vowel of Japanese. */
+const UNSPACED =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Lana}\p{sc=Java}\p{scx=Bopo}\p{scx=Hang}]/u;
+/** Inside words: soft hyphens, joiners and others without a width, and the marks of Armenian questions. */
+const UNSEEN = /\p{Cf}|[\u055b\u055c\u055e]|[\u034f\u20e3\ufe00-\ufe0f]/gu;
 const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
 /**
@@ -47,8 +51,8 @@ const APOSTROPHE_CODE = 0x27;
 
 /** What is done with the tokens of a text. */
 export interface TokenReader {
-  /** Whether ASCII words that begin with these two letters are read. Others are only counted. */
-  isWanted(first: number, second: number): boolean;
+  /** Whether ASCII words of this length that begin with these two letters are read. Others are only counted. */
+  isWanted(first: number, second: number, length: number): boolean;
   /** Called for each token in order. `at` is its place among all tokens. */
   token(token: string, at: number): void;
 }
@@ -81,8 +85,9 @@ function readPlainTokens(text: string, reader: TokenReader): number {
         count += 1;
       }
     } else {
-      const isWanted = reader.isWanted(lowerOf(text.charCodeAt(start)), lowerOf(text.charCodeAt(start + 1)));
-      if (isWanted) reader.token(text.slice(start, at).toLowerCase(), count);
+      const first = lowerOf(text.charCodeAt(start));
+      const second = lowerOf(text.charCodeAt(start + 1));
+      if (reader.isWanted(first, second, at - start)) reader.token(text.slice(start, at).toLowerCase(), count);
       count += 1;
     }
     start = -1;
@@ -108,9 +113,14 @@ const APOSTROPHED = /[\p{L}\p{N}\p{M}']+/gu;
 const ENGLISH_ENDINGS = new Set(['s', 're', 've', 'll', 'd', 'm']);
 
 function partedWordsOf(text: string): string[] {
-  if (!APOSTROPHE_ANYWHERE.test(text)) return wordsOf(text);
-  const folded = foldApostrophes(text);
+  const seen = withoutUnseen(text);
+  if (!APOSTROPHE_ANYWHERE.test(seen)) return wordsOf(seen);
+  const folded = foldApostrophes(seen);
   return (folded.match(APOSTROPHED) ?? []).flatMap((word) => (word.includes("'") ? partsOf(word) : [word]));
+}
+
+function withoutUnseen(text: string): string {
+  return isAscii(text) ? text : text.replace(UNSEEN, '');
 }
 
 const APOSTROPHE_ANYWHERE = /['’ʼ‘ʻ´＇ŉ]/u;
@@ -129,7 +139,7 @@ function partsOf(word: string): string[] {
 /** Words that an apostrophe splits, written without it, because people leave it out. */
 export function joinedWordsOf(text: string): string[] {
   if (!APOSTROPHE_ANYWHERE.test(text)) return [];
-  const folded = foldApostrophes(text);
+  const folded = foldApostrophes(withoutUnseen(text));
   const parted = (folded.match(APOSTROPHED) ?? []).filter((word) => word.includes("'") && partsOf(word).length > 1);
   return parted.map((word) => word.replaceAll("'", ''));
 }

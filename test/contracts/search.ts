@@ -7,6 +7,27 @@ import { SIZED, sized } from '../support/size.ts';
 import type { StorageUnderTest, StoreContractOptions } from './store.ts';
 import { ABROAD, createKit, HERE, type Kit, NOW, READER, THERE, textParts } from './store-kit.ts';
 
+/** Texts, and words in another spelling or as a part of one that they contain. */
+const SPELLINGS = [
+  ['Die Haustürschlüssel fehlen', 'Schlüssel'],
+  ['Köln am Rhein', 'Koeln'],
+  ['Joerg kommt', 'Jörg'],
+  ['Łódź nocą', 'lodz'],
+  ['наш кот спит', 'коты'],
+  ['שמתי את המפתח במגירה', 'מפתח'],
+  ['אֲחוֹתִי גָּרָה בְּחֵיפָה', 'אחותי'],
+  ['የድንኳኑ ቀለም', 'ድንኳን'],
+  ['الخَيْمَةُ بُرْتُقالِيَّة', 'الخيمة'],
+  ['نظارتى على الطاوله', 'الطاولة نظارتي'],
+  ['موعد ٢٣ مارس', '23'],
+  ['हमारा तम्बू', 'तंबू'],
+  ['我們的貓喜歡罐頭', '猫罐头'],
+  ['the me\u00adga\u00adphone broke', 'megaphone'],
+  ['نمی\u200cخواهم', 'نمیخواهم'],
+  ['Որտե՞ղ է', 'որտեղ'],
+  ['ｽｰﾊﾟｰのカード', 'スーパー'],
+] as const;
+
 /**
  * The contract of search: what is found and what is not. Scores, and the order of near equals, are up to the engine.
  */
@@ -115,6 +136,11 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         for (const word of ["O'Brien", 'OBrien', 'Brien']) expect(await find(id, word)).toEqual([1]);
         for (const word of ["don't know", 'dont know']) expect(await find(id, word)).toEqual([2]);
         expect(await find(id, 'Ada')).toEqual([3]);
+      });
+
+      it.each(SPELLINGS)('finds "%s" by "%s"', async (said, asked) => {
+        const id = await tell(['first', said, 'last']);
+        expect(await find(id, asked)).toEqual([2]);
       });
 
       it('takes other signs for an apostrophe', async () => {

@@ -96,8 +96,9 @@ export const postgresMigrations: Record<string, Migration> = {
     },
   },
   '0017_inflections_postgres': { up: async () => undefined },
-  /** Words that are not English are indexed by their beginnings too, and more signs count as apostrophes. */
-  '0019_apostrophes_postgres': { up: rebuild },
+  '0019_apostrophes_postgres': { up: async () => undefined },
+  /** All spellings of a word are one, and words are found inside compounds and behind prepositions. */
+  '0020_spellings_postgres': { up: rebuild },
 };
 
 async function rebuild(database: Kysely<Tables>): Promise<void> {

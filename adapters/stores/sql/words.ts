@@ -4,11 +4,12 @@ import {
   type EntryQuery,
   isEnglish,
   joinedWordsOf,
+  partBeginnings,
   partedNoun,
+  plainSpelling,
   sharedBeginnings,
   tellingWords,
   tokensOf,
-  withoutMarks,
 } from '../../../src/adapter-kit.ts';
 
 /**
@@ -53,12 +54,13 @@ const SHORT_LENGTH = 400;
 function wordsIn(text: string): readonly string[] {
   const part = text.slice(0, INDEXED_CHARACTERS);
   const tokens = tokensOf(part);
-  const words = [...tokens, ...joinedWordsOf(part), ...(isEnglish(tokens) ? [] : tokens.flatMap(sharedBeginnings))];
+  const forms = isEnglish(tokens) ? [] : tokens.flatMap((word) => [...sharedBeginnings(word), ...partBeginnings(word)]);
+  const words = [...tokens, ...joinedWordsOf(part), ...forms];
   return ASCII.test(part) ? words : [...words, ...(part.normalize('NFKC').match(IDEOGRAM) ?? [])];
 }
 
 function stemOf(word: string): string {
-  return cachedStem(withoutMarks(word));
+  return cachedStem(plainSpelling(word));
 }
 
 /** A word with fewer rows in a conversation is looked up by its other forms too. Further rows would rather be noise. */

@@ -33,6 +33,9 @@ const NAMES = {
   sunday: 'sunday sonntag dimanche domingo domenica zondag niedziela воскресенье неділя pazar söndag',
 };
 
+/** The English names of the months in order. */
+export const MONTHS = Object.keys(NAMES).slice(0, 12);
+
 /** The names of months and weekdays, each with its English name. */
 export const CALENDAR: ReadonlyMap<string, string> = new Map(
   Object.entries(NAMES).flatMap(([english, names]) => names.split(' ').map((name) => [name, english] as const)),

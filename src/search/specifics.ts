@@ -1,7 +1,7 @@
 import type { SpecificKind } from '../ports/summary-store.ts';
-import { calendarWord, isPlainNumber, kindOfToken } from './specific-tokens.ts';
+import { specificKey } from './specific-keys.ts';
+import { calendarWord, groupLength, isPlainNumber, kindOfToken, THOUSANDS } from './specific-tokens.ts';
 import { PROHIBITION, PROMISE } from './specific-words.ts';
-import { fold, wordsOf } from './words.ts';
 
 /** A stretch of a text, in UTF-16 units. */
 export interface Span {
@@ -17,13 +17,16 @@ export interface Specific extends Span {
   readonly key: string;
 }
 
-/** Scripts without spaces separate numbers and Latin words from their own. */
-const TOKEN = /[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}，。！？、；：（）「」『』【】《》]+/gu;
+/** A date in East Asia, or a word. Scripts with attached particles or without spaces separate numbers and Latin words. */
+const TOKEN =
+  /\p{Nd}{2,4}[年년] ?\p{Nd}{1,2}[月월](?: ?\p{Nd}{1,2} ?[日号號일])?|\p{Nd}{1,2}[月월] ?\p{Nd}{1,2} ?[日号號일]|(?:\p{Nd}|[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}，。！？、；：（）「」『』【】《》])+/gu;
 const SENTENCE_MARK = /[.!?\n。！？]/gu;
 const MAX_SENTENCE = 240;
 const OUTER = new Set(' \t\r\n.,;:!?\'"“”„‘’«»()[]{}<>*_~`…|');
 const SENTENCE_END = /[.!?…:\n]["'”’)\]]*$/u;
 const MAX_DATE_TOKENS = 4;
+/** An account number has at most 34 characters in groups of four. */
+const MAX_GROUPS = 9;
 
 /**
  * The numbers, names, links, dates, paths, codes, prohibitions and promises of a text in order. Names are found by
@@ -50,6 +53,8 @@ interface Token extends Span {
   readonly isCalendar: boolean;
   /** Nothing but spaces and a comma lies between this token and the previous one. */
   readonly follows: boolean;
+  /** It follows after one space, or a bracket and a space. */
+  readonly isNext: boolean;
 }
 
 function tokensIn(text: string): readonly Token[] {
@@ -60,9 +65,10 @@ function tokensIn(text: string): readonly Token[] {
     const { start, end } = trimmed(text, { start: index, end: index + raw.length });
     if (start < end) {
       const word = text.slice(start, end);
-      const follows: boolean = last !== null && isGap(text.slice(last.end, start));
+      const gap: string = last === null ? '\n' : text.slice(last.end, start);
       const kind = kindOfToken(word, { isOpening });
-      last = { word, start, end, follows, kind, isCalendar: calendarWord(word) !== null };
+      const isCalendar = calendarWord(word) !== null;
+      last = { word, start, end, follows: isGap(gap), isNext: NEXT.test(gap), kind, isCalendar };
       tokens.push(last);
     }
     const after = text.charAt(index + raw.length);
@@ -78,6 +84,8 @@ function trimmed(text: string, { start, end }: Span): Span {
   return { start: from, end: to };
 }
 
+const NEXT = /^\)?[ \u00a0\u2009\u202f]$/u;
+
 function isGap(between: string): boolean {
   return between.length <= 3 && /^[.,]? *$/u.test(between);
 }
@@ -91,7 +99,7 @@ function joined(text: string, tokens: readonly Token[]): readonly Specific[] {
     if (first !== undefined && last !== undefined && run.kind !== null) {
       const span = { start: first.start, end: last.end };
       const said = text.slice(span.start, span.end);
-      found.push({ ...span, kind: run.kind, text: said, key: keyOf(run.kind, said) });
+      found.push({ ...span, kind: run.kind, text: said, key: specificKey(run.kind, said) });
     }
     at += run.length;
   }
@@ -102,10 +110,23 @@ function runAt(tokens: readonly Token[], at: number): { readonly kind: SpecificK
   const dated = dateAt(tokens, at);
   if (dated > 0) return { kind: 'date', length: dated };
   const kind = tokens[at]?.kind ?? null;
+  if (kind === 'number' || kind === 'code') return numberAt(tokens, at, kind);
   if (kind !== 'name') return { kind, length: 1 };
   let length = 1;
   while (isSameName(tokens[at + length], tokens[at + length - 1]) && dateAt(tokens, at + length) === 0) length += 1;
   return { kind, length };
+}
+
+/** A number, or the groups of one. */
+function numberAt(tokens: readonly Token[], at: number, kind: SpecificKind) {
+  const next = tokens[at + 1];
+  if (next?.isNext !== true || next.word.length < 2) return { kind, length: 1 } as const;
+  const following = tokens.slice(at + 1, at + MAX_GROUPS);
+  const end = following.findIndex(({ isNext }) => !isNext);
+  const near = end < 0 ? following : following.slice(0, end);
+  const length = groupLength([tokens[at]?.word ?? '', ...near.map(({ word }) => word)]);
+  const isThousands = length > 1 && near.slice(0, length - 1).every(({ word }) => THOUSANDS.test(word));
+  return { kind: length === 1 || isThousands ? kind : 'code', length } as const;
 }
 
 function isSameName(next: Token | undefined, before: Token | undefined): boolean {
@@ -132,7 +153,7 @@ function sentencesIn(text: string): readonly Specific[] {
     const { start, end } = trimmed(text, span);
     const said = text.slice(start, Math.min(end, start + MAX_SENTENCE)).trim();
     const kind = PROHIBITION.test(said) ? 'prohibition' : PROMISE.test(said) ? 'promise' : null;
-    if (kind !== null) found.push({ kind, start, end: start + said.length, text: said, key: keyOf(kind, said) });
+    if (kind !== null) found.push({ kind, start, end: start + said.length, text: said, key: specificKey(kind, said) });
   }
   return found;
 }
@@ -147,35 +168,4 @@ function sentenceSpans(text: string): readonly Span[] {
     start = end + 1;
   }
   return [...spans, { start, end: text.length }];
-}
-
-function keyOf(kind: SpecificKind, text: string): string {
-  switch (kind) {
-    case 'link':
-      return text.toLowerCase().replace(/\/$/u, '');
-    case 'number':
-      return numberKey(text);
-    case 'date':
-      return text
-        .split(/[\s,]+/u)
-        .map(datePart)
-        .sort()
-        .join(' ');
-    case 'code':
-    case 'path':
-      return wordsOf(text).join('');
-    default:
-      return wordsOf(text).join(' ');
-  }
-}
-
-function datePart(word: string): string {
-  return calendarWord(word) ?? (/\d/u.test(word) ? fold(word).replace(/(?<=\d)\p{L}+$|\.$/gu, '') : fold(word));
-}
-
-/** "1,200" and "1200" are the same, and so are "7th" and "7". */
-function numberKey(text: string): string {
-  return fold(text)
-    .replace(/[,.' \u00a0\u202f](?=\d{3}(?!\d))/gu, '')
-    .replace(/[^\d.,:/-]/gu, '');
 }

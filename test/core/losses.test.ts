@@ -27,6 +27,17 @@ describe('the specifics of a text', () => {
     ['Das Treffen war am 7. Mai 2023.', 'name: Treffen', 'date: 7. Mai 2023'],
     ['Встреча 7 мая в Москве.', 'date: 7 мая', 'name: Москве'],
     ['电话是13800138000。', 'number: 13800138000'],
+    ['Loyer 1 234,56 €, puis 15\u202f000', 'number: 1 234,56', 'number: 15\u202f000'],
+    ['call +49 170 1234567 or (555) 123-4567', 'code: +49 170 1234567', 'code: 555) 123-4567'],
+    ['pay to DE89 3704 0044 0532 0130 00 today', 'code: DE89 3704 0044 0532 0130 00'],
+    ['会议在2026年11月23日，11月 23일', 'date: 2026年11月23日', 'date: 11月 23일'],
+    ['السعر ١٬٢٣٤٫٥٠ في ١٤', 'number: ١٬٢٣٤٫٥٠', 'number: ١٤'],
+    ['รหัสคือ๔๔๗๑ and 비밀번호는 4471이에요', 'number: ๔๔๗๑', 'number: 4471'],
+    ["saat 14'te, 4471'inci", "number: 14'te", "number: 4471'inci"],
+    ['½ cup and 1½ spoons', 'number: ½', 'number: 1½'],
+    ['on \\\\nas\\photos and отчёт.docx', 'path: \\\\nas\\photos', 'path: отчёт.docx'],
+    ['discord.gg/abc says ERR_CONN_REFUSED', 'link: discord.gg/abc', 'code: ERR_CONN_REFUSED'],
+    ['ECONNREFUSED at AA:BB:CC:DD:EE:FF', 'name: ECONNREFUSED', 'code: AA:BB:CC:DD:EE:FF'],
   ])('%s', (text, ...expected) => {
     expect(kinds(text)).toEqual(expected);
   });
@@ -73,6 +84,31 @@ describe('what a summary keeps', () => {
       ['code', '4417-B', [3, 4]],
       ['prohibition', 'Never open it before 7 May 2023', [4]],
     ]);
+  });
+
+  it.each([
+    ['Die Miete ist 1.234,56 €', 'the rent is 1,234.56'],
+    ["c'est 1 234,56 €", 'it is 1234.56'],
+    ['es kostet 1’234.50', '1234.50'],
+    ['السعر ١٢٣', 'price 123'],
+    ['₹12,34,567', '1234567'],
+    ['am 23.11.2026', 'on November 23, 2026'],
+    ['2026年11月23日', 'on 2026-11-23'],
+    ['call 06 12 34 56 78', 'call 0612345678'],
+    ['IBAN DE89 3704 0044 0532 0130 00', 'IBAN DE89370400440532013000'],
+    ['รหัสคือ ๔๔๗๑', 'the code is 4471'],
+  ])('recognises "%s" in "%s"', (text, said) => {
+    expect(accountFor(said, [{ seq: 1, text }]).lost.filter(({ kind }) => kind !== 'name')).toEqual([]);
+  });
+
+  it.each([
+    ['السعر ١٢٣', 'السعر ٤٥٦'],
+    ['कीमत १२३', 'कीमत ४५६'],
+    ['ages 20–25', 'in 2025'],
+    ['½ tsp', '¾ tsp'],
+    ['2026年11月23日', '2026年11月2日, 3'],
+  ])('misses "%s" in "%s"', (text, said) => {
+    expect(accountFor(said, [{ seq: 1, text }]).lost).toHaveLength(1);
   });
 
   it('is a share of the different specifics', () => {

@@ -158,7 +158,7 @@ function setUpTrials() {
     isBusy = true;
     while (isChanged) {
       isChanged = false;
-      await showTrial(form).catch(() => undefined);
+      await showTrial(form).catch(tellNoAnswer);
     }
     isBusy = false;
   };
@@ -183,18 +183,33 @@ function fromSlider({ dataset, value }) {
 
 async function showTrial(form) {
   const query = new URLSearchParams(new FormData(form));
-  const response = await fetch(`${form.action}?${query}`);
+  // Where no script draws the chart, the whole page has the server's drawing.
+  const isDrawnHere = document.querySelector('#outcome .drawn') !== null;
+  const response = await fetch(`${form.action}${isDrawnHere ? '/outcome' : ''}?${query}`);
   if (response.redirected) return location.reload();
-  if (!response.ok) return;
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const fresh = page.getElementById('outcome');
-  if (fresh === null) return;
-  document.getElementById('outcome').replaceChildren(...fresh.childNodes);
-  document.getElementById('outcome').dispatchEvent(new CustomEvent('redrawn', { bubbles: true }));
-  const notes = page.querySelectorAll('[data-trial] .present');
+  const fresh = document.createElement('template');
+  fresh.innerHTML = await response.text();
+  const outcome = fresh.content.getElementById('outcome');
+  if (outcome === null) return tellNoAnswer();
+  const notes = fresh.content.querySelectorAll('[data-trial] .present');
   for (const [index, note] of form.querySelectorAll('.present').entries())
     note.replaceChildren(...notes[index].childNodes);
+  const shown = document.getElementById('outcome');
+  shown.replaceChildren(...outcome.childNodes);
+  shown.dispatchEvent(new CustomEvent('redrawn', { bubbles: true }));
   history.replaceState(null, '', `${form.action}?${query}`);
+}
+
+/** What is shown stays, and is of other values. */
+function tellNoAnswer() {
+  const outcome = document.getElementById('outcome');
+  if (outcome.querySelector('[data-no-answer]') !== null) return;
+  const note = document.createElement('p');
+  note.className = 'trouble';
+  note.setAttribute('role', 'alert');
+  note.dataset.noAnswer = '';
+  note.textContent = 'No answer for these values. What is shown here belongs to the ones before.';
+  outcome.prepend(note);
 }
 
 /** Copies what a link leads to. */

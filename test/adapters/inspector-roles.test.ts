@@ -49,6 +49,7 @@ describe('every page by role', () => {
     ['HERE', EVERYBODY],
     ['HERE?at=1', EVERYBODY],
     ['HERE/what-if?compaction.background_threshold=0.5', EVERYBODY],
+    ['HERE/what-if/outcome?compaction.background_threshold=0.5', EVERYBODY],
     ['HERE/context', READERS],
     ['HERE/r/2', READERS],
     ['HERE/r/2/request.json', READERS],

@@ -1,308 +1,208 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { chromiumPath, openChromium } from '../../tools/chromium.ts';
-import { type InspectedStory, tellStory } from '../../tools/inspector-story.ts';
+import { useInspectorBrowser, WITHOUT_BROWSER } from '../support/inspector-browser.ts';
 import { SIZED, spread } from '../support/size.ts';
 
 /** Every page of the inspector in a real browser; `npm test` opens some of them. */
 
-const executable = chromiumPath();
 const axeSchema = z.object({
   violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
 });
 
-describe.skipIf(executable === null)(
-  `in a browser${executable === null ? ' (skipped: there is no Chromium)' : ''}`,
-  () => {
-    let story: InspectedStory;
-    let browser: Browser;
-    let signedIn: BrowserContext;
+describe.skipIf(WITHOUT_BROWSER !== '')(`in a browser${WITHOUT_BROWSER}`, () => {
+  const { story, open, openShared, visit } = useInspectorBrowser();
+  const paths = (count: number) => spread(Object.entries(story().paths), count);
 
-    beforeAll(async () => {
-      story = await tellStory({ messages: 40 });
-      browser = await openChromium(executable ?? '');
-      signedIn = await browser.newContext();
-      await inPage(signedIn, signIn);
-    }, 120_000);
-    afterAll(async () => {
-      await browser.close();
-      await story[Symbol.asyncDispose]();
-    });
+  it.each([
+    { colorScheme: 'light', rules: 'axe.run()', few: 5 },
+    // The dark scheme changes nothing but colors.
+    { colorScheme: 'dark', rules: "axe.run({ runOnly: ['color-contrast'] })", few: 3 },
+  ] as const)(
+    'every page is accessible in $colorScheme',
+    { ...SIZED, timeout: 120_000 },
+    async ({ colorScheme, rules, few }) => {
+      await open({ colorScheme }, async (page) => {
+        for (const [name, path] of paths(few)) {
+          expect((await visit(page, path))?.status(), name).toBe(200);
+          await page.evaluate(axe.source);
+          const { violations } = axeSchema.parse(await page.evaluate(rules));
+          const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html)}`);
+          expect(found, name).toEqual([]);
+        }
+      });
+    },
+  );
 
-    async function signIn(page: Page): Promise<void> {
-      await page.goto(story.url);
-      await page.waitForURL((url) => url.search === '');
-    }
-
-    /** A signed-in page of a browser with these options. */
-    async function open(
-      options: Parameters<Browser['newContext']>[0],
-      work: (page: Page) => Promise<void>,
-    ): Promise<void> {
-      const context = await browser.newContext(options);
-      try {
-        await inPage(context, async (page) => {
-          await signIn(page);
-          await work(page);
-        });
-      } finally {
-        await context.close();
+  it('every page fits a narrow screen', { ...SIZED, timeout: 120_000 }, async () => {
+    await open({ viewport: { width: 390, height: 800 } }, async (page) => {
+      for (const [name, path] of paths(6)) {
+        await visit(page, path);
+        const width = z.number().parse(await page.evaluate('document.documentElement.scrollWidth'));
+        expect({ name, fits: width <= 390 }).toEqual({ name, fits: true });
       }
-    }
+    });
+  });
 
-    /** A page of the browser that all tests share which leave nothing in it. */
-    const openShared = (work: (page: Page) => Promise<void>) => inPage(signedIn, work);
-
-    /** What the browser complains about fails the test. */
-    async function inPage(context: BrowserContext, work: (page: Page) => Promise<void>): Promise<void> {
-      const page = await context.newPage();
-      try {
-        const complaints: string[] = [];
-        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-        page.on('pageerror', (error) => complaints.push(String(error)));
-        await work(page);
-        expect(complaints).toEqual([]);
-      } finally {
-        await page.close();
+  it('every link leads to a page', { ...SIZED, timeout: 120_000 }, async () => {
+    await openShared(async (page) => {
+      const seen = new Set<string>();
+      for (const [, path] of paths(6)) {
+        await visit(page, path);
+        const links = await page
+          .locator('a[href^="/"]')
+          .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+        for (const link of links.slice(0, 60)) seen.add(link.split('#')[0] ?? '');
       }
-    }
-
-    const paths = (count: number) => spread(Object.entries(story.paths), count);
-    const visit = (page: Page, path: string) => page.goto(new URL(path, story.url).href);
-
-    it.each([
-      { colorScheme: 'light', rules: 'axe.run()', few: 5 },
-      // The dark scheme changes nothing but colors.
-      { colorScheme: 'dark', rules: "axe.run({ runOnly: ['color-contrast'] })", few: 3 },
-    ] as const)(
-      'every page is accessible in $colorScheme',
-      { ...SIZED, timeout: 120_000 },
-      async ({ colorScheme, rules, few }) => {
-        await open({ colorScheme }, async (page) => {
-          for (const [name, path] of paths(few)) {
-            expect((await visit(page, path))?.status(), name).toBe(200);
-            await page.evaluate(axe.source);
-            const { violations } = axeSchema.parse(await page.evaluate(rules));
-            const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html)}`);
-            expect(found, name).toEqual([]);
-          }
-        });
-      },
-    );
-
-    it('every page fits a narrow screen', { ...SIZED, timeout: 120_000 }, async () => {
-      await open({ viewport: { width: 390, height: 800 } }, async (page) => {
-        for (const [name, path] of paths(6)) {
-          await visit(page, path);
-          const width = z.number().parse(await page.evaluate('document.documentElement.scrollWidth'));
-          expect({ name, fits: width <= 390 }).toEqual({ name, fits: true });
-        }
-      });
+      expect(seen.size).toBeGreaterThan(20);
+      for (const link of seen) {
+        const response = await page.request.get(new URL(link, story().url).href);
+        expect({ link, status: response.status() }).toEqual({ link, status: 200 });
+      }
     });
+  });
 
-    it('every link leads to a page', { ...SIZED, timeout: 120_000 }, async () => {
-      await openShared(async (page) => {
-        const seen = new Set<string>();
-        for (const [, path] of paths(6)) {
-          await visit(page, path);
-          const links = await page
-            .locator('a[href^="/"]')
-            .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
-          for (const link of links.slice(0, 60)) seen.add(link.split('#')[0] ?? '');
-        }
-        expect(seen.size).toBeGreaterThan(20);
-        for (const link of seen) {
-          const response = await page.request.get(new URL(link, story.url).href);
-          expect({ link, status: response.status() }).toEqual({ link, status: 200 });
-        }
-      });
+  it('keys move, search and open rows', async () => {
+    await openShared(async (page) => {
+      await visit(page, '/');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/c\//u);
+      await page.keyboard.press('/');
+      await page.keyboard.type('door');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/find\?q=door/u);
+      await page.keyboard.press('?');
+      expect(await page.locator('#keys').isVisible()).toBe(true);
     });
+  });
 
-    it('keys move, search and open rows', async () => {
-      await openShared(async (page) => {
-        await visit(page, '/');
-        await page.keyboard.press('j');
-        await page.keyboard.press('Enter');
-        await page.waitForURL(/\/c\//u);
-        await page.keyboard.press('/');
-        await page.keyboard.type('door');
-        await page.keyboard.press('Enter');
-        await page.waitForURL(/\/find\?q=door/u);
-        await page.keyboard.press('?');
-        expect(await page.locator('#keys').isVisible()).toBe(true);
-      });
+  it('the theme can be switched and stays', async () => {
+    await open({ colorScheme: 'light' }, async (page) => {
+      await visit(page, '/');
+      await page.locator('[data-theme-toggle]').click();
+      await visit(page, '/costs');
+      expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     });
+  });
 
-    it('charts tell the figures of a bar', async () => {
-      await openShared(async (page) => {
-        const { conversation = '/', costs = '/', 'what-if': whatIf = '/' } = story.paths;
-        for (const path of [conversation, costs, whatIf]) {
-          await visit(page, path);
-          const chart = page.locator('figure.chart').first();
-          const figures = chart.locator('figcaption');
-          const about = await figures.textContent();
-          const box = await chart.locator('.hot').first().boundingBox();
-          await page.mouse.move((box?.x ?? 0) + 1, (box?.y ?? 0) + 5);
-          expect(await figures.textContent()).toMatch(/\d.*: .*(?:used|tokens)/u);
-          await page.mouse.move(0, 0);
-          expect(await figures.textContent()).toBe(about);
-          await chart.locator('svg').focus();
-          const newest = await figures.textContent();
-          await page.keyboard.press('Home');
-          expect(await chart.locator('.hot.lit').count()).toBe(1);
-          if (path !== costs) expect(await figures.textContent()).not.toBe(newest);
-        }
-        await visit(page, conversation);
-        await page.locator('figure.chart svg').first().focus();
-        await page.keyboard.press('Home');
-        await page.keyboard.press('Enter');
-        await page.waitForURL(/at=1$/u);
-      });
-    }, 60_000);
-
-    it('sliders redraw the forecast', async () => {
-      await openShared(async (page) => {
-        await visit(page, `${story.paths['conversation']}/what-if`);
-        expect(await page.locator('#outcome .tried').count()).toBe(0);
-        await page.locator('[data-for="f-compaction-background_threshold"]').focus();
-        for (let step = 0; step < 10; step += 1) await page.keyboard.press('ArrowLeft');
-        await page.locator('#outcome path.tried').waitFor();
-        await page.getByText(/background_threshold = 0\.7(?!\d)/u).waitFor();
-        expect(new URL(page.url()).searchParams.get('compaction.background_threshold')).toBe('0.7');
-      });
+  it('pointing at a sentence lights up its messages', async () => {
+    await openShared(async (page) => {
+      await visit(page, story().paths['summary'] ?? story().paths['layer'] ?? '/');
+      await page.locator('[data-sources]:not([data-sources=""])').first().hover();
+      expect(await page.locator('.sources li.lit').count()).toBeGreaterThan(0);
     });
+  });
 
-    it('the theme can be switched and stays', async () => {
-      await open({ colorScheme: 'light' }, async (page) => {
-        await visit(page, '/');
-        await page.locator('[data-theme-toggle]').click();
-        await visit(page, '/costs');
-        expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-      });
+  it('filters and the slider keep place and focus', async () => {
+    await openShared(async (page) => {
+      await visit(page, story().paths['conversation'] ?? '/');
+      const filter = page.locator('input[value="gaps"]');
+      await filter.scrollIntoViewIfNeeded();
+      const before = z.number().parse(await page.evaluate('scrollY'));
+      expect(before).toBeGreaterThan(100);
+      await filter.uncheck();
+      await page.waitForURL(/filtered=1/u);
+      await page.waitForFunction('document.activeElement?.value === "gaps"');
+      expect(await page.evaluate('scrollY')).toBe(before);
+      await page.getByLabel('Look at message').focus();
+      for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowLeft');
+      await page.waitForURL(/at=/u);
+      await page.waitForFunction('document.activeElement?.id === "at"');
+      const [from = 0, now = 0] = z.array(z.number()).parse(await page.evaluate('[Number(at.max), Number(at.value)]'));
+      expect(from - now).toBe(3);
     });
+  });
 
-    it('pointing at a sentence lights up its messages', async () => {
-      await openShared(async (page) => {
-        await visit(page, story.paths['summary'] ?? story.paths['layer'] ?? '/');
-        await page.locator('[data-sources]:not([data-sources=""])').first().hover();
-        expect(await page.locator('.sources li.lit').count()).toBeGreaterThan(0);
-      });
+  it('times grow older while a page is open', async () => {
+    await open({}, async (page) => {
+      await page.clock.install();
+      await visit(page, '/');
+      const time = page.locator('table time').first();
+      const before = await time.textContent();
+      await page.clock.runFor('03:00:00');
+      expect(await time.textContent()).not.toBe(before);
     });
+  });
 
-    it('filters and the slider keep place and focus', async () => {
-      await openShared(async (page) => {
-        await visit(page, story.paths['conversation'] ?? '/');
-        const filter = page.locator('input[value="gaps"]');
-        await filter.scrollIntoViewIfNeeded();
-        const before = z.number().parse(await page.evaluate('scrollY'));
-        expect(before).toBeGreaterThan(100);
-        await filter.uncheck();
-        await page.waitForURL(/filtered=1/u);
-        await page.waitForFunction('document.activeElement?.value === "gaps"');
-        expect(await page.evaluate('scrollY')).toBe(before);
-        await page.getByLabel('Look at message').focus();
-        for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowLeft');
-        await page.waitForURL(/at=/u);
-        await page.waitForFunction('document.activeElement?.id === "at"');
-        const [from = 0, now = 0] = z
-          .array(z.number())
-          .parse(await page.evaluate('[Number(at.max), Number(at.value)]'));
-        expect(from - now).toBe(3);
-      });
+  it('a rewritten summary appears without loading again', async () => {
+    await openShared(async (page) => {
+      await visit(page, story().paths['rewrite'] ?? '/');
+      await page.getByLabel('What should it emphasise?').fill('the numbers');
+      await page.getByRole('button', { name: 'Rewrite the summary' }).click();
+      await page.getByText('Another text replaced this one').waitFor();
+      await page.getByRole('link', { name: 'Read it' }).click();
+      expect(await page.locator('#rewriting button').count()).toBe(1);
     });
+  }, 60_000);
 
-    it('times grow older while a page is open', async () => {
-      await open({}, async (page) => {
-        await page.clock.install();
-        await visit(page, '/');
-        const time = page.locator('table time').first();
-        const before = await time.textContent();
-        await page.clock.runFor('03:00:00');
-        expect(await time.textContent()).not.toBe(before);
-      });
+  it('a reply runs again beside the old one', async () => {
+    await openShared(async (page) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await visit(page, story().paths['reply'] ?? '/');
+      await page.getByRole('button', { name: 'Copy' }).nth(1).click();
+      await page.getByText('Copied').waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toContain('max_completion_tokens');
+      await page.getByLabel('System prompt').fill('You are a lamp.');
+      await page.getByRole('button', { name: 'Run it again' }).click();
+      await page.getByText('edited prompt').waitFor();
+      await page.evaluate(axe.source);
+      const { violations } = axeSchema.parse(await page.evaluate('axe.run()'));
+      expect(violations).toEqual([]);
     });
+  }, 60_000);
 
-    it('a rewritten summary appears without loading again', async () => {
-      await openShared(async (page) => {
-        await visit(page, story.paths['rewrite'] ?? '/');
-        await page.getByLabel('What should it emphasise?').fill('the numbers');
-        await page.getByRole('button', { name: 'Rewrite the summary' }).click();
-        await page.getByText('Another text replaced this one').waitFor();
-        await page.getByRole('link', { name: 'Read it' }).click();
-        expect(await page.locator('#rewriting button').count()).toBe(1);
-      });
-    }, 60_000);
-
-    it('a reply runs again beside the old one', async () => {
-      await openShared(async (page) => {
-        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-        await visit(page, story.paths['reply'] ?? '/');
-        await page.getByRole('button', { name: 'Copy' }).nth(1).click();
-        await page.getByText('Copied').waitFor();
-        expect(await page.evaluate('navigator.clipboard.readText()')).toContain('max_completion_tokens');
-        await page.getByLabel('System prompt').fill('You are a lamp.');
-        await page.getByRole('button', { name: 'Run it again' }).click();
-        await page.getByText('edited prompt').waitFor();
-        await page.evaluate(axe.source);
-        const { violations } = axeSchema.parse(await page.evaluate('axe.run()'));
-        expect(violations).toEqual([]);
-      });
-    }, 60_000);
-
-    it('gauge and figures follow the bot', async () => {
-      await openShared(async (page) => {
-        for (const path of ['/', story.paths['conversation'] ?? '/']) {
-          const stream = page.waitForResponse((response) => response.url().includes('/live/'));
-          await visit(page, path);
-          await stream;
-          await story.say();
-          await page.getByText('There is something new').waitFor();
-          expect(await page.locator('[data-live]').innerText()).toMatch(/Owed replies|of the window/u);
-        }
-      });
-    }, 60_000);
-
-    it('a hidden page holds no connection', async () => {
-      await openShared(async (page) => {
-        // The stream of the first page ends here and is not counted.
-        await page.goto('about:blank');
-        const asked: string[] = [];
-        page.on('request', (request) => request.url().includes('/live/') && asked.push(request.url()));
-        const show = (isHidden: boolean) =>
-          page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
-            document.dispatchEvent(new Event('visibilitychange'));`);
-        const stream = page.waitForRequest((request) => request.url().includes('/live/'));
-        await visit(page, '/');
-        const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/live/'));
+  it('gauge and figures follow the bot', async () => {
+    await openShared(async (page) => {
+      for (const path of ['/', story().paths['conversation'] ?? '/']) {
+        const stream = page.waitForResponse((response) => response.url().includes('/live/'));
+        await visit(page, path);
         await stream;
-        await show(true);
-        await ended;
-        expect(asked).toHaveLength(1);
-        await Promise.all([page.waitForRequest((request) => request.url().includes('/live/')), show(false)]);
-        expect(await page.getByText('There is something new').count()).toBe(0);
-      });
-    }, 60_000);
-
-    it('everything works without scripts', async () => {
-      await open({ javaScriptEnabled: false }, async (page) => {
-        await visit(page, `${story.paths['conversation']}`);
-        await page.locator('form.filters input[value="messages"]').uncheck();
-        await page.getByRole('button', { name: 'Apply' }).click();
-        expect(await page.locator('.timeline .message').count()).toBe(0);
-        await visit(page, `${story.paths['conversation']}`);
-        await page.getByLabel('Look at message').press('Home');
-        await page.getByRole('button', { name: 'Go' }).click();
-        expect(new URL(page.url()).searchParams.get('at')).toBe('1');
-        await visit(page, `${story.paths['conversation']}/what-if`);
-        await page.getByLabel('Window', { exact: true }).fill('2000');
-        await page.getByRole('button', { name: 'Try it' }).click();
-        expect(await page.locator('pre').textContent()).toContain('context_window = 2000');
-        await visit(page, story.paths['memory'] ?? '/');
-        await page.getByRole('button', { name: 'Pin' }).click();
-        expect(await page.getByRole('button', { name: 'Unpin' }).isVisible()).toBe(true);
-      });
+        await story().say();
+        await page.getByText('There is something new').waitFor();
+        expect(await page.locator('[data-live]').innerText()).toMatch(/Owed replies|of the window/u);
+      }
     });
-  },
-);
+  }, 60_000);
+
+  it('a hidden page holds no connection', async () => {
+    await openShared(async (page) => {
+      // The stream of the first page ends here and is not counted.
+      await page.goto('about:blank');
+      const asked: string[] = [];
+      page.on('request', (request) => request.url().includes('/live/') && asked.push(request.url()));
+      const show = (isHidden: boolean) =>
+        page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+            document.dispatchEvent(new Event('visibilitychange'));`);
+      const stream = page.waitForRequest((request) => request.url().includes('/live/'));
+      await visit(page, '/');
+      const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/live/'));
+      await stream;
+      await show(true);
+      await ended;
+      expect(asked).toHaveLength(1);
+      await Promise.all([page.waitForRequest((request) => request.url().includes('/live/')), show(false)]);
+      expect(await page.getByText('There is something new').count()).toBe(0);
+    });
+  }, 60_000);
+
+  it('everything works without scripts', async () => {
+    await open({ javaScriptEnabled: false }, async (page) => {
+      await visit(page, `${story().paths['conversation']}`);
+      await page.locator('form.filters input[value="messages"]').uncheck();
+      await page.getByRole('button', { name: 'Apply' }).click();
+      expect(await page.locator('.timeline .message').count()).toBe(0);
+      await visit(page, `${story().paths['conversation']}`);
+      await page.getByLabel('Look at message').press('Home');
+      await page.getByRole('button', { name: 'Go' }).click();
+      expect(new URL(page.url()).searchParams.get('at')).toBe('1');
+      await visit(page, `${story().paths['conversation']}/what-if`);
+      await page.getByLabel('Window', { exact: true }).fill('2000');
+      await page.getByRole('button', { name: 'Try it' }).click();
+      expect(await page.locator('pre').textContent()).toContain('context_window = 2000');
+      await visit(page, story().paths['memory'] ?? '/');
+      await page.getByRole('button', { name: 'Pin' }).click();
+      expect(await page.getByRole('button', { name: 'Unpin' }).isVisible()).toBe(true);
+    });
+  });
+});

@@ -114,6 +114,30 @@ describe('a program', () => {
     expect((await folder.node(['check.ts'])).stderr).toContain('did you mean token?');
   }, 120_000);
 
+  it('serves the files of the inspector and of uPlot', async () => {
+    using folder = packed.openProject();
+    folder.write(
+      'inspect.ts',
+      `import { openApp } from 'stratabot/program';
+const app = await openApp();
+const server = await app.inspect();
+const cookie = (await fetch(server.url)).headers.get('set-cookie') ?? '';
+const page = await (await fetch(new URL('/costs', server.url), { headers: { cookie: cookie.split(';')[0] ?? '' } })).text();
+for (const [, path = ''] of page.matchAll(/"([^"]*assets[^"]+)"/g)) {
+  console.log((await fetch(new URL(path, server.url))).status, path);
+}
+await server.close();
+await app.close();
+`,
+    );
+    const { stdout, stderr, code } = await folder.node(['inspect.ts']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const files = stdout.trim().split('\n');
+    for (const name of ['style.css', 'script.js', 'uplot-', 'charts.js'])
+      expect(stdout).toContain(`200 /assets/${name}`);
+    expect(files.filter((line) => !line.startsWith('200 '))).toEqual([]);
+  }, 120_000);
+
   it('imports every entry in plain JavaScript without any SDK', async () => {
     const names = Object.keys(packed.manifest.exports).filter(
       (name) => !/json$|bullmq$|postgres$|contracts$/.test(name),

@@ -1,4 +1,4 @@
-import { BODY_FORMS, providerBody } from '../../../src/adapter-kit.ts';
+import { BODY_FORMS, providerBody, type WhatIfView } from '../../../src/adapter-kit.ts';
 import { contextBody } from './context-page.ts';
 import { conversationBody } from './conversation-page.ts';
 import type { PageApp, PageContext } from './environment.ts';
@@ -18,7 +18,7 @@ export function addConversationPages(app: PageApp): void {
     const { conversations } = c.get('inspection');
     const view = await conversations.one({ viewer: visit.viewer, key, atSeq: numberOf(c.req.query('at')) });
     const body = conversationBody(view, { hidden: hiddenIn(c) });
-    return c.html(page({ title: key, visit, section: 'conversations', body }));
+    return c.html(page({ title: key, visit, section: 'conversations', body, hasCharts: true }));
   });
   app.get('/c/:key/s/:id', async (c) => {
     const { key, id } = c.req.param();
@@ -61,9 +61,17 @@ export function addConversationPages(app: PageApp): void {
   app.get('/c/:key/what-if', async (c) => {
     const key = c.req.param('key');
     const visit = c.get('visit');
-    const view = await c.get('inspection').conversations.whatIf({ viewer: visit.viewer, key, values: c.req.query() });
-    return c.html(page({ title: `What if, ${key}`, visit, section: 'conversations', body: whatIfBody(view) }));
+    const body = whatIfBody(await whatIfIn(c, key), { isDrawn: true });
+    return c.html(page({ title: `What if, ${key}`, visit, section: 'conversations', body, hasCharts: true }));
   });
+  app.get('/c/:key/what-if/outcome', async (c) =>
+    c.html(whatIfBody(await whatIfIn(c, c.req.param('key')), { isDrawn: false })),
+  );
+}
+
+function whatIfIn(c: PageContext, key: string): Promise<WhatIfView> {
+  const { viewer } = c.get('visit');
+  return c.get('inspection').conversations.whatIf({ viewer, key, values: c.req.query() });
 }
 
 function replyIn(c: PageContext, { key, seq }: { readonly key: string; readonly seq: string }) {

@@ -7,11 +7,11 @@ import {
   formatNumber,
   formatPercent,
 } from '../../../src/adapter-kit.ts';
-import { caption } from './axes.ts';
-import { round } from './gauge.ts';
 import { conversationPath, html, type Markup, nothing, withParameters } from './html.ts';
 import { emptyState } from './layout.ts';
 import { cardMarkup } from './overview-page.ts';
+import type { Plot } from './plot.ts';
+import { plotFigure } from './plot-svg.ts';
 
 const RANGES = [
   { days: 1, name: 'today' },
@@ -48,35 +48,44 @@ export function costsBody(view: CostsView, days: number | null): Markup {
 
 const WIDTH = 1200;
 const HEIGHT = 140;
-const LEFT = 84;
-const MAX_DAY = 40;
+/** Bars of fewer days are not wider. */
+const MIN_SLOTS = 28;
 
 function dayChart({ days }: CostsView): Markup {
   const usesMoney = days.some(({ costUsd }) => costUsd > 0);
-  const amountOf = (day: CostsView['days'][number]): number =>
-    usesMoney ? day.costUsd : day.inputTokens + day.outputTokens;
-  const textOf = (amount: number) => (usesMoney ? formatDollars(amount) : formatNumber(Math.round(amount)));
-  const highest = Math.max(1e-9, ...days.map(amountOf));
-  const y = (amount: number) => round(8 + (1 - amount / highest) * (HEIGHT - 16));
-  const step = Math.min(MAX_DAY, (WIDTH - LEFT) / Math.max(1, days.length));
-  const width = round(Math.max(1, step - 2));
-  const bars = days.map((day, index) => {
-    const top = Math.min(y(amountOf(day)), y(0) - 1);
-    const x = round(LEFT + index * step);
-    const text = `${day.key}: ${formatCost(day)}, ${counted(day.calls, 'call', 'calls')}, ${formatNumber(day.inputTokens)} tokens in, ${formatNumber(day.outputTokens)} out`;
-    return html`<rect class="l-accent" x="${x}" y="${top}" width="${width}" height="${round(y(0) - top)}"/><rect class="hot" x="${x}" y="0" width="${round(step)}" height="${HEIGHT}"><title>${text}</title></rect>`;
-  });
-  const lines = [0, highest / 2, highest].map(
-    (amount) =>
-      html`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y(amount)}" y2="${y(amount)}"/><text x="${LEFT - 6}" y="${y(amount) + 4}" class="end">${textOf(amount)}</text>`,
-  );
-  const [first, last] = [days[0]?.key ?? '', days.at(-1)?.key ?? ''];
-  const unit = usesMoney ? 'Cost' : 'Tokens';
-  const end =
-    days.length < 5
-      ? ''
-      : html`<text x="${round(LEFT + days.length * step)}" y="${HEIGHT + 14}" class="end">${last}</text>`;
-  return html`<section class="panel"><h2>By day</h2><figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT + 20}" role="img" aria-label="${unit} of each of ${days.length} days, ${first} to ${last}. The highest: ${textOf(highest)}.">${lines}${bars}<text x="${LEFT}" y="${HEIGHT + 14}">${first}</text>${end}</svg>${caption(`${unit} of each day.`)}</figure></section>`;
+  const amounts = days.map((day) => (usesMoney ? day.costUsd : day.inputTokens + day.outputTokens));
+  const most = Math.max(1e-9, ...amounts);
+  const names = days.map(({ key }) => key ?? '');
+  const name = usesMoney ? 'Cost' : 'Tokens';
+  const textOf = usesMoney ? formatDollars : formatNumber;
+  const plot: Plot = {
+    label: `${name} of each of ${days.length} days, ${names[0]} to ${names.at(-1)}. The highest: ${textOf(most)}.`,
+    caption: `${name} of each day.`,
+    ...{
+      unit: usesMoney ? 'dollars' : 'tokens',
+      style: 'bars',
+      axis: 'points',
+      width: WIDTH,
+      height: HEIGHT,
+      most,
+      opens: false,
+    },
+    ...{ thresholds: null, chosen: null, rows: [] },
+    range: [0, Math.max(MIN_SLOTS, days.length)],
+    edges: [...days.map((_, index) => index), days.length],
+    points: names,
+    texts: days.map(
+      (day) =>
+        `${day.key}: ${formatCost(day)}, ${counted(day.calls, 'call', 'calls')}, ${formatNumber(day.inputTokens)} tokens in, ${formatNumber(day.outputTokens)} out`,
+    ),
+    series: [{ key: 'accent', name, kind: 'stacked', values: amounts.map(shortened) }],
+  };
+  return html`<section class="panel"><h2>By day</h2>${plotFigure(plot, { isDrawn: true })}</section>`;
+}
+
+/** Without digits that nobody sees. */
+function shortened(amount: number): number {
+  return Number(amount.toPrecision(5));
 }
 
 const NAMES = {

@@ -1,4 +1,5 @@
 import type { Visit } from './access.ts';
+import { CHART_FILES } from './assets.ts';
 import { html, type Markup, nothing } from './html.ts';
 
 export interface Page {
@@ -9,6 +10,7 @@ export interface Page {
   readonly body: Markup;
   /** Text of the search field. */
   readonly find?: string;
+  readonly hasCharts?: boolean;
 }
 
 const SECTIONS = {
@@ -20,7 +22,7 @@ const SECTIONS = {
 } as const;
 export type Section = keyof typeof SECTIONS;
 
-export function page({ title, visit, section, body, find = '' }: Page): Markup {
+export function page({ title, visit, section, body, find = '', hasCharts = false }: Page): Markup {
   const links = Object.entries(SECTIONS).map(([name, { path, label }]) =>
     name === section ? html`<a href="${path}" aria-current="page">${label}</a>` : html`<a href="${path}">${label}</a>`,
   );
@@ -31,8 +33,11 @@ export function page({ title, visit, section, body, find = '' }: Page): Markup {
     <button type="button" class="quiet" data-theme-toggle hidden aria-label="Switch between light and dark">◐</button>
     <form method="post" action="/logout"><button class="quiet" title="${visit.viewer.name}, ${visit.viewer.role}">Sign out</button></form>
   </header>`;
-  return shell(title, html`${header}<main id="main">${body}</main>${HELP}`);
+  return shell(title, html`${header}<main id="main">${body}</main>${HELP}`, hasCharts ? CHARTS : nothing);
 }
+
+/** They draw when the page is there. */
+const CHARTS = html`<link rel="stylesheet" href="/assets/${CHART_FILES.style}"><script defer src="/assets/${CHART_FILES.library}"></script><script type="module" src="/assets/charts.js"></script>${CHART_FILES.modules.map((name) => html`<link rel="modulepreload" href="/assets/${name}">`)}`;
 
 const HELP = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
 <dl class="keys"><dt><kbd>/</kbd></dt><dd>search</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>?</kbd></dt><dd>this list</dd></dl>
@@ -42,9 +47,9 @@ const HELP = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-ti
 export function shell(title: string, body: Markup, head: Markup = nothing): Markup {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>${title} · Strata</title>${head}
+<meta name="color-scheme" content="light dark"><title>${title} · Strata</title>
 <link rel="stylesheet" href="/assets/style.css"><link rel="icon" href="data:,">
-<script src="/assets/script.js"></script></head><body><a class="skip" href="#main">Skip to the content</a>${body}</body></html>`;
+<script src="/assets/script.js"></script>${head}</head><body><a class="skip" href="#main">Skip to the content</a>${body}</body></html>`;
 }
 
 export function troublePage(

@@ -31,7 +31,7 @@ export function addPages(app: PageApp): void {
     const wanted = numberOf(c.req.query('days') ?? '30');
     const days = wanted === null || wanted === 0 ? null : wanted;
     const body = costsBody(await c.get('inspection').costs({ viewer: visit.viewer, days }), days);
-    return c.html(page({ title: 'Costs', visit, section: 'costs', body }));
+    return c.html(page({ title: 'Costs', visit, section: 'costs', body, hasCharts: true }));
   });
   app.get('/settings', async (c) => {
     const visit = c.get('visit');

@@ -65,15 +65,15 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** A stored conversation under other settings, beside the present ones. */
-export function whatIfBody(view: WhatIfView): Markup {
+/** A stored conversation under other settings, beside the present ones. Scripts draw the chart themselves. */
+export function whatIfBody(view: WhatIfView, { isDrawn }: { readonly isDrawn: boolean }): Markup {
   const path = conversationPath(view.key);
   const head = html`<p class="crumbs"><a href="${path}">${view.key}</a> ›</p><h1>What if</h1>`;
   if (view.messages === 0)
     return html`${head}${emptyState('There is nothing to play yet', html`The forecast plays the messages since the last reset. There are none.`)}`;
   const limit = view.isPartial ? ', the newest ones, because there are too many to play all' : '';
   return html`${head}<p class="dim">${counted(view.messages, 'stored message', 'stored messages')} of agent ${view.agentId}, played under other settings without a model call${limit}. Nothing changes. The same as <code>strata what-if --conversation ${view.key}</code>.</p>
-    <div class="trial-page">${controls(view)}<div id="outcome">${outcome(view)}</div></div>`;
+    <div class="trial-page">${controls(view)}<div id="outcome">${outcome(view, isDrawn)}</div></div>`;
 }
 
 function controls(view: WhatIfView): Markup {
@@ -118,11 +118,11 @@ const SLIDERS = {
 } as const;
 const MIN_VALUES: Readonly<Partial<Record<Field['scale'], number>>> = { share: 0.01 };
 
-function outcome(view: WhatIfView): Markup {
+function outcome(view: WhatIfView, isDrawn: boolean): Markup {
   const { problem, tried } = view;
   return html`${problem === null ? '' : html`<p class="trouble" role="alert">${problem}</p>`}
     <p class="verdict" role="status">${verdict(view)}</p>
-    <section class="panel" aria-labelledby="over-time"><h2 id="over-time">View over time</h2>${whatIfChart(view)}</section>
+    <section class="panel" aria-labelledby="over-time"><h2 id="over-time">View over time</h2>${whatIfChart(view, { isDrawn })}</section>
     ${totals(view)}${tried === null ? nothing : configLines(view)}`;
 }
 

@@ -9,15 +9,19 @@ const output = join(root, 'dist');
 
 rmSync(output, { recursive: true, force: true });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck'], {
-  cwd: root,
-  stdio: 'inherit',
-});
-if (status !== 0) process.exit(status ?? 1);
+compile('--emitDeclarationOnly');
+// Editors show the comments of declarations, and source maps contain the sources.
+compile('--declaration', 'false', '--removeComments');
 const declarations = globSync('**/*.d.ts', { cwd: output }).map((file) => join(output, file));
 for (const file of declarations) nameOutputs(file);
 const reachable = declarationsFrom(exportedTypes());
 for (const file of declarations) if (!reachable.has(file)) rmSync(file);
+
+function compile(...options: readonly string[]): void {
+  const args = [compiler, '-p', 'tsconfig.build.json', '--noCheck', ...options];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
 
 /** The compiler keeps `.ts` in the imports of declarations; `.js` is what every resolver finds. */
 function nameOutputs(file: string): void {

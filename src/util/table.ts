@@ -7,9 +7,12 @@ export function formatTable(columns: readonly string[], cells: readonly (readonl
   return rows.map((row) => formatRow(row, widths)).join('\n');
 }
 
+/** A longer name does not push the values of the others away, nor fill each of their lines with blanks. */
+const MAX_NAME_WIDTH = 60;
+
 /** Names and values in two columns. */
 export function formatFields(fields: readonly { readonly name: string; readonly value: string }[]): string {
-  const width = Math.max(0, ...fields.map(({ name }) => displayWidth(name)));
+  const width = Math.min(MAX_NAME_WIDTH, Math.max(0, ...fields.map(({ name }) => displayWidth(name))));
   return fields.map(({ name, value }) => `${pad(name, width)}  ${indent(value, width + 2)}`.trimEnd()).join('\n');
 }
 

@@ -17,8 +17,8 @@ export interface Label {
 
 /** A picture of rectangles and short texts. What lies outside is left out. */
 export interface Canvas {
-  fill(area: Area, colour: string): void;
-  write(label: Label, colour: string): void;
+  fill(area: Area, color: string): void;
+  write(label: Label, color: string): void;
   pixels(): Pixels;
 }
 
@@ -27,23 +27,23 @@ export function createCanvas(
   { palette, paper }: { readonly palette: readonly string[]; readonly paper: string },
 ): Canvas {
   const points = new Uint8Array(width * height).fill(palette.indexOf(paper));
-  const fill = (area: Area, colour: string): void => {
+  const fill = (area: Area, color: string): void => {
     const left = Math.max(0, Math.round(area.x));
     const right = Math.min(width, Math.round(area.x + area.width));
     const bottom = Math.min(height, Math.round(area.y + area.height));
-    const index = palette.indexOf(colour);
+    const index = palette.indexOf(color);
     for (let y = Math.max(0, Math.round(area.y)); y < bottom; y += 1)
       if (left < right) points.fill(index, y * width + left, y * width + right);
   };
   return {
     fill,
-    write({ x, y, text, scale }, colour) {
+    write({ x, y, text, scale }, color) {
       for (const [place, character] of [...text].entries()) {
         const left = x + place * ADVANCE * scale;
         for (const [column, bits] of columnsOf(character).entries())
           for (let row = 0; row < ROWS; row += 1)
             if ((bits >> row) % 2 === 1)
-              fill({ x: left + column * scale, y: y + row * scale, width: scale, height: scale }, colour);
+              fill({ x: left + column * scale, y: y + row * scale, width: scale, height: scale }, color);
       }
     },
     pixels: () => ({ width, height, points, palette }),

@@ -19,14 +19,14 @@ const DIM = '#5c6370';
 const FREE = '#e8eaef';
 const ALERT = '#c23b34';
 /** The colours of the regions, as in the inspector. */
-const COLOURS = {
+const COLORS = {
   fixed: '#64708a',
   stack: '#7a4fc9',
   tail: '#0c7f83',
   recalled: '#b36a00',
   reserve: '#b9c0cc',
 } as const;
-const PALETTE = [PAPER, INK, DIM, FREE, ALERT, ...Object.values(COLOURS)];
+const PALETTE = [PAPER, INK, DIM, FREE, ALERT, ...Object.values(COLORS)];
 
 const WIDTH = 720;
 const HEIGHT = 420;
@@ -57,7 +57,7 @@ export function contextPicture(figures: ContextFigures): ReplyPicture {
   return { name: 'context.png', mediaType: 'image/png', base64, description: describeFigures(figures) };
 }
 
-type Region = keyof typeof COLOURS;
+type Region = keyof typeof COLORS;
 
 function regionsOf({ fixed, stack, tail, volatile, reserve }: Measurement): readonly (readonly [Region, number])[] {
   return [
@@ -78,7 +78,7 @@ function drawGauge(canvas: Canvas, { measurement, thresholds }: ContextFigures):
   let x = MARGIN;
   for (const [region, tokens] of regionsOf(measurement)) {
     const width = (tokens / Math.max(1, measurement.window)) * INNER;
-    canvas.fill({ x, width, ...GAUGE }, COLOURS[region]);
+    canvas.fill({ x, width, ...GAUGE }, COLORS[region]);
     x += width;
   }
   for (const share of sharesOf(thresholds)) {
@@ -94,13 +94,13 @@ function sharesOf({ background, aggressive, emergency }: Thresholds): readonly n
 function drawLegend(canvas: Canvas, measurement: Measurement): void {
   const free = Math.max(0, measurement.window - measurement.used);
   const entries = [
-    ...regionsOf(measurement).map(([region, tokens]) => [COLOURS[region], NAMES[region], tokens] as const),
+    ...regionsOf(measurement).map(([region, tokens]) => [COLORS[region], NAMES[region], tokens] as const),
     [FREE, 'free', free] as const,
   ];
-  for (const [index, [colour, name, tokens]] of entries.entries()) {
+  for (const [index, [color, name, tokens]] of entries.entries()) {
     const x = MARGIN + (index % PER_ROW) * (INNER / PER_ROW);
     const y = 124 + Math.floor(index / PER_ROW) * 26;
-    canvas.fill({ x, y, width: 14, height: 14 }, colour);
+    canvas.fill({ x, y, width: 14, height: 14 }, color);
     canvas.write({ x: x + 22, y, text: `${name} ${shortNumber(tokens)}`, scale: 2 }, DIM);
   }
 }
@@ -120,7 +120,7 @@ function drawHistory(canvas: Canvas, { measurement, thresholds, moments }: Conte
     for (const region of ['fixed', 'stack', 'tail', 'reserve'] as const) {
       const height = (moment[region] / Math.max(1, measurement.window)) * CHART.height;
       const x = MARGIN + index * step;
-      canvas.fill({ x, y: y - height, width: step > 4 ? step - 1 : step, height }, COLOURS[region]);
+      canvas.fill({ x, y: y - height, width: step > 4 ? step - 1 : step, height }, COLORS[region]);
       y -= height;
     }
   }

@@ -24,11 +24,11 @@ export function encodePng({ width, height, points, palette }: Pixels): Buffer {
   const rows = Buffer.alloc((width + 1) * height);
   for (let row = 0; row < height; row += 1)
     rows.set(points.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);
-  const colours = Buffer.from(palette.map((colour) => colour.slice(1)).join(''), 'hex');
+  const colors = Buffer.from(palette.map((color) => color.slice(1)).join(''), 'hex');
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
-    chunk('PLTE', colours),
+    chunk('PLTE', colors),
     chunk('IDAT', deflateSync(rows)),
     chunk('IEND', Buffer.alloc(0)),
   ]);

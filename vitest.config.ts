@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -20,22 +21,31 @@ const WAITING = [
   'test/attacks/{bytes-processes,files,slack-http}.test.ts',
 ];
 
-// First the tests that never wait. Each worker loads and optimises the program for itself: more than one per core cost
-// processor time. What Node compiles for them serves those of the next project and all processes they start.
+/** Of these, the files that wait longest and work least. */
+const WAITING_LONGEST = ['discord-answers', 'slack-answers', 'slack-connection', 'slack-post'].map(
+  (name) => `test/adapters/${name}.test.ts`,
+);
+const waiting = globSync(WAITING, { cwd: import.meta.dirname })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !WAITING_LONGEST.includes(path));
+
+// First the tests that never wait, and beside them the files that do little else. Each worker loads and optimises the
+// program for itself: more than one per core that works cost processor time. What Node compiles for them serves those of
+// the next project and all processes they start.
 const PROJECTS = [
   {
     extends: true as const,
     test: {
       name: 'working',
       include: ['test/**/*.test.ts'],
-      exclude: [...configDefaults.exclude, ...WAITING],
-      maxWorkers: Math.max(2, availableParallelism()),
+      exclude: [...configDefaults.exclude, ...waiting],
+      maxWorkers: Math.max(2, availableParallelism()) + WAITING_LONGEST.length,
       sequence: { groupOrder: 0 },
     },
   },
   {
     extends: true as const,
-    test: { name: 'waiting', include: WAITING, maxWorkers: 8, sequence: { groupOrder: 1 } },
+    test: { name: 'waiting', include: waiting, maxWorkers: 8, sequence: { groupOrder: 1 } },
   },
 ];
 

@@ -55,6 +55,45 @@ export function queueContract(name: string, options: QueueContractOptions): void
       expect(seen).toEqual([7]);
     });
 
+    it('comes to others while one conversation is kicked repeatedly', async () => {
+      const seen: number[] = [];
+      const maxLooks = 2000;
+      queue.process(
+        async (id) => {
+          seen.push(id);
+          // More of it is always due.
+          if (id === 1 && seen.length < maxLooks && !seen.includes(2)) queue.kick(1);
+          await pause(2);
+        },
+        { concurrency: 1, signal: stop.signal },
+      );
+      queue.kick(1);
+      await until(() => seen.length >= 3);
+      for (let kicks = 0; kicks < 300; kicks += 1) queue.kick(1);
+      queue.kick(2);
+      await until(() => seen.includes(2));
+      expect(seen.length).toBeLessThan(maxLooks);
+    });
+
+    it('comes to others within one round of hundreds', async () => {
+      const looks = new Map<number, number>();
+      const last = 1000;
+      queue.process(
+        async (id) => {
+          looks.set(id, (looks.get(id) ?? 0) + 1);
+          if (!looks.has(last)) queue.kick(id);
+        },
+        { concurrency: 4, signal: stop.signal },
+      );
+      for (let id = 1; id <= 100; id += 1) queue.kick(id);
+      await until(() => looks.size > 0);
+      looks.clear();
+      queue.kick(last);
+      await until(() => looks.has(last));
+      // Those that were waiting before it, and for a kick on its way to the server, once more.
+      expect(Math.max(...looks.values())).toBeLessThanOrEqual(3);
+    });
+
     // Shows: W4
     it('runs one look at a time, one more after kicks', async () => {
       const gate = createGate();

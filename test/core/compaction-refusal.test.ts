@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError, textOf } from '../../src/adapter-kit.ts';
+import { SIZED, spread } from '../support/size.ts';
 import {
   createWorld,
   expectCovered,
@@ -168,9 +169,12 @@ const breakingAfter =
   (request, options) =>
     options.count > calls ? fail() : refusing(refusals.refuses)(request, options);
 
+/** After so many a summariser breaks. */
+const CALLS = Array.from({ length: 12 }, (_, index) => index + 1);
+
 describe('a summariser that stops working in the middle of a run', () => {
-  it.each(Object.entries(breakdowns))('and %s makes nothing be left out', async (_, fail) => {
-    for (let calls = 1; calls <= 12; calls += 1) {
+  it.each(Object.entries(breakdowns))('and %s makes nothing be left out', SIZED, async (_, fail) => {
+    for (const calls of spread(CALLS, 4)) {
       const model = scriptedModel(breakingAfter(calls, fail), { window: 32_000 });
       await using world = await createWorld({ model, window: 3000 });
       await talk(world);

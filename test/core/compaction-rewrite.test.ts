@@ -63,6 +63,33 @@ describe('a summary that somebody wants in other words', () => {
     expect(await rewriteOf(state, id)).toBeNull();
   });
 
+  it('stays as it is if the model refuses it again', async () => {
+    await using world = await createWorld();
+    const old = await summarised(world);
+    world.model.script = () => ({ finish: 'refused' });
+    for (let index = 1; index <= 12; index += 1) {
+      await world.exchange(`More ${index}: ${filler(50, index)}`, `Answer ${index}: ${filler(50, index + 5)}`);
+    }
+    for (let run = 0; run < 2; run += 1) {
+      const { nextAttemptAt } = await world.conversation();
+      await world.clock.advance(Math.max(0, (nextAttemptAt ?? 0) - world.clock.now()));
+      await world.run();
+    }
+    const { failures, nextAttemptAt } = await world.conversation();
+    expect(failures).toBe(2);
+    await ask(world, old);
+    // It takes only the harmless text.
+    world.model.script = (request, options) =>
+      transcriptIn(request).includes('The boat to the island') ? faithful(request, options) : { finish: 'refused' };
+    await world.clock.advance(Math.max(0, (nextAttemptAt ?? 0) - world.clock.now()));
+    await world.run();
+    // What the model refuses may be passed over where it has to be summarised, but not where somebody only wishes it.
+    const runs = world.of('maintenance.ended').map(({ run }) => run);
+    const own = runs.filter(({ work, trigger }) => work === 'rewrite' && trigger === 'manual');
+    expect(own).toMatchObject([{ outcome: 'failed' }]);
+    expect((await requestIn(world))?.failure).toEqual(expect.any(String));
+  });
+
   it('is replaced at its range, with the wish as data', async () => {
     await using world = await createWorld();
     const old = await summarised(world);

@@ -131,6 +131,12 @@ export async function superLinear(expressions: readonly Expression[], cacheFile:
   });
 }
 
+/** How many of them the checkout does not list yet: a fresh machine analyses each for a sixth of a second. */
+export function unlisted(expressions: readonly Expression[]): number {
+  const listed = new Set(safeIn(KNOWN));
+  return expressions.filter(({ source, flags }) => !listed.has(`/${source}/${flags}`)).length;
+}
+
 function safeIn(file: string): readonly string[] {
   if (!existsSync(file)) return [];
   // An older checkout may have written the cache in another format.

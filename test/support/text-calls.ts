@@ -26,6 +26,10 @@ const view = (newest: string) => ({
   ...{ asker: 'Ada', name: 'Ada', newest, calls: [], clock: '2026-11-20 10:00' },
   statements: [{ text: newest, source: 'message', author: 'Ada', when: '', place: 1 }],
 });
+const answerOf = (text: string) => ({
+  ...{ title: text, tone: 'info', ephemeral: true, page: null, file: null, actions: [] },
+  ...{ text, fields: [{ name: text, value: text }], rows: { columns: ['WHAT'], cells: [[text]] } },
+});
 const entry = (text: string): Entry => ({
   ...{ seq: 1, externalId: 'm1', role: 'user', turn: null, replyTo: null, mentions: [], tokens: 10, at: 0 },
   ...{
@@ -85,6 +89,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/config/key-check.ts#checkUsualKeys',
     (run, text) => run({ A_API_KEY: text }, { report: { addAt: () => undefined }, providers: ['a'] }),
   ],
+  ['src/bot/cut-text.ts#cutParts', (run, text) => run([{ kind: 'text', text }])],
   ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#saysMark', (run, text) => run(createState(), text, text)],
@@ -102,6 +107,14 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run({ id: '1', username: text, global_name: text }, { nick: text }, null),
   ],
   [`${DISCORD}/attachment.ts#toAttachment`, (run, text) => run({ id: '1', filename: text, size: 1, url: text }, text)],
+  [
+    `${SLACK}/outbound/without-file.ts#withoutFile`,
+    (run, text) => run({ nonce: '1', body: { kind: 'file', name: 'reply.md', text }, replyTo: null }),
+  ],
+  [
+    `${SLACK}/commands/render.ts#toMessage`,
+    (run, text) => run(answerOf(text), { seal: () => 'sealed', specs: builtInSpecs, prefix: '/strata ' }),
+  ],
   [`${SLACK}/commands/form.ts#previewForm`, (run, text) => run({}, { title: text, submit: text, blocks: [] })],
   [`${DISCORD}/outbound/blocks.ts#ownMarker`, (run, text) => run([], { text, at: text.length })],
   [`${DISCORD}/outbound/post.ts#fileOf`, (run, text) => run({ name: 'reply.md', text })],
@@ -133,6 +146,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${OFFLINE}/words.ts#pick`, (run, text) => run(['one', 'two'], text)],
   ['adapters/stores/sqlite/few-memories.ts#weighTexts', (run, text) => run([{ id: 'm', text }], ['word'])],
   ['adapters/stores/sql/struck.ts#replaceIn', (run, text) => run([{ kind: 'text', text }], 'word', 'mark')],
+  [
+    'src/commands/parse.ts#formatCommand',
+    (run, text) => run({ path: ['memory', 'remember'], options: { text } }, builtInSpecs),
+  ],
   ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
   ['src/commands/parse.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
   ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
@@ -204,8 +221,13 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (sign): readonly [string, Call] => [`src/search/line-features.ts#${sign}`, (run, text) => run(readSaid(text, 10))],
   ),
   ['src/search/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
+  ['src/search/inflection.ts#isPartOf', (run, text) => run(text, `over${text}`, true)],
   ['src/search/words.ts#readTokens', (run, text) => run(text, { isWanted: () => true, token: () => undefined })],
   ['src/memory/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
+  [
+    'src/search/specific-keys.ts#specificKey',
+    (run, text) => [run('number', text), run('date', text), run('code', text)],
+  ],
   ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
   [
     'adapters/inspector/web/find-page.ts#findBody',
@@ -358,6 +380,9 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/commands/command.ts#typed',
   'src/commands/reply.ts#failureReply',
   'src/plugins/failure-place.ts#describeFailure',
+  'src/plugins/failure-place.ts#placeIn',
+  'src/cli/doctor-finding.ts#ok',
+  'adapters/inspector/web/plot.ts#nameOf',
   'src/config/problems.ts#knownPaths',
   'src/prompts/template.ts#templateOfKept',
   'src/prompts/template-variables.ts#variablePaths',

@@ -12,7 +12,7 @@ export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empt
 /** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
   | {
-      /** Every read finds it from now on. The platform is told when the disk has it. */
+      /** The message can be read, but may not be on the disk yet. The platform gets its acknowledgement when it is. */
       readonly kind: 'message.accepted';
       readonly seq: number;
       readonly wantsReply: boolean;

@@ -30,7 +30,7 @@ const dataIn = (text: string) => /<script type="application\/json" data-plot>([^
 describe('the files of charts', () => {
   it('are named only by pages with charts', async () => {
     const page = await inspected.page(path);
-    for (const name of [CHART_FILES.style, CHART_FILES.library, 'charts.js', ...CHART_FILES.modules]) {
+    for (const name of [CHART_FILES.style, CHART_FILES.script, 'charts.js', ...CHART_FILES.modules]) {
       expect(page).toContain(`/assets/${name}"`);
       expect((await fetch(assetUrl(name))).status).toBe(200);
     }
@@ -40,9 +40,9 @@ describe('the files of charts', () => {
   });
 
   it('of uPlot are kept for long, named by version', async () => {
-    const library = await fetch(assetUrl(CHART_FILES.library));
-    expect(library.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect((await library.text()).length).toBeGreaterThan(40_000);
+    const script = await fetch(assetUrl(CHART_FILES.script));
+    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect((await script.text()).length).toBeGreaterThan(40_000);
     expect((await fetch(assetUrl('uplot-0.0.1.js'))).status).toBe(404);
   });
 
@@ -56,12 +56,12 @@ describe('the files of charts', () => {
   it('travel compressed', async () => {
     const bytes = await new Promise<Buffer>((resolve, reject) => {
       const headers = { 'accept-encoding': 'gzip' };
-      request(assetUrl(CHART_FILES.library), { headers }, (response) => resolve(buffer(response)))
+      request(assetUrl(CHART_FILES.script), { headers }, (response) => resolve(buffer(response)))
         .on('error', reject)
         .end();
     });
     expect(bytes.length).toBeLessThan(25_000);
-    expect(gunzipSync(bytes).toString()).toBe(await (await fetch(assetUrl(CHART_FILES.library))).text());
+    expect(gunzipSync(bytes).toString()).toBe(await (await fetch(assetUrl(CHART_FILES.script))).text());
   });
 });
 

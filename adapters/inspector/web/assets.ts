@@ -20,7 +20,7 @@ const { version } = z.object({ version: z.string() }).parse(require('uplot/packa
 /** Of pages with charts: the library that draws them, as its package brings it, and what `charts.js` imports. */
 export const CHART_FILES = {
   style: `uplot-${version}.css`,
-  library: `uplot-${version}.js`,
+  script: `uplot-${version}.js`,
   modules: ['chart-drawing.js', 'chart-overlay.js', 'chart-zoom.js'],
 } as const;
 
@@ -35,7 +35,7 @@ const ASSETS: Readonly<Record<string, Asset>> = {
   },
   ...scripts('script.js', 'charts.js', ...CHART_FILES.modules),
   [CHART_FILES.style]: { ...STYLE, files: [require.resolve('uplot/dist/uPlot.min.css')], isFixed: true },
-  [CHART_FILES.library]: { ...SCRIPT, files: [require.resolve('uplot/dist/uPlot.iife.min.js')], isFixed: true },
+  [CHART_FILES.script]: { ...SCRIPT, files: [require.resolve('uplot/dist/uPlot.iife.min.js')], isFixed: true },
 };
 
 function scripts(...names: readonly string[]): Readonly<Record<string, Asset>> {

@@ -37,7 +37,7 @@ export function page({ title, visit, section, body, find = '', hasCharts = false
 }
 
 /** They draw when the page is there. */
-const CHARTS = html`<link rel="stylesheet" href="/assets/${CHART_FILES.style}"><script defer src="/assets/${CHART_FILES.library}"></script><script type="module" src="/assets/charts.js"></script>${CHART_FILES.modules.map((name) => html`<link rel="modulepreload" href="/assets/${name}">`)}`;
+const CHARTS = html`<link rel="stylesheet" href="/assets/${CHART_FILES.style}"><script defer src="/assets/${CHART_FILES.script}"></script><script type="module" src="/assets/charts.js"></script>${CHART_FILES.modules.map((name) => html`<link rel="modulepreload" href="/assets/${name}">`)}`;
 
 const HELP = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
 <dl class="keys"><dt><kbd>/</kbd></dt><dd>search</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>?</kbd></dt><dd>this list</dd></dl>

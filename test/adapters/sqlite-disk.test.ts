@@ -144,6 +144,13 @@ describe('a write', () => {
     expect(disk.flushes()).toBe(2);
   });
 
+  it('shares one answer with those that are committed with it', async () => {
+    const disk = createDisk(() => 5);
+    await using notes = openNotes(disk.toDisk);
+    await Promise.all(['first', 'second', 'third'].map((text) => notes.group.write(notes.insert(text))));
+    expect(disk.flushes()).toBe(1);
+  });
+
   it('stays in the log after a disk has failed', async () => {
     await using notes = openNotes(() => Promise.reject(new Error('i/o error')));
     const before = readFileSync(join(directory, 'own.db'));

@@ -1,27 +1,19 @@
 /**
- * Lets concurrent callers share a run of the same work. A call during a run waits for one more run, because the current
- * one may already have passed what it asks for.
+ * Lets concurrent callers share a run of the same work. Calls of the same moment share the run that they start; a call
+ * during a run waits for the next one, because the current one may already have passed what it asks for.
  */
 export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let running: Promise<Result> | null = null;
-  let following: Promise<Result> | null = null;
+  let next: Promise<Result> | null = null;
+  /** Never rejects. */
+  let last: Promise<unknown> = Promise.resolve();
   const start = () => {
-    running = work().finally(() => {
-      running = null;
-    });
-    return running;
+    next = null;
+    const run = work();
+    last = run.catch(() => undefined);
+    return run;
   };
-  const follow = (present: Promise<Result>) =>
-    present
-      .catch(() => undefined)
-      .then(() => {
-        following = null;
-        return start();
-      });
   return () => {
-    // `following` may have yet to start, right after a run.
-    if (running === null) return following ?? start();
-    following ??= follow(running);
-    return following;
+    next ??= last.then(start);
+    return next;
   };
 }

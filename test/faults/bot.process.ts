@@ -104,7 +104,10 @@ async function hear(sink: ChannelSink, taken: Map<string, () => void>, text: str
   }
 }
 
-/** Every write of the store is a step in which the process can die: right before it, or right after it is durable. */
+/**
+ * Every write of the store is a step in which the process can die: right before it, or right after it has resolved. A
+ * message may not be on the disk by then.
+ */
 function deadly({ store, ...rest }: Storage): Storage {
   const step = <Arguments extends readonly unknown[], Result>(
     name: string,

@@ -157,7 +157,7 @@ function openLog(database: Database.Database, toDisk: ToDisk) {
 function unconfirmed(path: string, error: unknown): StrataError {
   const reason = `the disk did not confirm a write (${describe(error)})`;
   const remedy = 'Check the disk, then start Strata again';
-  return new StrataError('STORE_UNUSABLE', { path, reason, remedy }, { cause: error });
+  return new StrataError('STORE_UNUSABLE', { path, reason, remedy, isUncertain: true }, { cause: error });
 }
 
 /** Between two looks at the place of the file. */

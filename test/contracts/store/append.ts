@@ -22,6 +22,13 @@ export function appendContract(lab: Lab): void {
       });
     });
 
+    it('becomes durable, also as a redelivery', async () => {
+      const message = { externalId: 'x1' };
+      const results = [await kit.append({ message }), await kit.append({ message })];
+      expect(results.map(({ kind }) => kind)).toEqual(['stored', 'duplicate']);
+      for (const { durable } of results) await expect(durable).resolves.toBeUndefined();
+    });
+
     it('keeps everything about a message', async () => {
       const parts = [
         { kind: 'text', text: 'look 東京 🙂' },

@@ -34,8 +34,14 @@ export async function removeMessages(
   externalIds: readonly string[],
 ): Promise<{ readonly seqs: readonly number[]; readonly elsewhere: readonly Conversation[] }> {
   const { store, clock } = services;
-  const entries = await readable(services, conversation, externalIds);
-  if (entries.length === 0) return { seqs: [], elsewhere: [] };
+  const known = await entriesOf(services, conversation, externalIds);
+  const entries = known.filter(({ redactedAt }) => redactedAt === null);
+  if (entries.length === 0) {
+    // The first deletion may still be on its way to the disk. A write waits for it.
+    if (known.length > 0)
+      await store.transcript.redact(conversation.id, { externalIds, derived: [], now: clock.now() });
+    return { seqs: [], elsewhere: [] };
+  }
   const statements = await statementsOf(services, { conversation, entries });
   const seqs: number[] = [];
   const touched = new Set<number>();
@@ -88,7 +94,7 @@ async function removeKeptQuote(
   });
 }
 
-async function readable(
+async function entriesOf(
   { store }: Pick<Services, 'store'>,
   { id }: Conversation,
   externalIds: readonly string[],
@@ -96,7 +102,7 @@ async function readable(
   const found: Entry[] = [];
   for (const externalId of externalIds) {
     const entry = await store.transcript.byExternalId(id, externalId);
-    if (entry !== null && entry.redactedAt === null) found.push(entry);
+    if (entry !== null) found.push(entry);
   }
   return found;
 }

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/adapter-kit.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
@@ -93,6 +94,27 @@ describe('a message on its way to the disk', () => {
     const said = [first, again, slow.say('Hi.', { id: 'same' })];
     for (const end of await Promise.allSettled(said)) expect(end).toMatchObject({ status: 'rejected' });
     expect(slow.events).not.toContainEqual(expect.objectContaining({ kind: 'message.duplicate' }));
+  });
+});
+
+describe('a deletion on its way to the disk', () => {
+  it('is not acknowledged as a redelivery before', async () => {
+    const disk = Promise.withResolvers<void>();
+    disk.promise.catch(() => undefined);
+    await using slow = await createBotWorld({
+      models: [],
+      agent: { mode: 'observe' },
+      storage: (storage) => ({ ...storage, store: { ...storage.store, transcript: erasing(storage, disk.promise) } }),
+    });
+    await slow.say('My secret.', { id: 'm1' });
+    const isGone = async () => (await slow.entries())[0]?.redactedAt !== null;
+    const deletion = () => slow.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
+    const deletions = [deletion()];
+    await vi.waitUntil(isGone);
+    deletions.push(deletion());
+    await sleep(20);
+    disk.reject(new Error('The disk failed.'));
+    for (const end of await Promise.allSettled(deletions)) expect(end).toMatchObject({ status: 'rejected' });
   });
 });
 
@@ -255,6 +277,18 @@ function onDisk({ store }: Storage, disk: Promise<void>): Storage['store']['tran
   return {
     ...store.transcript,
     append: async (message) => ({ ...(await store.transcript.append(message)), durable: disk }),
+  };
+}
+
+/** A transcript whose deletions resolve when the disk has them. */
+function erasing({ store }: Storage, disk: Promise<void>): Storage['store']['transcript'] {
+  return {
+    ...store.transcript,
+    async redact(...given) {
+      const seqs = await store.transcript.redact(...given);
+      await disk;
+      return seqs;
+    },
   };
 }
 

@@ -19,6 +19,7 @@ const LEVELS: { readonly [Kind in StrataEvent['kind']]?: Level } = {
   'queue.trouble': 'warn',
   'config.rejected': 'warn',
   'loop.stalled': 'warn',
+  'store.stalled': 'warn',
   'error.internal': 'error',
   'maintenance.ended': 'info',
   'stack.condensed': 'info',

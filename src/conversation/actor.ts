@@ -4,6 +4,7 @@ import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, Appended, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { type Limit, limitWork } from '../util/limit.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
+import type { DiskWatch } from './disk-watch.ts';
 import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
@@ -38,6 +39,7 @@ export interface Actor {
 export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
+  readonly disk: DiskWatch;
   /** Aborted once the bot is stopping: no new turn starts. */
   readonly closing: AbortSignal;
 }
@@ -135,7 +137,7 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.closing.aborted ? null : REPLY_LEASE_MS;
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
-  if (result.kind === 'duplicate') return await onDisk(result);
+  if (result.kind === 'duplicate') return await onDisk(options, self, result);
   onStored(result);
   const entry = toEntry(append.message, result.seq);
   const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
@@ -145,11 +147,11 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   if (append.wantsReply) turns.put(() => work(options, self, result.claim));
   else watchStored(options, self, entry).catch(onError);
   // The turn does not wait for the disk; its own commit does.
-  return await onDisk(result);
+  return await onDisk(options, self, result);
 }
 
-async function onDisk(result: AppendResult): Promise<Appended> {
-  await result.durable;
+async function onDisk({ disk }: ActorOptions, { key }: Self, result: AppendResult): Promise<Appended> {
+  await disk.over(result.durable, key);
   return result;
 }
 

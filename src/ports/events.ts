@@ -184,6 +184,8 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly after: EventKind | null;
       readonly before: EventKind | null;
     }
+  /** The store has not confirmed a message for so long. It is not acknowledged meanwhile, and no reply is posted. */
+  | { readonly kind: 'store.stalled'; readonly durationMs: number }
   /** Something failed that no other event covers. */
   | { readonly kind: 'error.internal'; readonly message: string }
 );

@@ -9,7 +9,7 @@ const keyOf = (channel: number) => makeKey({ platform: 'terminal', workspace: 'l
 function open() {
   const append = () => new Promise<never>(() => {});
   const services = { store: { transcript: { append } }, clock: { now: () => 0 }, events: { emit: () => undefined } };
-  return createActors({ services, open: () => true } as unknown as ActorOptions);
+  return createActors({ services, closing: new AbortController().signal } as unknown as ActorOptions);
 }
 
 describe('the active conversations', () => {

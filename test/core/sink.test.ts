@@ -76,6 +76,21 @@ describe('a message on its way to the disk', () => {
     expect(kinds.slice(0, 2)).toEqual(['message.accepted', 'turn.started']);
   });
 
+  it('is reported while the disk does not answer, ever more seldom', async () => {
+    const disk = Promise.withResolvers<void>();
+    await using slow = await openSlow(disk.promise);
+    const stalls = () => slow.events.flatMap((event) => (event.kind === 'store.stalled' ? [event.durationMs] : []));
+    const said = [slow.say('Hi.'), slow.say('Hello.')];
+    await until(() => slow.chat.requests.length > 0);
+    for (let seconds = 0; seconds < 60; seconds += 1) await slow.clock.advance(1_000);
+    expect(stalls()).toEqual([5_000, 10_000, 20_000, 40_000]);
+    disk.resolve();
+    await Promise.all(said);
+    await slow.say('And now?');
+    await slow.clock.advance(120_000);
+    expect(stalls()).toHaveLength(4);
+  });
+
   it('is never acknowledged if the disk fails, even repeated', async () => {
     const disk = Promise.withResolvers<void>();
     await using slow = await openSlow(disk.promise);

@@ -67,13 +67,9 @@ function count(counts: Counts, event: StrataEvent): void {
       counts.turns.inc({ outcome: event.kind.slice('turn.'.length), reason: '' });
       break;
     case 'reply.posted':
-      counts.posts.inc({ outcome: 'posted' });
-      break;
     case 'reply.delayed':
-      counts.posts.inc({ outcome: 'delayed' });
-      break;
     case 'reply.failed':
-      counts.posts.inc({ outcome: 'failed' });
+      counts.posts.inc({ outcome: event.kind.slice('reply.'.length) });
       break;
     case 'tool.called':
       counts.tools.inc({ tool: event.tool ?? '(not offered)', outcome: event.isError ? 'error' : 'done' });
@@ -85,6 +81,7 @@ function count(counts: Counts, event: StrataEvent): void {
     case 'config.rejected':
     case 'breaker.opened':
     case 'loop.stalled':
+    case 'store.stalled':
       counts.troubles.inc({ kind: event.kind });
       break;
     case 'model.called':

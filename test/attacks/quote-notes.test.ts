@@ -72,12 +72,12 @@ describe('a reply that quotes what it answers', () => {
     const model = scriptedModel(() => ({ text: 'swordfish is easy to guess' }), { id: 'test:chat' });
     await using world = await createBotWorld({ models: [model] });
     const note = replyNote('Ada', 'my password is swordfish [really]');
-    await world.say(`${note}\nis that safe?`, { id: 'm2', replyTo: 'm1' });
-    await world.say('[in reply to nobody: well]', { id: 'm3', replyTo: 'm7', asks: false });
+    await world.say('[in reply to nobody: well]', { id: 'm2', replyTo: 'm7', asks: false });
+    await world.say(`${note}\nis that safe?`, { id: 'm3', replyTo: 'm1' });
     await world.settled();
     await world.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
     const texts = (await world.entries()).map(({ parts }) => textOf(parts));
-    expect(texts).toEqual(['[in reply to (removed)]\nis that safe?', '[in reply to nobody: well]', '']);
+    expect(texts).toEqual(['[in reply to nobody: well]', '[in reply to (removed)]\nis that safe?', '']);
   });
 });
 

@@ -125,7 +125,7 @@ describe('a conversation in which some messages are refused', () => {
         await using run = await begin();
         for (const deed of list) await run.act(deed);
       }),
-      { numRuns: sized({ small: 6, full: 60 }) },
+      { numRuns: sized({ small: 6, full: 40 }) },
     );
   });
 });

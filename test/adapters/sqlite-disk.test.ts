@@ -98,7 +98,7 @@ describe('a write', () => {
       }
       await Promise.all(ends);
     });
-    await fc.assert(property, { numRuns: sized({ small: 20, full: 400 }) });
+    await fc.assert(property, { numRuns: sized({ small: 20, full: 200 }) });
   });
 
   it('takes what was written without waiting to the disk, too', async () => {

@@ -142,7 +142,7 @@ describe('the late index', () => {
         await room.close();
         checkIndex(own);
       }),
-      { numRuns: sized({ small: 20, full: 250 }) },
+      { numRuns: sized({ small: 20, full: 150 }) },
     );
   });
 

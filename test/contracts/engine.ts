@@ -168,7 +168,7 @@ export function engineContract(name: string, create: (options: EngineOptions) =>
       await fc.assert(
         fc.asyncProperty(stories, fc.integer({ min: 700, max: 3000 }), fc.constantFrom(0, 400, 4000), run),
         {
-          numRuns: sized({ small: 10, full: 60 }),
+          numRuns: sized({ small: 10, full: 40 }),
         },
       );
     });

@@ -239,7 +239,7 @@ describe('whatever happens while jobs come and go', () => {
         expect(conversation).toMatchObject({ failures: 0, maintainAt: null, maintenanceUntil: null });
         expect(conversation.extractedUpto).toBe(conversation.nextSeq - 1);
       }),
-      { numRuns: sized({ small: 12, full: 40 }), interruptAfterTimeLimit: sizedLimitMs(60_000) },
+      { numRuns: sized({ small: 12, full: 25 }), interruptAfterTimeLimit: sizedLimitMs(60_000) },
     );
   });
 });

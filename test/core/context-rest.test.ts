@@ -239,7 +239,7 @@ describe('a conversation at rest', () => {
       }),
       {
         examples: huge,
-        numRuns: huge.length + sized({ small: 4, full: 100 }),
+        numRuns: huge.length + sized({ small: 4, full: 60 }),
         // Also limits how long a failure is shrunk.
         interruptAfterTimeLimit: sized({ small: 20_000, full: 40_000 }),
       },

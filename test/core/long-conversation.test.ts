@@ -6,7 +6,7 @@ import { createBotWorld } from '../support/bot-world.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';
 
-const TURNS = sized({ small: 60, full: 1000 });
+const TURNS = sized({ small: 60, full: 500 });
 const picture = { kind: 'attachment', name: 'photo.png', mediaType: 'image/png', sizeBytes: 90_000 } as const;
 
 const lookUp = defineTool({

@@ -72,7 +72,7 @@ it('reads back every note of a chain', SIZED, () => {
         expect(read.note).toEqual(one);
       }
     }),
-    { numRuns: sized({ small: 200, full: 10_000 }) },
+    { numRuns: sized({ small: 200, full: 4_000 }) },
   );
 });
 

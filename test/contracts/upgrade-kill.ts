@@ -11,8 +11,8 @@ interface KilledStore extends StoreUnderUpgrade {
   start(): ChildProcess;
 }
 
-const MESSAGES = sized({ small: 200, full: 1_000 });
-const KILLS = sized({ small: 1, full: 3 });
+const MESSAGES = sized({ small: 200, full: 600 });
+const KILLS = sized({ small: 1, full: 2 });
 /** The upgrade from the version before: only the index is made again. */
 const BACK_BY_ONE = ["delete from kysely_migration where name like '%spellings%'"];
 

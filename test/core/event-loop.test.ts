@@ -4,9 +4,11 @@ import { expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
+import { SIZED, sized } from '../support/size.ts';
 import { scriptedModel } from './compaction.world.ts';
 
-const ENTRIES = 5000;
+/** Of 4 kB each: 20 MB at full size. */
+const ENTRIES = sized({ small: 1500, full: 5000 });
 const ENTRY_BYTES = 4000;
 const AT_ONCE = 250;
 const ELSEWHERE = makeKey({ platform: 'test', workspace: 'here', channel: 'elsewhere' });
@@ -44,7 +46,7 @@ async function appendHistory({ bot, key, clock }: BotWorld): Promise<void> {
 }
 
 // Shows: B21
-it('opens a 20 MB history without blocking the process', { timeout: 360_000 }, async () => {
+it('opens a huge history without blocking the process', { ...SIZED, timeout: 360_000 }, async () => {
   const model = scriptedModel(() => ({ text: 'Here I am.' }), { id: 'test:chat' });
   await using world = await createBotWorld({ models: [model], agent: { context_window: 32_000 } });
   await appendHistory(world);

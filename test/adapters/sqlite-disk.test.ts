@@ -203,7 +203,8 @@ describe('a write', () => {
     await using notes = openNotes(async () => {
       if (isBroken) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
     });
-    const failed = /the disk did not confirm a write \(.*i\/o error\)\. What was written last may be lost\. Check the disk/s;
+    const failed =
+      /the disk did not confirm a write \(.*i\/o error\)\. What was written last may be lost\. Check the disk/s;
     const [first, second] = await Promise.allSettled([
       notes.group.write(notes.insert('first')),
       notes.group.writeAhead(notes.insert('second')).then(({ durable }) => durable),

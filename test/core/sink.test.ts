@@ -76,7 +76,7 @@ describe('a message on its way to the disk', () => {
     expect(kinds.slice(0, 2)).toEqual(['message.accepted', 'turn.started']);
   });
 
-  it('is reported while the disk does not answer, ever more seldom', async () => {
+  it('is reported while it waits, ever more seldom', async () => {
     const disk = Promise.withResolvers<void>();
     await using slow = await openSlow(disk.promise);
     const stalls = () => slow.events.flatMap((event) => (event.kind === 'store.stalled' ? [event.durationMs] : []));

@@ -46,6 +46,31 @@ test('events that wait for the same query keep their order', async () => {
   expect(order).toEqual(['one', 'two']);
 });
 
+test('events that wait for the same search keep their order', async () => {
+  const searches = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const waiting = [...searches];
+  const { conversations } = recordSink();
+  const slow: typeof conversations = {
+    ...conversations,
+    async *within() {
+      await waiting.shift()?.promise;
+      yield* [];
+    },
+  };
+  const ids = createChannelIds({
+    ...{ state: createState(), clock: createSystemClock(), log: recordLog(), teamId: TEAM },
+    ...{ sink: { conversations: slow }, web: { knows: async () => true } },
+  });
+  const order: string[] = [];
+  const both = ['one', 'two'].map((event) => ids.first(GENERAL).then(() => order.push(event)));
+  for (const { resolve } of searches.reverse()) {
+    await delay(5);
+    resolve();
+  }
+  await Promise.all(both);
+  expect(order).toEqual(['one', 'two']);
+});
+
 describe('a channel with another id', () => {
   test('continues its conversation, and posts under the new id', async () => {
     const bot = await start();
@@ -278,6 +303,29 @@ describe('a private channel that got another id while the bot was away', () => {
     const bot = await start({ ...kept, table: { catch_up: { messages: 0 } } });
     await post(bot, conversation);
     expect(slack.posted(OPEN)).toHaveLength(1);
+  });
+
+  test('has its events acknowledged before Slack tells', async () => {
+    const { kept, conversation } = await leave();
+    slack.renumber(PRIVATE, OPEN, { emits: false });
+    const bot = await start({ ...kept, table: { catch_up: { messages: 0 } } });
+    const gate = Promise.withResolvers<void>();
+    slack.delays.set('conversations.info', gate.promise);
+    const id = slack.emit({ ...slack.store(OPEN, ADA, 'live'), channel_type: 'channel' });
+    await until('it is acknowledged', () => slack.acks.includes(id), 2_500).finally(gate.resolve);
+    expect((await arrived(bot, 'live')).conversation).toBe(conversation);
+  });
+
+  test('stays itself if Slack refuses to tell', async () => {
+    const { kept, conversation } = await leave();
+    slack.channels.set(OPEN, { name: 'other' });
+    const bot = await start({ ...kept, table: { catch_up: { messages: 0 } } });
+    slack.fail('conversations.info', ...Array.from({ length: 20 }, () => ({ error: 'missing_scope' })));
+    slack.say(OPEN, ADA, 'elsewhere');
+    expect((await arrived(bot, 'elsewhere')).conversation).toBe(`slack:${TEAM}:${OPEN}`);
+    slack.fail('chat.postMessage', { error: 'channel_not_found' });
+    await expect(post(bot, conversation)).rejects.toThrow('the channel does not exist');
+    expect(slack.posted(OPEN)).toEqual([]);
   });
 
   test('stays itself while Slack knows both ids', async () => {

@@ -55,6 +55,10 @@ export function createChannelIds({ state, clock, log, teamId, ...asking }: Chann
     return await rows.read(id);
   };
   const movedChannels = createMovedChannels({ ...asking, teamId, idsOf: async (id) => (await rowOf(id)).ids });
+  const search = createShared(async (id) => {
+    const from = await movedChannels.from(id);
+    if (from !== null) await changed({ from, to: id, at: clock.now() / 1000 });
+  });
   const learn = async (change: IdChange): Promise<Row> =>
     rows.remember(withChange(await rows.read(change.from), await rows.read(change.to), change));
   const changed = async (change: IdChange): Promise<void> => {
@@ -69,10 +73,8 @@ export function createChannelIds({ state, clock, log, teamId, ...asking }: Chann
   };
   return {
     async first(id) {
-      const known = await rowOf(id);
-      const from = known.ids.length > 1 ? null : await movedChannels.from(id);
-      if (from !== null) await changed({ from, to: id, at: clock.now() / 1000 });
-      const { ids } = from === null ? known : await rowOf(id);
+      if ((await rowOf(id)).ids.length === 1) await search(id);
+      const { ids } = await rowOf(id);
       return ids.find((one) => isAlike(one, id)) ?? id;
     },
     async current(id) {
@@ -101,9 +103,7 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
     known.set(id, { row, readAt: clock.now() });
     return row;
   };
-  /** Shared, because events that wait for the same query stay in their order. */
-  const queries = new Map<string, Promise<Row>>();
-  const query = async (id: string): Promise<Row> => {
+  const query = createShared(async (id): Promise<Row> => {
     const found = known.get(id);
     const stored = rowSchema.safeParse(await state.get(NAMESPACE, keyOf(id))).data;
     // A change that was learned during the query is newer.
@@ -111,14 +111,12 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
     return newest === undefined || newest === found
       ? keep(id, stored ?? { ids: [id], current: id, since: 0 })
       : newest.row;
-  };
+  });
   return {
     async read(id: string): Promise<Row> {
       const found = known.get(id);
       if (found !== undefined && clock.now() - found.readAt < FRESH_MS) return found.row;
-      const running = queries.get(id) ?? query(id).finally(() => queries.delete(id));
-      queries.set(id, running);
-      return await running;
+      return await query(id);
     },
     remember(row: Row): Row {
       for (const id of row.ids) keep(id, row);
@@ -127,6 +125,16 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
     async store(row: Row): Promise<void> {
       for (const id of row.ids) await state.set(NAMESPACE, keyOf(id), row);
     },
+  };
+}
+
+/** Work that runs once for all who wait for it: events that wait for the same answer stay in their order. */
+function createShared<Result>(work: (id: string) => Promise<Result>): (id: string) => Promise<Result> {
+  const running = new Map<string, Promise<Result>>();
+  return (id) => {
+    const shared = running.get(id) ?? work(id).finally(() => running.delete(id));
+    running.set(id, shared);
+    return shared;
   };
 }
 

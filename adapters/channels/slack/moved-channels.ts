@@ -37,14 +37,14 @@ export function createMovedChannels({ web, sink, teamId, idsOf }: MovedChannelsO
     async from(id) {
       const earlier = twinOf(id);
       if (earlier === null || unmoved.has(id)) return null;
-      if ((await hasStored(earlier)) && !(await web.knows(earlier))) return earlier;
+      if ((await hasStored(earlier)) && (await web.knows(earlier)) === false) return earlier;
       if (unmoved.size >= MAX_CHECKED) unmoved.clear();
       unmoved.add(id);
       return null;
     },
     async to(id) {
       const later = twinOf(id);
-      return later !== null && (await hasStored(id)) && (await web.knows(later)) ? later : null;
+      return later !== null && (await hasStored(id)) && (await web.knows(later)) === true ? later : null;
     },
   };
 }

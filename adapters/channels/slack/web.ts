@@ -40,14 +40,14 @@ class RedirectedClient extends webApi.WebClient {
     }
   }
 
-  /** Whether Slack finds the channel under this id itself. */
-  async knows(channel: string): Promise<boolean> {
+  /** Whether Slack finds the channel under this id itself; null if it refuses to say. Rejects if it does not respond. */
+  async knows(channel: string): Promise<boolean | null> {
     try {
       await super.apiCall('conversations.info', { channel });
       return true;
     } catch (error) {
-      if (codeOf(error) === NOT_FOUND) return false;
-      throw error;
+      if (!isFinal(error)) throw error;
+      return codeOf(error) === NOT_FOUND ? false : null;
     }
   }
 }

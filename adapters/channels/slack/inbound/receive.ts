@@ -56,12 +56,9 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
         return parts.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
       }
       // At once, so that an event right behind the change finds its conversation.
-      const incoming = read.kind === 'renumbering' ? read : await placed(parts, read);
-      // Deleted text must not return with the next start.
-      if (incoming.kind === 'removal') await inbox.forget(messageName(incoming.channel, incoming.ts));
-      const work = track(taker.take(incoming));
+      const work = track(read.kind === 'renumbering' ? taker.take(read) : takePlaced({ parts, taker, inbox }, read));
       if (await isSettled(parts, work)) return await work;
-      const parked = { ...raw, name: nameOf(incoming) };
+      const parked = { ...raw, name: nameOf(read) };
       await inbox.put(parked);
       finishLater(parked, work);
     },
@@ -78,6 +75,21 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
   };
 }
 
+interface Taking {
+  readonly parts: ReceiverOptions;
+  readonly taker: Taker;
+  readonly inbox: Inbox;
+}
+
+async function takePlaced({ parts, taker, inbox }: Taking, read: Incoming): Promise<void> {
+  const incoming = await placed(parts, read);
+  if (incoming.kind === 'removal') {
+    // Deleted text must not return with the next start.
+    for (const id of await parts.channelIds.all(incoming.channel)) await inbox.forget(messageName(id, incoming.ts));
+  }
+  await taker.take(incoming);
+}
+
 async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promise<boolean> {
   const ended = work.then(
     () => true,
@@ -87,11 +99,7 @@ async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promi
 }
 
 /** Retries until it is stored. If the process ends first, the next start finds it. */
-async function finish(
-  { parts, taker, inbox }: { readonly parts: ReceiverOptions; readonly taker: Taker; readonly inbox: Inbox },
-  parked: Parked,
-  first: Promise<void>,
-): Promise<void> {
+async function finish({ parts, taker, inbox }: Taking, parked: Parked, first: Promise<void>): Promise<void> {
   const { signal, clock, log } = parts;
   let work = first;
   for (let failures = 0; ; failures += 1) {

@@ -45,6 +45,14 @@ describe('a form that stayed open while its person was removed from the channel'
     await until('it is run', () => sink.commands.some(({ options }) => options['text'] === 'planted'));
   });
 
+  test('works for members while Slack returns rate limits', async () => {
+    const { sink } = await start({ table: { sockets: 1 } });
+    const form = await formIn(STAFF);
+    slack.fail('conversations.members', { retryAfter: 1 }, { status: 503 });
+    submit(form);
+    await until('it is run', () => sink.commands.some(({ options }) => options['text'] === 'planted'), 10_000);
+  });
+
   test('works in a public channel, which everybody can read', async () => {
     const { sink } = await start({ table: { sockets: 1 } });
     slack.members.set(GENERAL, [ADA]);

@@ -1,6 +1,7 @@
 import {
   actionOf,
   asksConfirmation,
+  type Clock,
   type CommandInvocation,
   describe,
   errorReply,
@@ -42,6 +43,8 @@ import {
 } from './menus.ts';
 
 export interface CommandServices extends VisitOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
   /** Refreshes a person's App Home. */
   readonly refreshHome: (userId: string, command: ReplyCommand) => Promise<void>;
 }

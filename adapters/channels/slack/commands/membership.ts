@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { describe, type Log } from '../../../../src/adapter-kit.ts';
+import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { isDirect } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
+import { persistently } from '../web.ts';
 import type { Workspace } from '../workspace.ts';
 
 const PAGE = 999;
 const MAX_PAGES = 20;
+/** A person waits for the answer to a form; longer pauses of Slack are not waited for. */
+const MAX_WAIT_MS = 5_000;
 
 const membersSchema = z.object({
   members: z.array(z.string()),
@@ -15,7 +18,9 @@ const membersSchema = z.object({
 interface MembershipOptions {
   readonly workspace: Pick<Workspace, 'web'>;
   readonly places: Pick<Places, 'channel'>;
+  readonly clock: Clock;
   readonly log: Log;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -23,28 +28,30 @@ interface MembershipOptions {
  * that they could use goes with it. False if Slack does not tell.
  */
 export async function canStillRead(
-  { workspace, places, log }: MembershipOptions,
+  options: MembershipOptions,
   { channelId, userId }: { readonly channelId: string; readonly userId: string },
 ): Promise<boolean> {
   if (isDirect(channelId, null)) return true;
-  const channel = await places.channel(channelId);
+  const channel = await options.places.channel(channelId);
   if (channel !== null && audienceOf(channel) === 'public') return true;
   try {
-    return await isMember(workspace, { channel: channelId, userId });
+    return await isMember(options, { channel: channelId, userId });
   } catch (error) {
-    log.warn('Slack did not list the members of a channel, so a form was refused', { cause: describe(error) });
+    options.log.warn('Slack did not list the members of a channel, so a form was refused', { cause: describe(error) });
     return false;
   }
 }
 
 async function isMember(
-  { web }: Pick<Workspace, 'web'>,
+  { workspace: { web }, clock, signal }: MembershipOptions,
   { channel, userId }: { readonly channel: string; readonly userId: string },
 ): Promise<boolean> {
   let cursor = '';
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const range = { channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) };
-    const { members, response_metadata: more } = membersSchema.parse(await web.conversations.members(range));
+    const ask = () => web.conversations.members(range);
+    const answer = await persistently(ask, { clock, signal, maxWaitMs: MAX_WAIT_MS });
+    const { members, response_metadata: more } = membersSchema.parse(answer);
     if (members.includes(userId)) return true;
     cursor = more?.next_cursor ?? '';
     if (cursor === '') return false;

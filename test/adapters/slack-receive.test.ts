@@ -61,6 +61,14 @@ describe('the conversation of a message', () => {
     expect((await arrived(one, 'about dogs')).conversation).toBe(`slack:${TEAM}:${DIRECT}`);
   });
 
+  test('a direct message in the App Home is like others', async () => {
+    const bot = await start();
+    const message = slack.store(DIRECT, ADA, 'about cats');
+    slack.emit({ ...message, channel_type: 'app_home' });
+    const conversation = `slack:${TEAM}:${DIRECT}:${message.ts}`;
+    expect(await arrived(bot, 'about cats')).toMatchObject({ conversation, audience: 'dm' });
+  });
+
   test('answers in the thread of the newest message', async () => {
     const state = createState();
     const bot = await start({ state, table: { direct_conversation: 'person' } });
@@ -325,6 +333,16 @@ describe('accepted messages', () => {
     expect(bot.sink.messages).toHaveLength(1);
     expect(bot.sink.duplicates).toEqual([]);
     expect(slack.callsOf('users.info').filter(({ user }) => user === ADA)).toHaveLength(1);
+  });
+
+  test('a mention only in the blocks is one message', async () => {
+    const bot = await start({ table: { hear_bots: true } });
+    const named = { type: 'rich_text_section', elements: [{ type: 'user', user_id: BOT }] };
+    const blocks = [{ type: 'rich_text', elements: [named] }];
+    const message = slack.say(GENERAL, ROBOT, 'for notifications', { blocks });
+    const second = slack.emit({ ...message, type: 'app_mention' });
+    await until('it is acknowledged', () => slack.acks.includes(second));
+    expect(bot.sink.messages).toMatchObject([{ conversation: `slack:${TEAM}:${GENERAL}:${message.ts}` }]);
   });
 
   test('takes a retry when the first delivery was lost', async () => {

@@ -81,10 +81,12 @@ export function toParts(message: WireMessage, context: Surroundings): readonly P
 
 type Mentioning = Pick<WireMessage, 'type' | 'text' | 'blocks'>;
 
-/** Named in the text. `@channel` and groups mean nobody; the event of a mention counts as one. */
+/**
+ * Named in the text, or only in the blocks of an app's message. `@channel` and groups mean nobody; the event of a mention
+ * counts as one.
+ */
 export function mentionsBot({ type, text, blocks }: Mentioning, { userId }: Self): boolean {
-  if (type === 'app_mention') return true;
-  if (text) return mentionedIds(text).includes(userId);
+  if (type === 'app_mention' || mentionedIds(text ?? '').includes(userId)) return true;
   return JSON.stringify(blocks ?? []).includes(`"user_id":"${userId}"`);
 }
 

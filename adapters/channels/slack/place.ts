@@ -22,9 +22,12 @@ export function placeOfKey(key: ConversationKey): KeyPlace {
   return { teamId: workspace, channelId: channel, threadTs: thread };
 }
 
+/** Of a direct message, which Slack also calls after the tab of the App Home that shows it. */
+const DIRECT_TYPES = new Set(['im', 'app_home']);
+
 /** Slack sometimes omits the type; ids of direct messages reveal theirs. */
 export function isDirect(channelId: string, type: string | null | undefined): boolean {
-  return type === 'im' || (!type && channelId.startsWith('D'));
+  return type ? DIRECT_TYPES.has(type) : channelId.startsWith('D');
 }
 
 export interface Said {

@@ -67,8 +67,8 @@ export type Effort = (typeof EFFORTS)[number];
 export type ProviderOptions = Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
 
 /**
- * `rerun`: a stored reply is asked for once more, without posting it, or a part of a refused request. `child`: an answer in a child conversation, of the
- * same form as a reply.
+ * `rerun`: a stored reply once more, without posting it, or a part of a request that a filter refused. `child`: an answer
+ * in a child conversation, of the same form as a reply.
  */
 export type ModelPurpose = 'reply' | 'rerun' | 'child' | 'compact' | 'condense' | 'extract';
 

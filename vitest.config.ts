@@ -66,8 +66,8 @@ export default defineConfig(({ mode }) => ({
     globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),
     sequence: { sequencer: LongestFirst },
     // For a machine that is many times slower than an idle one: only a hang takes this long.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 }));
 

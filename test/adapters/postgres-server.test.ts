@@ -68,7 +68,7 @@ describe('on a Postgres server', () => {
     erasureContract(() => ({ open, startErasing: () => start('erase') }));
 
     // Shows: W24
-    it('makes the tables once when several start at once', { ...SIZED, timeout: 120_000 }, async () => {
+    it('makes the tables once when several start at once', { ...SIZED, timeout: 360_000 }, async () => {
       const children = Array.from({ length: sized({ small: 2, full: 4 }) }, () => start('open'));
       const ends = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
       expect(ends).toEqual(children.map(() => 0));
@@ -148,7 +148,7 @@ describe('on a Postgres server', () => {
     });
 
     // Shows: W19
-    it('keeps every acknowledged message once and numbered through kills', { ...SIZED, timeout: 120_000 }, async () => {
+    it('keeps every acknowledged message once and numbered through kills', { ...SIZED, timeout: 360_000 }, async () => {
       await open();
       const acknowledged: string[] = [];
       for (let round = 0; round < sized({ small: 1, full: 2 }); round++) {

@@ -183,7 +183,7 @@ async function play({ faults, kills, isPlain, isWhole, hasEarlier }: Scenario): 
     .map(({ text }) => text);
 }
 
-test('every lost answer and kill leaves one whole reply', { ...SIZED, timeout: 300_000 }, async () => {
+test('every lost answer and kill leaves one whole reply', { ...SIZED, timeout: 900_000 }, async () => {
   const runs = sized({ small: 24, full: 80 });
   const scenarios = fc.sample(scenario, { numRuns: runs });
   const bad: unknown[] = [];

@@ -161,7 +161,7 @@ describe('sqlite', () => {
   });
 
   // Shows: P32
-  it('keeps every acknowledged message once and numbered through kills', { ...SIZED, timeout: 120_000 }, async () => {
+  it('keeps every acknowledged message once and numbered through kills', { ...SIZED, timeout: 360_000 }, async () => {
     const acknowledged = new Map<string, string>();
     for (let round = 0; round < sized({ small: 2, full: 3 }); round++) {
       const child = start('write');

@@ -270,7 +270,7 @@ const CASTS = sized({ small: 800, full: 3_000 });
 
 describe('over random casts', () => {
   // Shows: I14
-  it('touches no message of another person in any plan', { ...SIZED, timeout: sizedLimitMs(300_000) }, async () => {
+  it('touches no message of another person in any plan', { ...SIZED, timeout: sizedLimitMs(400_000) }, async () => {
     await using world = await openWorld();
     const author = (index: number): Author => ({ id: `u${index}`, name: NAMES[index] ?? '', kind: 'person' });
     const plays = fc.sample(cast, { numRuns: CASTS, seed: 20_261_122 });

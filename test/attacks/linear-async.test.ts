@@ -50,7 +50,7 @@ const LOOKING: Readonly<Record<string, (line: string) => Promise<unknown>>> = {
     runCommandLine({ command: async () => ({ ...plain, ephemeral: true }), commandSpecs: builtInSpecs }, line, who),
 };
 
-const MAX_MIDDLE_MS = 50;
+const MAX_MIDDLE_MS = 100;
 const MAX_GROWTH = 12;
 const PARTS = ['a', '/', '/a ', ' ', '"', '=', 'a=', 'a="', '\\"', '「', '#1 ', '\u200b', '\n', '--', 'memory '];
 

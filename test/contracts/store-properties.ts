@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('condense' as const), start: n, length: fc.nat(3) }) },
 );
 
-const LONG = { ...SIZED, timeout: sizedLimitMs(120_000) };
+const LONG = { ...SIZED, timeout: sizedLimitMs(400_000) };
 
 /** I1, I2 and I4 over random histories: what a store must guarantee in any order of actions. */
 export function storeProperties(create: () => Promise<Made>): void {

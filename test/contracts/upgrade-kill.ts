@@ -23,7 +23,7 @@ export function upgradeKillContract(clearIndex: readonly string[], use: () => Ki
     { name: 'the version before', back: BACK_BY_ONE },
   ];
   describe.each(spread(versions, 1))('an upgrade from $name', ({ back }) => {
-    const limitMs = sizedLimitMs(240_000);
+    const limitMs = sizedLimitMs(600_000);
 
     it('is made whole after kills', { ...SIZED, timeout: limitMs }, async () => {
       const store = use();

@@ -69,7 +69,7 @@ async function killAndResume(directory: string, killAt: number): Promise<void> {
 
 describe('a process that is killed with -9', () => {
   // Shows: B4, T21
-  it('at any event loses nothing, and the next run finishes', { ...SIZED, timeout: 360_000 }, async () => {
+  it('at any event loses nothing, and the next run finishes', { ...SIZED, timeout: 900_000 }, async () => {
     let events = 0;
     await inDirectory(async (directory) => {
       events = (await runUntil(directory, 0)) ?? 0;

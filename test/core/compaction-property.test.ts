@@ -206,7 +206,7 @@ async function expectSound(world: World): Promise<void> {
 describe('whatever happens while jobs come and go', () => {
   it('stack and tail always cover the conversation, storing nothing twice', {
     ...SIZED,
-    timeout: sizedLimitMs(120_000),
+    timeout: sizedLimitMs(400_000),
   }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 10, maxLength: 45 }), async (moves) => {

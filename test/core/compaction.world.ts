@@ -184,6 +184,7 @@ export function testClock(start = Date.UTC(2026, 10, 20, 10)): TestClock {
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 8; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
+    if (turn % 4 === 3) await stat('.');
     while (process.getActiveResourcesInfo().includes('FSReqCallback')) await stat('.');
   }
 }

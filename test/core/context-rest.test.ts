@@ -186,7 +186,7 @@ const huge: [Setting, Talk[]][] = [
 describe('a conversation at rest', () => {
   it('stays below the background threshold and within its window', {
     ...SIZED,
-    timeout: sizedLimitMs(120_000),
+    timeout: sizedLimitMs(400_000),
   }, async () => {
     await fc.assert(
       fc.asyncProperty(setting, fc.array(talk, { minLength: 8, maxLength: 20 }), async (of, talks) => {

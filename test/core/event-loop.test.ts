@@ -46,7 +46,7 @@ async function appendHistory({ bot, key, clock }: BotWorld): Promise<void> {
 }
 
 // Shows: B21
-it('opens a huge history without blocking the process', { ...SIZED, timeout: 360_000 }, async () => {
+it('opens a huge history without blocking the process', { ...SIZED, timeout: 900_000 }, async () => {
   const model = scriptedModel(() => ({ text: 'Here I am.' }), { id: 'test:chat' });
   await using world = await createBotWorld({ models: [model], agent: { context_window: 32_000 } });
   await appendHistory(world);

@@ -16,7 +16,7 @@ async function play(moves: readonly Step[], options?: PlayOptions): Promise<void
 }
 
 const RUN = { interruptAfterTimeLimit: sizedLimitMs(60_000), endOnFailure: true };
-const LONG = { ...SIZED, timeout: sizedLimitMs(120_000) };
+const LONG = { ...SIZED, timeout: sizedLimitMs(400_000) };
 
 const talk = {
   say: 10,

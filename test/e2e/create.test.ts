@@ -59,7 +59,7 @@ describe('create-stratabot', () => {
   ];
   it.each(firstOfEach(choices, ({ language }) => language))(
     'writes a project whose test passes: $language, $platform',
-    { ...SIZED, timeout: 240_000 },
+    { ...SIZED, timeout: 600_000 },
     async ({ language, platform, model }) => {
       const folder = `bot-${language}-${platform}`;
       const options = ['--language', language, '--platform', platform, '--model', model];

@@ -153,7 +153,7 @@ await app.close();
   ];
   it.each(spread(resolutions, 1))(
     'type-checks every entry with $moduleResolution',
-    { ...SIZED, timeout: 120_000 },
+    { ...SIZED, timeout: 360_000 },
     async (resolution) => {
       const names = Object.keys(packed.manifest.exports).filter((name) => !name.endsWith('.json'));
       const imports = names.map((name, index) => `import * as entry${index} from 'stratabot${name.slice(1)}';`);
@@ -282,7 +282,7 @@ describe('the command line', () => {
     doctor: ['doctor'],
   };
 
-  it('runs every command', { ...SIZED, timeout: 360_000 }, async () => {
+  it('runs every command', { ...SIZED, timeout: 600_000 }, async () => {
     folder.write('chat.jsonl', `${lines.join('\n')}\n`);
     expect(Object.keys(calls).sort()).toEqual([...COMMANDS].sort());
     for (const [name, args] of spread(Object.entries(calls), 5)) {
@@ -301,7 +301,7 @@ describe('the command line', () => {
   ] as const;
   it.each(spread(missing, 2))(
     'start names the missing package for %j',
-    { ...SIZED, timeout: 120_000 },
+    { ...SIZED, timeout: 360_000 },
     async (config, command) => {
       folder.write('config.toml', `${config}\n`);
       const { stderr, code } = await folder.strata(['start']);

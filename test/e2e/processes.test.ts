@@ -16,7 +16,7 @@ import { type Ended, ended, type Folder, openFolder } from './strata.ts';
  */
 
 const programs = await findPostgres();
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 interface Process {
   readonly model: ScriptedServer;

@@ -111,7 +111,7 @@ describe.skipIf(!existsSync(recordedFolder)).each(spread(['conv-0', 'conv-1'], 1
     });
 
     it('summarises each message once, in the recorded model’s words', {
-      timeout: 120_000,
+      timeout: 360_000,
     }, async () => {
       const covered = model.summarised.toSorted((a, b) => a.fromSeq - b.fromSeq);
       const seams = covered.slice(1).map((range, index) => range.fromSeq - (covered[index]?.toSeq ?? 0));

@@ -15,7 +15,7 @@ import { formatCount, formatDamage, formatTable } from './harness/table.ts';
  * A short run of the fault harness: `strata start` as real processes, killed and frozen. `npm run faults` is the long one.
  * `npm test` runs the deployment with the most kinds of faults.
  */
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 const MESSAGES = sized({ small: 110, full: 150 });
 
 async function run(number: number, options: Partial<RunOptions> = {}): Promise<RunResult> {

@@ -82,7 +82,7 @@ async function createPlace(): Promise<Place> {
 
 describe('a bot that is killed with -9', () => {
   // Shows: I1, I11, R4
-  it('loses no message and doubles no post, at any step', { ...SIZED, timeout: 300_000 }, async () => {
+  it('loses no message and doubles no post, at any step', { ...SIZED, timeout: 900_000 }, async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     let before: Death | null = null;
@@ -114,7 +114,7 @@ describe('a bot that is killed with -9', () => {
 
 describe('a summariser that hangs, then fails, then dies', () => {
   // Shows: R1
-  it('delays no reply, and the next process does its work', { ...SIZED, timeout: 180_000 }, async () => {
+  it('delays no reply, and the next process does its work', { ...SIZED, timeout: 600_000 }, async () => {
     await using place = await createPlace();
     const { server, town, directory } = place;
     const bot = await town.start({});

@@ -187,7 +187,7 @@ function report(what: string, { kicks }: Place, longest: number): void {
   process.stdout.write(`${what}: ${words}\n`);
 }
 
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 600_000 });
 const redis = await findRedis();
 
 describe('replies and summaries of a gateway and a worker', () => {

@@ -20,7 +20,7 @@ const DEATHS = [
 const LIMIT_MS = 60_000;
 
 describe('a message that the bot sends unasked', () => {
-  it('is stored and posted once, wherever the process is killed', { ...SIZED, timeout: 240_000 }, async () => {
+  it('is stored and posted once, wherever the process is killed', { ...SIZED, timeout: 600_000 }, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-send-'));
     await using server = await createModelServer();
     let onMoment = (_moment: string): void => undefined;

@@ -90,7 +90,7 @@ const prompts = createPromptLibrary();
 /** More than the pauses of an outbox and of a busy model, far less than any time limit of a summary. */
 const PATIENCE_MS = 8000;
 const STEP_MS = 250;
-const DISK_MS = 5;
+const DISK_MS = 10;
 
 export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld> {
   const directory = await createStoreFolder('bot');

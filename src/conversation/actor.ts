@@ -191,6 +191,7 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     if (end.kind === 'committed') {
       options.outbox.deliver(key, end.result.posts);
       keepBusy(self, end.account());
+      self.turns.accompany(end.explain());
     }
     snapshot = await copy.current();
     if (end.kind === 'committed' && snapshot !== null)

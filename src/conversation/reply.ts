@@ -30,6 +30,8 @@ export type ReplyEnd =
       readonly verdict: AfterTurn;
       /** What can wait until the reply is on its way. */
       readonly account: () => Promise<void>;
+      /** Calls of the model that tell why it refused; the next turn does not wait for them. */
+      readonly explain: () => Promise<void>;
     }
   /** Nothing was stored: the claim was lost, the bot is stopping, or no message asked for a reply. */
   | { readonly kind: 'nothing' };
@@ -202,15 +204,25 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     // The post goes out first.
     await yieldToEventLoop();
     options.logText(base.conversation, 'bot', text);
-    report(options, { ...ending, outcome: await withCause(outcome, run) }, base);
+    if (!isRefused(outcome)) report(options, ending, base);
     await accounted;
   };
-  return { kind: 'committed', result, verdict, account };
+  const explain = async () => {
+    if (!isRefused(outcome)) return;
+    await yieldToEventLoop();
+    report(options, { ...ending, outcome: await withCause(outcome, run) }, base);
+  };
+  return { kind: 'committed', result, verdict, account, explain };
+}
+
+type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
+
+function isRefused(outcome: Ending['outcome']): outcome is Failed {
+  return outcome.kind === 'failed' && outcome.reason === 'refused';
 }
 
 /** Every turn fails while a fixed part is refused, and only an operator can change that. */
-async function withCause(outcome: Ending['outcome'], run: Run | null): Promise<Ending['outcome']> {
-  if (outcome.kind !== 'failed' || outcome.reason !== 'refused') return outcome;
+async function withCause(outcome: Failed, run: Run | null): Promise<Failed> {
   const part = (await run?.refusedPart()) ?? null;
   if (part === null) return outcome;
   const message = `${outcome.message} The filter refuses a part of every request: ${part}. Change it, or choose another model.`;

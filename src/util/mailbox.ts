@@ -1,7 +1,9 @@
 /** Runs tasks one at a time, in order. A task that rejects is reported and does not affect the next one. */
 export interface Mailbox {
   put(task: () => Promise<void>): void;
-  /** Resolves when all queued tasks, and those that they queued, have run. */
+  /** Work that no task waits for. The mailbox is busy until it has ended. */
+  accompany(work: Promise<void>): void;
+  /** Resolves when all queued tasks, and those that they queued, have run, with the work that accompanies them. */
   drained(): Promise<void>;
   readonly busy: boolean;
 }
@@ -11,21 +13,25 @@ export function createMailbox(options: {
   /** Called whenever the last task has ended. */
   readonly onIdle?: () => void;
 }): Mailbox {
-  let last: Promise<void> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
+  let beside: Promise<unknown> = Promise.resolve();
   let waiting = 0;
+  const count = (work: Promise<void>) => {
+    waiting += 1;
+    return work.catch(options.onError).finally(() => {
+      waiting -= 1;
+      if (waiting === 0) options.onIdle?.();
+    });
+  };
   return {
     put(task) {
-      waiting += 1;
-      last = last
-        .then(task)
-        .catch(options.onError)
-        .finally(() => {
-          waiting -= 1;
-          if (waiting === 0) options.onIdle?.();
-        });
+      last = count(last.then(task));
+    },
+    accompany(work) {
+      beside = Promise.all([beside, count(work)]);
     },
     async drained() {
-      while (waiting > 0) await last;
+      while (waiting > 0) await Promise.all([last, beside]);
     },
     get busy() {
       return waiting > 0;

@@ -376,6 +376,24 @@ describe('a refused fixed part', () => {
     expect(await replyLine(talk.world)).toContain('the descriptions of tools');
   });
 
+  it('is looked for while the conversation goes on', async () => {
+    const held = Promise.withResolvers<void>();
+    const script: Script = async (request, options) => {
+      if (request.purpose === 'rerun') await held.promise;
+      return await filtering()(request, options);
+    };
+    await using talk = await open(script);
+    const isAsked = () => talk.model.requests.some(({ purpose }) => purpose === 'rerun');
+    await talk.world.say(`Tell me ${POISON}.`);
+    await until(isAsked);
+    await talk.world.say('How are you?');
+    await until(() => posts(talk.world).some((text) => text.startsWith('Answer')));
+    expect(failures(talk.world)).toEqual([]);
+    held.resolve();
+    await talk.world.settled();
+    expect(failures(talk.world)).toHaveLength(1);
+  });
+
   it('is not blamed for a refused message', async () => {
     await using talk = await open(filtering());
     await talk.ask(`Tell me ${POISON}.`);

@@ -21,17 +21,24 @@ interface Reporting {
  * the process, so it goes straight to the log.
  */
 export function reportUncaught({ kind, error }: Uncaught, { plugins, events, log }: Reporting): void {
-  const message = `${kind === 'rejection' ? 'nothing awaited a promise that rejected' : 'an exception ended the process'}: ${causeOf(error, plugins)}`;
+  const what = kind === 'rejection' ? 'nothing awaited a promise that rejected' : 'an exception ended the process';
+  const message = `${what}: ${causeOf(error, plugins)}`;
   if (kind === 'exception') log.error('process.failed', { cause: message });
   else events.emit({ kind: 'error.internal', conversation: null, message });
 }
 
+/** What is thrown may be anything, such as an object that cannot be read, and the report must not fail. */
 function causeOf(error: unknown, plugins: Reporting['plugins']): string {
-  const owner = plugins.find(({ path }) => placeIn(error, path) !== null);
-  if (owner !== undefined) return `plugin ${owner.name}, ${describeFailure(error, owner)}`;
-  const frame = firstFrame(error);
-  return `${frame === null ? 'source unknown' : frame}: ${described(error)}`;
+  try {
+    const owner = plugins.find(({ path }) => placeIn(error, path) !== null);
+    if (owner !== undefined) return `plugin ${owner.name}, ${describeFailure(error, owner)}`;
+    return `${firstFrame(error) ?? UNKNOWN}: ${describe(error)}`;
+  } catch {
+    return `${UNKNOWN}: ${typeof error}`;
+  }
 }
+
+const UNKNOWN = 'source unknown';
 
 const MAX_STACK_LINES = 30;
 const MAX_LINE = 1_000;
@@ -42,13 +49,4 @@ function firstFrame(error: unknown): string | null {
   const frames = error.stack.split('\n', MAX_STACK_LINES).map((line) => line.slice(0, MAX_LINE).trim());
   const own = frames.find((line) => line.startsWith('at ') && !line.includes('node:') && line.includes(':'));
   return own?.slice('at '.length) ?? null;
-}
-
-/** What is thrown may be anything, and the report must not fail. */
-function described(error: unknown): string {
-  try {
-    return describe(error);
-  } catch {
-    return typeof error;
-  }
 }

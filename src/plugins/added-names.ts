@@ -71,9 +71,11 @@ function addCommands(commands: AddedCommand[], own: readonly CommandDefinition[]
       allCommands([...commands.map((added) => added.definition), definition]);
     } catch (error) {
       if (!isStrataError(error, 'COMMAND_DUPLICATE')) throw error;
-      const [word = ''] = definition.name.split(' ');
-      const other = commands.find((added) => added.definition.name.split(' ')[0] === word);
-      throw nameTaken(adder, `command "${definition.name}"`, other?.file ?? null);
+      const { name } = definition;
+      const wordOf = (added: AddedCommand) => added.definition.name.split(' ')[0];
+      const sharing = commands.filter((added) => wordOf(added) === name.split(' ')[0]);
+      const other = sharing.find((added) => added.definition.name === name) ?? sharing[0];
+      throw nameTaken(adder, `command "${name}"`, other?.file ?? null);
     }
     commands.push({ definition, file: adder.file });
   }

@@ -19,9 +19,9 @@ const MIN_SHARE = 0.55;
 const MIN_SHARE_OF_BOTH = 0.6;
 
 /** The last word of a compound begins after so many letters at least, and the index has so many of it. */
-const PART_FROM = 3;
+export const PART_FROM = 3;
 const PART = 5;
-export const MIN_PART = 4;
+const MIN_PART = 4;
 /** Without a shorter word in front and another one behind it, nothing is a compound. */
 export const MIN_COMPOUND = PART_FROM + PART;
 
@@ -77,6 +77,7 @@ export function partBeginnings(word: string): readonly string[] {
 
 /** Whether two forms may be of the same word. */
 export function isInflection(one: string, other: string, hasShortEndings: boolean): boolean {
+  if (one.charCodeAt(0) !== other.charCodeAt(0)) return false;
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   if (shorter.length === 2) return isParticleChange(one, other);
   let shared = 0;
@@ -88,19 +89,24 @@ export function isInflection(one: string, other: string, hasShortEndings: boolea
   return !hasShortEndings || 2 * shared >= MIN_SHARE_OF_BOTH * (one.length + other.length);
 }
 
-/** What the end of a compound begins with, for a quick look at a whole text in lower case. */
-export function partStart(form: string): string {
-  return form.slice(0, PART);
-}
-
-export function withoutDigraphs(text: string): string {
+function withoutDigraphs(text: string): string {
   return text.replace(DIGRAPHS, '');
 }
 
-/** Whether a compound ends with a form of the word. */
+/** As typed on a keyboard without umlauts, if a plain word begins with one. */
+export function withDigraph(word: string): string {
+  return word.replace(/^[aou]/, '$&e');
+}
+
+/** Whether compounds may end with a word of this form. */
+export function canEndCompound(form: string): boolean {
+  return form.length >= MIN_PART && !DENSE.test(form);
+}
+
+/** Whether a compound ends with another form of the one that compounds may end with. */
 export function isPartOf(form: string, compound: string, hasShortEndings: boolean): boolean {
-  if (form.length < MIN_PART || compound.length < MIN_COMPOUND || DENSE.test(form)) return false;
-  const at = compound.indexOf(partStart(form), PART_FROM);
+  if (compound.length < MIN_COMPOUND) return false;
+  const at = compound.indexOf(form.slice(0, PART), PART_FROM);
   return at >= 0 && isInflection(form, compound.slice(at), hasShortEndings);
 }
 

@@ -1,11 +1,11 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import { formsOf, isInflection, isPartOf, MIN_COMPOUND, MIN_PART, partStart, withoutDigraphs } from './inflection.ts';
+import { canEndCompound, formsOf, isInflection, isPartOf, MIN_COMPOUND, PART_FROM, withDigraph } from './inflection.ts';
 import { readSaid, type Said } from './line-features.ts';
 import { marksOf, plainSpelling } from './plain-spelling.ts';
 import type { Question } from './query.ts';
 import { beginningOf, cachedStem } from './stem.ts';
 import { isEnglish } from './stop-words.ts';
-import { readTokens, type TokenReader } from './words.ts';
+import { lowerOf, readTokens, type TokenReader } from './words.ts';
 
 /** One entry as the ranker sees it. */
 export interface Line {
@@ -46,11 +46,10 @@ interface Found {
 /** Reads lines for one question. `isProposed` says that the index has found a word of it. */
 export function createLineReader(question: Question): (entry: Entry, isProposed: boolean) => Line {
   const found: Found = { size: 0, places: [], stems: [], terms: [] };
-  const { reader, lookAt } = createWordReader(question, found);
+  const reader = createWordReader(question, found);
   const none = new Array<number>(question.terms.length).fill(0);
   const read = (entry: Entry, text: string): Line => {
     found.size = 0;
-    lookAt(text);
     const words = readTokens(text, reader);
     const hasTerms = isAnyTerm(found);
     return {
@@ -74,11 +73,11 @@ export function createLineReader(question: Question): (entry: Entry, isProposed:
   };
 }
 
-function createWordReader(question: Question, found: Found) {
+function createWordReader(question: Question, found: Found): TokenReader {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
-  const { stemOf, isOpening, lookAt } = createStemmer(question);
-  const reader: TokenReader = {
-    isWanted: isOpening,
+  const { stemOf, isWanted } = createStemmer(question);
+  return {
+    isWanted,
     token(token, at) {
       const stem = stemOf(token);
       if (stem === '') return;
@@ -88,7 +87,6 @@ function createWordReader(question: Question, found: Found) {
       found.size += 1;
     },
   };
-  return { reader, lookAt };
 }
 
 /** The stem of a word that is in the question; an empty string for all others, of which most need no stemming. */
@@ -98,38 +96,44 @@ function createStemmer(question: Question) {
   const wanted = [...terms, ...[...pairs].flatMap((pair) => pair.split(' '))];
   const stems = new Set(wanted);
   const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
-  const forms = inflects ? terms.map((term) => ({ term, forms: formsOf(term) })) : [];
+  const forms = inflects ? terms.flatMap((term) => formsOf(term).map((form) => ({ term, form }))) : [];
+  const parts = forms.filter(({ form }) => canEndCompound(form));
+  const termOfForm = createMatcher({ forms, parts, hasShortEndings });
   const isLikely = (word: string) =>
     beginnings.get(word.charCodeAt(0))?.some((beginning) => word.startsWith(beginning)) === true;
   const known = new Map<string, string>();
-  const matchOf = (token: string, spelling: string) => {
+  const matchOf = (token: string) => {
+    const spelling = plainSpelling(token);
     const stem = isLikely(spelling) ? cachedStem(spelling) : '';
     const isSame = stems.has(stem) && (inflects || isSpelledAlike(token, asked.get(stem) ?? []));
     if (isSame || !inflects) return isSame ? stem : '';
-    return termOfForm(forms, formsOf(token), hasShortEndings);
+    return termOfForm(formsOf(token));
   };
-  const openings = new Set([...wanted.map(beginningOf), ...forms.flatMap((term) => term.forms)].map(openingOf));
-  const parts = forms.flatMap((term) => term.forms.map(partStart)).filter((part) => part.length >= MIN_PART);
-  let hasParts = false;
   return {
-    /** Most texts have no compound with a word of the question, so their long words need no look at all. */
-    lookAt(text: string): void {
-      const plain = parts.length === 0 ? '' : withoutDigraphs(text.toLowerCase());
-      hasParts = parts.some((part) => plain.includes(part, 1));
-    },
-    isOpening: (first: number, second: number, length: number) =>
-      openings.has(twoLetters(first, second)) ||
-      openings.has(twoLetters(first, 0)) ||
-      (hasParts && length >= MIN_COMPOUND),
+    isWanted: createSieve([...wanted.map(beginningOf), ...forms.map(({ form }) => form)], parts),
     stemOf(token: string): string {
-      const spelling = plainSpelling(token);
-      if (!inflects && !isLikely(spelling)) return '';
       const cached = known.get(token);
       if (cached !== undefined) return cached;
-      const match = matchOf(token, spelling);
+      const match = matchOf(token);
       known.set(token, match);
       return match;
     },
+  };
+}
+
+/** Which ASCII words are worth a look: by their first letters, or by those of a word that they may end with. */
+function createSieve(beginnings: readonly string[], parts: Forms): TokenReader['isWanted'] {
+  const openings = new Set(beginnings.map(openingOf));
+  const partOpenings = new Set(parts.flatMap(({ form }) => [form, withDigraph(form)]).map(openingOf));
+  return (text, start, end) => {
+    const first = lowerOf(text.charCodeAt(start));
+    const second = lowerOf(text.charCodeAt(start + 1));
+    if (openings.has(twoLetters(first, second)) || openings.has(twoLetters(first, 0))) return true;
+    if (partOpenings.size === 0 || end - start < MIN_COMPOUND) return false;
+    for (let at = start + PART_FROM; at + 1 < end; at += 1) {
+      if (partOpenings.has(twoLetters(lowerOf(text.charCodeAt(at)), lowerOf(text.charCodeAt(at + 1))))) return true;
+    }
+    return false;
   };
 }
 
@@ -150,14 +154,25 @@ function twoLetters(first: number, second: number): number {
   return first * 0x10000 + second;
 }
 
-type Forms = readonly { readonly term: string; readonly forms: readonly string[] }[];
+/** Of the question's terms. */
+type Forms = readonly { readonly term: string; readonly form: string }[];
 
-/** The term that a word may be another inflection of, or that a compound ends with. */
-function termOfForm(terms: Forms, said: readonly string[], hasShortEndings: boolean): string {
+interface Matching {
+  readonly forms: Forms;
+  /** What compounds may end with. */
+  readonly parts: Forms;
+  readonly hasShortEndings: boolean;
+}
+
+/** Finds the term that a word may be another inflection of, or that a compound ends with. */
+function createMatcher({ forms, parts, hasShortEndings }: Matching): (said: readonly string[]) => string {
   const isSame = (form: string, other: string) => form === other || isInflection(form, other, hasShortEndings);
-  const among = (isMatch: typeof isSame) =>
-    terms.find(({ forms }) => forms.some((form) => said.some((other) => isMatch(form, other))))?.term;
-  return among(isSame) ?? among((form, other) => isPartOf(form, other, hasShortEndings)) ?? '';
+  const isPart = (form: string, other: string) => isPartOf(form, other, hasShortEndings);
+  return (said) => {
+    const among = (asked: Forms, isMatch: typeof isSame) =>
+      asked.find(({ form }) => said.some((other) => isMatch(form, other)))?.term;
+    return among(forms, isSame) ?? among(parts, isPart) ?? '';
+  };
 }
 
 function isAnyTerm({ size, terms }: Found): boolean {

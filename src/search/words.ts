@@ -51,8 +51,8 @@ const APOSTROPHE_CODE = 0x27;
 
 /** What is done with the tokens of a text. */
 export interface TokenReader {
-  /** Whether ASCII words of this length that begin with these two letters are read. Others are only counted. */
-  isWanted(first: number, second: number, length: number): boolean;
+  /** Whether the ASCII word from `start` to `end` is read. Others are only counted. */
+  isWanted(text: string, start: number, end: number): boolean;
   /** Called for each token in order. `at` is its place among all tokens. */
   token(token: string, at: number): void;
 }
@@ -85,9 +85,7 @@ function readPlainTokens(text: string, reader: TokenReader): number {
         count += 1;
       }
     } else {
-      const first = lowerOf(text.charCodeAt(start));
-      const second = lowerOf(text.charCodeAt(start + 1));
-      if (reader.isWanted(first, second, at - start)) reader.token(text.slice(start, at).toLowerCase(), count);
+      if (reader.isWanted(text, start, at)) reader.token(text.slice(start, at).toLowerCase(), count);
       count += 1;
     }
     start = -1;
@@ -100,7 +98,8 @@ function isPlainLetter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 }
 
-function lowerOf(code: number): number {
+/** The code of the small letter of an ASCII one. */
+export function lowerOf(code: number): number {
   return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
 }
 

@@ -123,8 +123,8 @@ function createStemmer(question: Question) {
 
 /** Which ASCII words are worth a look: by their first letters, or by those of a word that they may end with. */
 function createSieve(beginnings: readonly string[], parts: Forms): TokenReader['isWanted'] {
-  const openings = new Set(beginnings.map(openingOf));
-  const partOpenings = new Set(parts.flatMap(({ form }) => [form, withDigraph(form)]).map(openingOf));
+  const openings = openingsOf(beginnings);
+  const partOpenings = openingsOf(parts.map(({ form }) => form));
   return (text, start, end) => {
     const first = lowerOf(text.charCodeAt(start));
     const second = lowerOf(text.charCodeAt(start + 1));
@@ -135,6 +135,11 @@ function createSieve(beginnings: readonly string[], parts: Forms): TokenReader['
     }
     return false;
   };
+}
+
+/** An umlaut at the beginning is also two letters. */
+function openingsOf(words: readonly string[]): ReadonlySet<number> {
+  return new Set(words.flatMap((word) => [word, withDigraph(word)]).map(openingOf));
 }
 
 /** In words that never change, marks tell words apart, unless somebody left them out. "The" has none to leave out. */

@@ -53,3 +53,9 @@ it('finds what is far down in a long message', async () => {
   await using world = await remembering([[...log, fact].join('\n'), 'The weather was nice', 'See you tomorrow']);
   expect(await quotedFor(world, 'Which disk was full?')).toContainEqual(expect.stringContaining(fact));
 });
+
+it('finds a first letter with an umlaut as two letters', async () => {
+  const fact = 'Der Oelwechsel ist am Freitag um zehn';
+  await using world = await remembering([fact, 'Heute war schoenes Wetter', 'Dann bis morgen']);
+  expect(await quotedFor(world, 'Wann ist der Ölwechsel?')).toContainEqual(expect.stringContaining(fact));
+});

@@ -89,6 +89,7 @@ export { listenAt, receiveWithin } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';
 export { keyFault } from './util/key-text.ts';
 export { packageFile } from './util/package-file.ts';
+export { normalForm } from './util/normal-form.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRedactor } from './util/redactor.ts';

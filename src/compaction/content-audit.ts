@@ -1,6 +1,7 @@
 import { containment } from '../memory/fingerprint.ts';
 import { commandsReader } from '../memory/orders.ts';
 import { visibleText } from '../util/foreign-text.ts';
+import { normalForm } from '../util/normal-form.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 
 /** A line that imitates one of ours: a label of a message, a summary, the system or the bot. */
@@ -17,7 +18,8 @@ const MIN_ON_TOPIC = 0.2;
  * reader, or is about something else. Null if it is one.
  */
 export function contentFault(text: string, source: string): string | null {
-  if (LABEL.test(visibleText(text).normalize('NFKC'))) return 'a line of it looked like a label: write plain sentences';
+  if (LABEL.test(normalForm(visibleText(text), 'NFKC')))
+    return 'a line of it looked like a label: write plain sentences';
   const tool = [SUMMARY_TOOL.name, MEMORY_TOOL.name].find((name) => text.includes(name) && !source.includes(name));
   if (tool !== undefined) return `it named the tool ${tool} instead of what was said`;
   if (commandsReader(text))

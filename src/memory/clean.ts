@@ -1,5 +1,6 @@
 import { fold, wordsOf } from '../search/words.ts';
 import { oneLine } from '../util/foreign-text.ts';
+import { normalForm } from '../util/normal-form.ts';
 import { trimEndOf, trimEndWhile } from '../util/scan.ts';
 
 const URL = /(?:https?:\/\/|www\.)[^\s<>|)\]]+/giu;
@@ -17,7 +18,7 @@ const PASSING =
 
 /** One line without invisible and control characters, and without links that its sources do not contain. */
 export function cleanStatement(text: string, sourceText: string): string {
-  return oneLine(text.normalize('NFC'))
+  return oneLine(normalForm(text, 'NFC'))
     .replace(URL, (url) => (sourceText.includes(trimEndOf(url, `.,;:!?'"`)) ? url : ''))
     .split(/\]\( ?\)/u)
     .map((part, index, parts) => (index < parts.length - 1 ? withoutLast(part, '[') : part))

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { cachedStem } from '../search/stem.ts';
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, tokensOf, wordsOf } from '../search/words.ts';
+import { normalForm } from '../util/normal-form.ts';
 
 /** Two texts that share at least this part of their words are the same statement in other words. */
 const NEAR = 0.8;
@@ -110,7 +111,7 @@ function differsInNames(a: string, b: string): boolean {
 
 /** Capitalised words inside the sentence. */
 export function namesOf(text: string): ReadonlySet<string> {
-  const words = text.normalize('NFKC').match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const words = normalForm(text, 'NFKC').match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return new Set(
     words
       .slice(1)

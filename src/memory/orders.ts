@@ -1,6 +1,7 @@
 import { latin } from '../search/lookalikes.ts';
 import { fold, wordsOf } from '../search/words.ts';
 import { oneLine } from '../util/foreign-text.ts';
+import { normalForm } from '../util/normal-form.ts';
 import * as words from './order-words.ts';
 
 /** Only the first words of a sentence are checked; they show what it is. */
@@ -15,7 +16,7 @@ const REACH = 6;
 const ASCII = /^[\t\n\r -~]*$/;
 
 function bare(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : fold(text).normalize('NFD').replace(/\p{M}/gu, '');
+  return ASCII.test(text) ? text.toLowerCase() : normalForm(fold(text), 'NFD').replace(/\p{M}/gu, '');
 }
 
 type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;
@@ -61,7 +62,7 @@ function dictionaryOf(spell: (text: string) => string): Dictionary {
 
 /** Whether a statement is really an order to its reader. */
 export function isOrder(text: string): boolean {
-  const line = oneLine(text).normalize('NFKC');
+  const line = normalForm(oneLine(text), 'NFKC');
   if (words.UNSPACED_ORDERS.some((order) => line.includes(order)) || revokesUnspaced(line)) return true;
   return readings(line).some(([said, dictionary]) => {
     const opens = dictionary.openers.has(said[0] ?? '') || obliges(said, dictionary);
@@ -71,7 +72,7 @@ export function isOrder(text: string): boolean {
 
 /** Whether a text addresses its reader: it cancels rules, claims to be the system, or tells the bot what it must do. */
 export function commandsReader(text: string): boolean {
-  return sentencesOf(text.normalize('NFKC')).some((sentence) => {
+  return sentencesOf(normalForm(text, 'NFKC')).some((sentence) => {
     if (revokesUnspaced(sentence.slice(0, 4 * LEAD_WORDS))) return true;
     return readings(oneLine(sentence)).some(
       ([said, dictionary]) =>

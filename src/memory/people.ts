@@ -3,6 +3,7 @@ import type { Store } from '../ports/store.ts';
 import { latin } from '../search/lookalikes.ts';
 import { wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
+import { normalForm } from '../util/normal-form.ts';
 
 /** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;
@@ -54,8 +55,7 @@ function plainWordsOf(text: string): readonly string[] {
 }
 
 function withoutAccents(word: string): string {
-  return word
-    .normalize('NFD')
+  return normalForm(word, 'NFD')
     .replace(/[\u0300-\u036f]/gu, '')
     .normalize('NFC');
 }

@@ -1,3 +1,4 @@
+import { normalForm } from '../util/normal-form.ts';
 import { simplified } from './han-spelling.ts';
 
 /**
@@ -27,8 +28,7 @@ const DIFFERENT = new RegExp(`[${[...LETTERS.keys()].join('')}]|${OTHER_DIGITS.s
 export function plainSpelling(word: string): string {
   if (ASCII.test(word) || HANGUL.test(word)) return word;
   if (HAN.test(word)) return simplified(word);
-  return simplified(word)
-    .normalize('NFD')
+  return normalForm(simplified(word), 'NFD')
     .replace(MARKS, '')
     .normalize('NFC')
     .replace(NASALS, (nasal) => (nasal.charCodeAt(0) < 0x980 ? '\u0902' : '\u0982'))
@@ -37,7 +37,7 @@ export function plainSpelling(word: string): string {
 
 /** What the plain spelling of a Latin word leaves out. */
 export function marksOf(word: string): string {
-  return ASCII.test(word) ? '' : (word.normalize('NFD').match(/[\u0300-\u036f]|[đøł]/gu) ?? []).join('');
+  return ASCII.test(word) ? '' : (normalForm(word, 'NFD').match(/[\u0300-\u036f]|[đøł]/gu) ?? []).join('');
 }
 
 /** A text with the digits of all scripts as those of Latin ones. */

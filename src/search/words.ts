@@ -1,3 +1,5 @@
+import { normalForm } from '../util/normal-form.ts';
+
 /**
  * Words of any script, for fingerprints, similarity and search. Runs of scripts without spaces, or with attached
  * particles, become overlapping pairs of characters. Unlike a dictionary, this needs no language and never changes with
@@ -20,7 +22,7 @@ const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p
  */
 export function fold(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
-  return text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
+  return normalForm(text, 'NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
 /**

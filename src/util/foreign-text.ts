@@ -1,3 +1,5 @@
+import { normalForm } from './normal-form.ts';
+
 /** Every character that some reader treats as a line break. */
 const LINE_BREAKS = /\r\n|[\r\n\v\f\u0085\u2028\u2029]/gu;
 /**
@@ -31,7 +33,7 @@ export function indentLines(text: string): string {
 export function underLabel(label: string, text: string): string {
   const shown = indentLines(text);
   const [first = ''] = shown.split('\n', 1);
-  return BRACKET.test(first.trimStart().normalize('NFKC'))
+  return BRACKET.test(normalForm(first.trimStart(), 'NFKC'))
     ? `${label.trimEnd()}\n${INDENT}${shown}`
     : `${label}${shown}`;
 }

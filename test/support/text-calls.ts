@@ -281,6 +281,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/memory/grounding.ts#groundingOf',
     (run, text) => run(text, { sources: [entry(text)], subjectName: 'Ada', names: ['Ada'] }),
   ],
+  ['src/util/normal-form.ts#normalForm', (run, text) => run(text, 'NFKC')],
   ['src/util/scan.ts#trimEndWhile', (run, text) => run(text, () => true)],
   [
     'src/util/scan.ts#quotationsIn',

@@ -4,6 +4,7 @@ import {
   type EntryQuery,
   isEnglish,
   joinedWordsOf,
+  normalForm,
   partBeginnings,
   partedNoun,
   plainSpelling,
@@ -56,7 +57,7 @@ function wordsIn(text: string): readonly string[] {
   const tokens = tokensOf(part);
   const forms = isEnglish(tokens) ? [] : tokens.flatMap((word) => [...sharedBeginnings(word), ...partBeginnings(word)]);
   const words = [...tokens, ...joinedWordsOf(part), ...forms];
-  return ASCII.test(part) ? words : [...words, ...(part.normalize('NFKC').match(IDEOGRAM) ?? [])];
+  return ASCII.test(part) ? words : [...words, ...(normalForm(part, 'NFKC').match(IDEOGRAM) ?? [])];
 }
 
 function stemOf(word: string): string {

@@ -213,6 +213,20 @@ describe('a post', () => {
     });
   });
 
+  test.each([
+    [400, 40_005],
+    [400, 50_045],
+    [400, 50_046],
+    [413, 0],
+  ])('whose file is refused (%i, %i) keeps its words', async (status, code) => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.fail('POST', /messages$/, { status, code });
+      const text = `${'a'.repeat(2000)}\n\n`;
+      await channel.post(post({ body: { kind: 'file', name: 'reply.md', text } }), { signal });
+      expect(double.posted(GENERAL)).toMatchObject([{ content: text.trim() }]);
+    });
+  });
+
   test('that is an image becomes text where files are refused', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const body = {

@@ -79,6 +79,13 @@ describe('a reply', () => {
     expect(slack.posted(GENERAL)).toEqual(posted);
   });
 
+  test('whose file is too large to upload keeps its words', async () => {
+    const bot = await start();
+    slack.fail('upload', { status: 413 });
+    await bot.channel.post(post({ body: { kind: 'file', name: 'reply.md', text: 'many words' } }), { signal });
+    expect(slack.posted(GENERAL)).toMatchObject([{ text: 'many words' }]);
+  });
+
   test('is posted as text where Slack refuses its blocks', async () => {
     const bot = await start();
     const text = `${'a <b> '.repeat(550)}the end`;

@@ -42,12 +42,13 @@ export function withLastingToken(rest: REST): REST {
 const REASONS: ReadonlyMap<number, string> = new Map([
   [10003, 'the channel no longer exists'],
   [40005, 'the file is too large for Discord'],
+  [50045, 'the file is too large for Discord'],
   [50001, 'the bot cannot see the channel; give it the permission View Channel'],
   [50007, 'the person does not accept direct messages from the bot'],
   [50278, 'the person and the bot share no server any more, so Discord accepts no direct message'],
   [
     50013,
-    'the bot lacks a permission there or was timed out; it needs Send Messages, in threads Send Messages in Threads',
+    'the bot lacks a permission there or was timed out; it needs Send Messages, in threads Send Messages in Threads, for files Attach Files',
   ],
   [50083, 'the thread is locked'],
   [160005, 'the thread is locked'],

@@ -210,6 +210,13 @@ export function isFinal(error: unknown): boolean {
   return codeOf(error) !== null && retryAfterOf(error) === null && !isPassing(error) && !isOfToken(error);
 }
 
+/** For the server that takes uploads, which answers without JSON. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof webApi.WebAPIHTTPError && error.statusCode === TOO_LARGE;
+}
+
+const TOO_LARGE = 413;
+
 /** The token is invalid, which says nothing about the request. */
 export function isOfToken(error: unknown): boolean {
   return OF_TOKENS.has(codeOf(error) ?? '');

@@ -9,14 +9,15 @@ import {
   Routes,
   SnowflakeUtil,
 } from 'discord.js';
-import { isStrataError, type Log, leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
+import { describe, isStrataError, type Log, leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
+import { createTextPoster } from '../../shared/without-file.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '../wire.ts';
-import { cut, MESSAGE_LENGTH, whole } from './split.ts';
+import { splitWithoutFiles } from './split.ts';
 
 export interface PosterOptions {
   readonly rest: Rest;
@@ -34,20 +35,19 @@ export interface Poster {
 }
 
 export function createPoster(options: PosterOptions): Poster {
+  const postText = createTextPoster();
   return {
     async send(post, given) {
       try {
         return await sendOne(options, post, given);
       } catch (error) {
-        const parts = isOfFile(error) ? withoutFile(post) : [];
-        if (parts.length === 0) throw error;
+        const texts = post.body.kind !== 'text' && isOfFile(error) ? splitWithoutFiles(post.body.text) : [];
+        if (texts.length === 0) throw error;
         options.log.warn('Discord refused a file; its text is posted as messages', {
           conversation: post.conversation,
-          remedy: 'give the bot the permission Attach Files',
+          cause: describe(error),
         });
-        const ids: string[] = [];
-        for (const part of parts) ids.push(await sendOne(options, part, given));
-        return ids[0] ?? '';
+        return await postText(post, texts, (part) => sendOne(options, part, given));
       }
     },
     async replace(messageId, post, { signal }) {
@@ -90,22 +90,12 @@ async function sendOne(
 /** Without Attach Files, Discord refuses the file as it would any message without Send Messages. */
 function isOfFile(error: unknown): boolean {
   const cause = isStrataError(error, 'POST_FAILED') ? error.cause : null;
-  return cause instanceof DiscordAPIError && (cause.code === MISSING_PERMISSIONS || cause.status === TOO_LARGE);
+  return cause instanceof DiscordAPIError && (OF_FILES.has(cause.code) || cause.status === TOO_LARGE);
 }
 
-const MISSING_PERMISSIONS = 50_013;
+/** No permission; the request or the file is too large; the file is invalid. */
+const OF_FILES: ReadonlySet<string | number> = new Set([50_013, 40_005, 50_045, 50_046]);
 const TOO_LARGE = 413;
-
-/** The words matter more than their form. Each message is a post of its own, so that it is made once. */
-function withoutFile(post: Post): readonly Post[] {
-  if (post.body.kind === 'text' || post.body.text.trim() === '') return [];
-  return cut(post.body.text, MESSAGE_LENGTH).map((chunk, index) => ({
-    ...post,
-    nonce: `${post.nonce}-${index}`,
-    body: { kind: 'text', text: whole(chunk) },
-    replyTo: index === 0 ? post.replyTo : null,
-  }));
-}
 
 interface Sending {
   readonly channelId: string;

@@ -28,6 +28,11 @@ export function split(
   return bodies.length > options.fileAbove ? asFile : bodies;
 }
 
+/** The same where Discord accepts no files: as many messages as it takes. */
+export function splitWithoutFiles(text: string): readonly string[] {
+  return cut(tidyReply(text), MESSAGE_LENGTH).map(whole);
+}
+
 function bodiesOf({ text, isWide }: Section, limit: number): readonly PostBody[] {
   if (isWide) return [{ kind: 'file', name: 'table.md', text }];
   return cut(text, limit).map((chunk) => ({ kind: 'text', text: whole(chunk) }));

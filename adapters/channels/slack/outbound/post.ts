@@ -3,22 +3,24 @@ import { z } from 'zod';
 import {
   type Clock,
   type ConversationKey,
+  describe,
   type Log,
   leadOf,
   type Post,
   StrataError,
 } from '../../../../src/adapter-kit.ts';
+import { createTextPoster } from '../../shared/without-file.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf, isFinal, isPassing, persistently, refusedBy, withRetries } from '../web.ts';
+import { codeOf, isFinal, isPassing, isTooLarge, persistently, refusedBy, withRetries } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
 import type { PlainPosts } from './plain-posts.ts';
 import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
-import { withoutFile } from './without-file.ts';
+import { splitWithoutFiles } from './split.ts';
 
 export const EVENT_TYPE = 'strata_post';
 
@@ -78,6 +80,7 @@ type Send = (placing: Placing) => Promise<string>;
 function createSend(options: PosterOptions): Send {
   /** Posts of this process whose outcome is unknown. */
   const doubtful = new Set<string>();
+  const postText = createTextPoster();
   const send: Send = async (placing) => {
     const { post } = placing;
     const nonce = nonceOf(post);
@@ -85,7 +88,7 @@ function createSend(options: PosterOptions): Send {
       const pauses = doubtful.has(nonce) ? AFTER_DOUBT_MS : AFTER_START_MS;
       const found = post.attempt > 1 ? await lookFor(options, placing, pauses) : NOTHING;
       if (found.messageTs === null && !found.hasFile && !(await isUploaded(options, placing))) {
-        return await sendAll(placing, withoutFile(post), send);
+        return await postText(post, splitWithoutFiles(post.body.text), (part) => send({ ...placing, post: part }));
       }
       const sent = found.messageTs ?? (await place(options, placing));
       await options.plainPosts.sent(plainPostOf(post), sent);
@@ -106,16 +109,10 @@ async function isUploaded(options: PosterOptions, placing: Placing): Promise<boo
     return true;
   } catch (error) {
     const { conversation, body } = placing.post;
-    if (!isFinal(error) || body.text.trim() === '') throw error;
-    options.log.warn('Slack refused a file; its text is posted as messages', { conversation, code: codeOf(error) });
+    if (!(isFinal(error) || isTooLarge(error)) || body.text.trim() === '') throw error;
+    options.log.warn('Slack refused a file; its text is posted as messages', { conversation, cause: describe(error) });
     return false;
   }
-}
-
-async function sendAll(placing: Placing, posts: readonly Post[], send: Send): Promise<string> {
-  const sent: string[] = [];
-  for (const post of posts) sent.push(await send({ ...placing, post }));
-  return sent[0] ?? '';
 }
 
 /**

@@ -192,6 +192,37 @@ describe('a post', () => {
     });
   });
 
+  test('of a later part is found without references', async () => {
+    await withChannel({ table: { reply_reference: false } }, async ({ double, channel }) => {
+      double.say(GENERAL, BOT, 'the end');
+      const question = double.say(GENERAL, ADA, 'a question');
+      await channel.post(post({ replyTo: question.id }), { signal });
+      const last = post({ nonce: '1-1-1', body: { kind: 'text', text: 'the end' } });
+      double.rest.fail('POST', /messages$/, { status: 502 });
+      await expect(channel.post(last, { signal })).rejects.toMatchObject({ data: { final: false } });
+      await channel.post({ ...last, attempt: 2 }, { signal });
+      expect(double.posted(GENERAL)).toHaveLength(3);
+      double.forgetNonces();
+      double.rest.fail('POST', /messages$/, { status: 502 });
+      const more = { ...last, nonce: '1-1-2', body: { kind: 'text', text: 'and more' } } as const;
+      await expect(channel.post(more, { signal })).rejects.toMatchObject({ data: { final: false } });
+      const made = double.say(GENERAL, BOT, 'and more');
+      expect(await channel.post({ ...more, attempt: 2 }, { signal })).toEqual({ platformMessageId: made.id });
+      expect(double.posted(GENERAL)).toHaveLength(4);
+    });
+  });
+
+  test('is found although its question is gone', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const question = double.say(GENERAL, ADA, 'a question');
+      double.remove(question);
+      const made = double.say(GENERAL, BOT, 'an answer');
+      const again = post({ replyTo: question.id, attempt: 2 });
+      expect(await channel.post(again, { signal })).toEqual({ platformMessageId: made.id });
+      expect(sent(double)).toEqual([]);
+    });
+  });
+
   test('whose file Discord refuses is posted as messages, each once', async () => {
     await withChannel({}, async ({ double, channel }) => {
       const question = double.say(GENERAL, ADA, 'a question');

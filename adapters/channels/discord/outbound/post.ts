@@ -9,7 +9,15 @@ import {
   Routes,
   SnowflakeUtil,
 } from 'discord.js';
-import { describe, isStrataError, type Log, leadOf, type Post, type PostBody } from '../../../../src/adapter-kit.ts';
+import {
+  type ConversationKey,
+  describe,
+  isStrataError,
+  type Log,
+  leadOf,
+  type Post,
+  type PostBody,
+} from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
 import { placeOfKey, targetOf } from '../place.ts';
@@ -34,12 +42,23 @@ export interface Poster {
   replace(messageId: string, post: Post, options: { readonly signal: AbortSignal }): Promise<string | null>;
 }
 
-export function createPoster(options: PosterOptions): Poster {
+const MAX_KNOWN = 5_000;
+
+export function createPoster(given: PosterOptions): Poster {
+  const newest = new Map<ConversationKey, string>();
+  const options: Posting = {
+    ...given,
+    before: (conversation) => newest.get(conversation) ?? null,
+    posted(conversation, id) {
+      if (newest.size >= MAX_KNOWN) newest.clear();
+      newest.set(conversation, id);
+    },
+  };
   const postText = createTextPoster();
   return {
-    async send(post, given) {
+    async send(post, how) {
       try {
-        return await sendOne(options, post, given);
+        return await sendOne(options, post, how);
       } catch (error) {
         const texts = post.body.kind !== 'text' && isOfFile(error) ? splitWithoutFiles(post.body.text) : [];
         if (texts.length === 0) throw error;
@@ -47,7 +66,7 @@ export function createPoster(options: PosterOptions): Poster {
           conversation: post.conversation,
           cause: describe(error),
         });
-        return await postText(post, texts, (part) => sendOne(options, part, given));
+        return await postText(post, texts, (part) => sendOne(options, part, how));
       }
     },
     async replace(messageId, post, { signal }) {
@@ -57,6 +76,7 @@ export function createPoster(options: PosterOptions): Poster {
       try {
         const sending = options.rest.patch(Routes.channelMessage(channelId, messageId), { body, files, signal });
         await unlessAborted(signal, sending);
+        options.posted(post.conversation, messageId);
         return messageId;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -68,11 +88,20 @@ export function createPoster(options: PosterOptions): Poster {
   };
 }
 
-async function sendOne(
-  options: PosterOptions,
-  post: Post,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<string> {
+/** Also the newest message of each conversation that this process has posted. */
+interface Posting extends PosterOptions {
+  /** Null if there is none. */
+  before(conversation: ConversationKey): string | null;
+  posted(conversation: ConversationKey, id: string): void;
+}
+
+async function sendOne(options: Posting, post: Post, { signal }: { readonly signal: AbortSignal }): Promise<string> {
+  const id = await sendOnce(options, post, signal);
+  options.posted(post.conversation, id);
+  return id;
+}
+
+async function sendOnce(options: Posting, post: Post, signal: AbortSignal): Promise<string> {
   const channelId = targetOf(placeOfKey(post.conversation));
   try {
     const posted = post.attempt > 1 ? await findPosted(options, channelId, post) : null;
@@ -220,10 +249,10 @@ function snowflakeAt(at: number): string {
 
 /**
  * Discord recognises a nonce only for some minutes. After a longer outage, the first part is searched among the
- * messages after the one that it answers, the others after the first part. A post that answers no message is searched
+ * messages after the one that it answers, the others after the part before. A post that answers no message is searched
  * after its commit.
  */
-async function findPosted(options: PosterOptions, channelId: string, post: Post): Promise<string | null> {
+async function findPosted(options: Posting, channelId: string, post: Post): Promise<string | null> {
   const { replyTo } = post;
   const after = post.unaskedAt === undefined ? replyTo : snowflakeAt(post.unaskedAt - CLOCK_SKEW_MS);
   const range: Record<string, string> = after === null ? {} : { after };
@@ -232,14 +261,26 @@ async function findPosted(options: PosterOptions, channelId: string, post: Post)
   const own = messagesIn(page)
     .filter(({ author }) => author.id === options.userId())
     .toSorted((one, other) => (isNewer(one.id, other.id) ? -1 : 1));
-  const isAnswer = ({ message_reference: reference }: WireMessage) => Boolean(reference?.message_id);
-  if (post.unaskedAt !== undefined) return own.find((message) => holds(message, post.body))?.id ?? null;
-  const first = own.findIndex(isAnswer);
   const mayBe =
-    replyTo === null
-      ? own.slice(0, Math.max(0, first))
-      : own.filter((message) => !options.settings.reply_reference || message.message_reference?.message_id === replyTo);
+    post.unaskedAt !== undefined ? own : replyTo === null ? laterParts(options, own, post) : answers(own, post);
   return mayBe.find((message) => holds(message, post.body))?.id ?? null;
+}
+
+function isAnswer({ message_reference: reference }: WireMessage): boolean {
+  return Boolean(reference?.message_id);
+}
+
+/** Without the reference if Discord refused it, if the question is gone, or by the settings. */
+function answers(own: readonly WireMessage[], { replyTo }: Post): readonly WireMessage[] {
+  return own.filter((message) => !isAnswer(message) || message.message_reference?.message_id === replyTo);
+}
+
+/** Newer than the first part, which has a reference, or was posted by this process. */
+function laterParts({ before }: Posting, own: readonly WireMessage[], { conversation }: Post): readonly WireMessage[] {
+  const first = own.findIndex(isAnswer);
+  if (first !== -1) return own.slice(0, first);
+  const begun = before(conversation);
+  return begun === null ? [] : own.filter(({ id }) => isNewer(id, begun));
 }
 
 function holds({ content, attachments }: WireMessage, body: PostBody): boolean {

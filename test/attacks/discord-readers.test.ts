@@ -62,10 +62,21 @@ describe('commands of somebody who cannot read what was said', () => {
 });
 
 describe('the name of a private channel', () => {
+  test('is told if everybody sees it in the list', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.gateway.dispatch(GUILD, 'CHANNEL_CREATE', channelWithout(CONNECT, VOICE));
+      double.say(GENERAL, BOB, `<#${SECRET}>`);
+      await until('the message', () => sink.messages.length === 1);
+      expect(sink.messages[0]?.text).toBe('#takeover');
+    });
+  });
+
   test('is not told to whoever writes its id elsewhere', async () => {
     await withChannel({}, async ({ double, sink }) => {
-      double.addChannel(channelWithout(VIEW));
-      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12, name: 'layoffs' }));
+      const closed = thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12, name: 'layoffs' });
+      double.addChannel(closed);
+      double.gateway.dispatch(GUILD, 'CHANNEL_CREATE', channelWithout(VIEW));
+      double.gateway.dispatch(GUILD, 'THREAD_CREATE', closed);
       double.say(GENERAL, BOB, `<#${SECRET}> <#${SECRET_THREAD}>`);
       double.say(SECRET_THREAD, ADA, `<#${SECRET}> <#${SECRET_THREAD}>`);
       await until('the messages', () => sink.messages.length === 2);

@@ -1,4 +1,11 @@
-import { type Channel, ChannelType, type Client, type GuildBasedChannel, PermissionFlagsBits } from 'discord.js';
+import {
+  type Channel,
+  ChannelType,
+  type Client,
+  type GuildBasedChannel,
+  PermissionFlagsBits,
+  type PermissionsBitField,
+} from 'discord.js';
 import type { HeardBy } from '../../../src/adapter-kit.ts';
 import type { Names, Self } from './map.ts';
 import type { Place } from './place.ts';
@@ -125,7 +132,13 @@ function isKnownIn(channel: Channel, here: Located): boolean {
   const place = placeFrom(channel);
   if (place === null) return false;
   const isHere = place.channelId === here.channelId && (!place.isClosed || place.threadId === here.threadId);
-  return isHere || (place.audience === 'public' && (here.guildId === null || place.guildId === here.guildId));
+  return isHere || (isListed(channel, place) && (here.guildId === null || place.guildId === here.guildId));
+}
+
+/** Whether everyone in its server sees the name: of a channel in its list, even if they cannot read or join it. */
+function isListed(channel: Channel, { audience }: Place): boolean {
+  if (channel.isDMBased() || channel.isThread()) return audience === 'public';
+  return everyoneIn(channel)?.has(PermissionFlagsBits.ViewChannel) ?? false;
 }
 
 function activeFrom(channel: Channel, messageId: string): readonly (ActivePlace & { readonly newest: string })[] {
@@ -161,9 +174,13 @@ const READING = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessag
  * join.
  */
 function readersOf(channel: GuildBasedChannel): HeardBy {
-  const role = channel.guild.roles.cache.get(channel.guild.id);
-  const everyone = role === undefined ? null : channel.permissionsFor(role, false);
+  const everyone = everyoneIn(channel);
   if (everyone === null) return UNKNOWN;
   const needed = VOICE.has(channel.type) ? READING | PermissionFlagsBits.Connect : READING;
   return { audience: everyone.has(needed) ? 'public' : 'private' };
+}
+
+function everyoneIn(channel: GuildBasedChannel): Readonly<PermissionsBitField> | null {
+  const role = channel.guild.roles.cache.get(channel.guild.id);
+  return role === undefined ? null : channel.permissionsFor(role, false);
 }

@@ -61,6 +61,45 @@ describe('commands of somebody who cannot read what was said', () => {
   });
 });
 
+describe('a form that stayed open while its person was removed', () => {
+  const MANAGE_THREADS = 1n << 34n;
+  const id = '01k0aaaaaaaaaaaaaaaaaaaaaa';
+  const edit = { name: 'edit', type: 1, options: [{ name: 'id', type: 3, value: id }] };
+  const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'planted' } }];
+
+  /** Bob opens a form in a private thread, is removed from it, and sends the form. */
+  async function sendForm(permissions: bigint, isMember: boolean) {
+    const world = { answer: '', commands: [] as unknown[] };
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 }));
+      const answerTo = (asked: string) => until('it', () => double.callbacks.find((one) => one.id === asked)?.body);
+      const here = { channelId: SECRET_THREAD, author: BOB, permissions: String(permissions) };
+      const data = { name: 'memory', type: 1, options: [edit] };
+      const form = await answerTo(double.interact({ ...here, type: 2, data }));
+      sink.commands.length = 0;
+      double.threadMembers.set(SECRET_THREAD, isMember ? [ADA.id, BOB.id] : [ADA.id]);
+      const { custom_id } = form['data'] as { custom_id: string };
+      const sent = await answerTo(double.interact({ ...here, type: 5, data: { custom_id, components } }));
+      world.answer = JSON.stringify(sent);
+      world.commands = sink.commands.map(({ options }) => options['text']);
+    });
+    return world;
+  }
+
+  test('does nothing in a private thread', async () => {
+    const { answer, commands } = await sendForm(VIEW | HISTORY, false);
+    expect(answer).toContain('does not serve you here');
+    expect(commands).toEqual([]);
+  });
+
+  test.each([
+    ['members', VIEW | HISTORY, true],
+    ['those who manage threads', VIEW | HISTORY | MANAGE_THREADS, false],
+  ])('works for %s', async (_, permissions, isMember) => {
+    expect((await sendForm(permissions, isMember)).commands).toEqual(['planted']);
+  });
+});
+
 describe('the name of a private channel', () => {
   test('is told if everybody sees it in the list', async () => {
     await withChannel({}, async ({ double, sink }) => {

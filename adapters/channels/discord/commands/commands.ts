@@ -26,6 +26,7 @@ import { interactionSchema, type WireInteraction, type WireOption } from '../wir
 import type { Buttons, Deed } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
+import { canStillRead, readsHistory } from './membership.ts';
 import { forgetMessage, forgetQuestion, rememberCommand, whyCommand } from './menus.ts';
 import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
@@ -142,15 +143,6 @@ async function openVisit(
   return { parts, interaction, responder, place, userId: user.id, invoke: (command) => ({ ...base, ...command }) };
 }
 
-const READS = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
-
-/** Direct messages have no permissions. A form may have been open since before the person lost theirs. */
-function readsHistory(permissions: string | null | undefined): boolean {
-  if (permissions == null) return true;
-  const given = BigInt(permissions);
-  return (given & PermissionFlagsBits.Administrator) !== 0n || (given & READS) === READS;
-}
-
 const MANAGES =
   PermissionFlagsBits.Administrator |
   PermissionFlagsBits.ManageGuild |
@@ -265,11 +257,13 @@ const DEEDS_DONE: Readonly<Record<Deed, (visit: Visit, command: ReplyCommand) =>
 };
 
 async function submit(visit: Visit): Promise<void> {
-  const { parts, responder, interaction, userId } = visit;
+  const { parts, responder, interaction, place, userId } = visit;
   const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
   if (read.kind !== 'button' || read.button.ownerId !== userId) {
     return await say(responder, notice('This form is no longer valid. Use the command again.'));
   }
+  const permissions = interaction.member?.permissions ?? '0';
+  if (!(await canStillRead(parts, { place, userId, permissions }))) return await say(responder, notice(UNSERVED));
   const { path, options } = read.button.command;
   const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
   // A form cannot be answered with another one.

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { ContextEngine, Entry } from '../../src/adapter-kit.ts';
+import type { ContextEngine, Entry, EventKind, Storage } from '../../src/adapter-kit.ts';
 import { createCompactor } from '../../src/compaction/compactor.ts';
 import { createCompactors } from '../../src/compaction/compactors.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
-import { createWorld, filler, settle, until, type World } from './compaction.world.ts';
+import { createBotWorld } from '../support/bot-world.ts';
+import { createWorld, filler, scriptedModel, settle, until, type World } from './compaction.world.ts';
 
 /** The compactors of a bot on a real store and queue; kicks are counted. */
 async function watched(overrides: Partial<ContextEngine> = {}) {
@@ -39,6 +41,16 @@ async function overhear({ world, compactors, rest }: Awaited<ReturnType<typeof w
     compactors.stored(await world.snapshot(), await newest(world));
     await rest();
   }
+}
+
+/** A store that takes long to keep when maintenance is due. */
+function slowToRemember(storage: Storage): Storage {
+  const { conversations } = storage.store;
+  const change: typeof conversations.change = async (id, given) => {
+    if (given.kind === 'maintain') await sleep(200);
+    return await conversations.change(id, given);
+  };
+  return { ...storage, store: { ...storage.store, conversations: { ...conversations, change } } };
 }
 
 describe('the compactors', () => {
@@ -113,6 +125,17 @@ describe('the compactors', () => {
     await using subject = await watched({ ingest: () => Promise.reject(new Error('the engine is ill')) });
     await overhear(subject, 1);
     expect(subject.world.of('error.internal')).toMatchObject([{ message: 'the engine is ill' }]);
+  });
+
+  it('have requested what is due when a bot has settled', async () => {
+    const model = scriptedModel(() => ({ text: 'Hm.' }), { id: 'test:chat', window: 2000 });
+    await using world = await createBotWorld({ models: [model], agent: { mode: 'observe' }, storage: slowToRemember });
+    const told = (kind: EventKind) => world.events.some((event) => event.kind === kind);
+    for (let index = 0; index < 60 && !told('context.tier'); index += 1) {
+      await world.say(filler(60, index));
+      await world.bot.settled();
+    }
+    expect([told('context.tier'), told('maintenance.requested')]).toEqual([true, true]);
   });
 
   it('fall quiet where another process does the work', async () => {

@@ -70,5 +70,5 @@ function dateKey(text: string): string {
 function datePart(part: string, hasOthers: boolean): string {
   const name = calendarWord(part);
   if (name !== null) return hasOthers && MONTHS.includes(name) ? String(MONTHS.indexOf(name) + 1) : name;
-  return /\d/u.test(part) ? fold(part).replace(/(?<=\d)\p{L}+$|\.$|^0+(?=\d)/gu, '') : fold(part);
+  return /\d/u.test(part) ? fold(part).replace(/(?<=\d)(?![ap]m$)\p{L}+$|\.$|^0+(?=\d)/gu, '') : fold(part);
 }

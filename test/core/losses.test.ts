@@ -106,6 +106,7 @@ describe('what a summary keeps', () => {
     ['कीमत १२३', 'कीमत ४५६'],
     ['ages 20–25', 'in 2025'],
     ['½ tsp', '¾ tsp'],
+    ['the call at 10:30pm', 'the call at 10:30am'],
     ['2026年11月23日', '2026年11月2日, 3'],
   ])('misses "%s" in "%s"', (text, said) => {
     expect(accountFor(said, [{ seq: 1, text }]).lost).toHaveLength(1);

@@ -29,9 +29,9 @@ const waiting = globSync(WAITING, { cwd: import.meta.dirname })
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !WAITING_LONGEST.includes(path));
 
-// First the tests that never wait, and beside them the files that do little else. Each worker loads and optimises the
-// program for itself: more than one per core that works cost processor time. What Node compiles for them serves those of
-// the next project and all processes they start.
+// The tests that never wait run first, beside the files that mostly wait. Each worker loads and optimises the program
+// itself, so more than one busy worker per core costs CPU time. Workers of the next project, and all processes that the
+// tests start, reuse what Node.js has compiled.
 const PROJECTS = [
   {
     extends: true as const,

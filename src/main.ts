@@ -37,8 +37,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * The stack has unwound to a promise that nothing awaits, so no code of Strata was cut off, and the process goes on. An
- * exception may have cut off anything, so Node.js ends the process; the monitor only lets it be logged.
+ * A rejection that nothing awaits has interrupted no code of Strata, so the process continues. An exception may have
+ * interrupted any code, so Node.js ends the process; the monitor only logs it.
  */
 function onUncaught(listener: Parameters<Cli['onUncaught']>[0]): void {
   process.on('unhandledRejection', (error) => listener({ kind: 'rejection', error }));

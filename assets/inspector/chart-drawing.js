@@ -7,10 +7,10 @@ export const DIGIT = 7;
 const FONT = '12px system-ui, sans-serif';
 const COLORS = ['fixed', 'stack', 'recalled', 'tail', 'reserve', 'accent', 'free', 'dim', 'text', 'line'];
 
-/** As they are now: the variables differ between the themes. */
+/** The current colours, because the variables differ between themes. */
 export function readColors(figure) {
   const probe = figure.appendChild(document.createElement('span'));
-  // Where the system forces its colours, all would be that of text.
+  // Otherwise, forced colours would replace all of them with the colour of text.
   probe.style.forcedColorAdjust = 'none';
   const colors = COLORS.map((name) => {
     probe.style.color = `var(--${name})`;
@@ -20,7 +20,7 @@ export function readColors(figure) {
   return Object.fromEntries(colors);
 }
 
-/** Of stacked series, the highest first: the lower ones cover its lower part. */
+/** Draws the highest of the stacked series first, because the lower ones cover its lower part. */
 export function drawOrder({ series }) {
   const indexes = [...series.keys()];
   const isStacked = (index) => series[index].kind === 'stacked';
@@ -69,7 +69,7 @@ function cursorOptions({ style }) {
     y: false,
     ...(style === 'lines' ? { dataIdx: latestIndex } : { points: { show: false } }),
     drag: { x: true, y: false, dist: 5 },
-    // The link over a bar takes the events of the pointer; the chart itself listens for double clicks.
+    // The link over a bar receives the pointer events; `charts.js` listens for double clicks.
     bind: {
       mousedown: (_u, _target, handle) => (event) => void (event.button === 0 && handle(event)),
       mousemove: take,
@@ -78,7 +78,7 @@ function cursorOptions({ style }) {
   };
 }
 
-/** The point of a line that still counts here: two forecasts have points at different messages. */
+/** The latest point of a line at or before this index, because two forecasts have points at different messages. */
 function latestIndex(u, seriesIndex, ...[index]) {
   const latest = u.data[seriesIndex].findLastIndex((value, at) => at <= index && value !== null);
   return latest < 0 ? index : latest;
@@ -131,7 +131,7 @@ function pointAxis({ plot, colors }, rows) {
     gap: rows + 6,
     space: typeof points[0] === 'string' ? 100 : 64,
     incrs: STEPS.toSorted((a, b) => a - b),
-    // A bar has its name below its middle.
+    // The name of a bar is below its middle.
     splits: (_u, _axis, ...[min, max, step]) =>
       stepsIn(counts ? min - 0.5 : min, counts ? max - 0.5 : max, step).map((at) => (counts ? at + 0.5 : at)),
     values: (_u, splits) => splits.map(nameOf),

@@ -59,7 +59,7 @@ function chosenMark({ chosen }, { left, right, top, bottom, x }) {
   return [shape('rect', { class: 'chosen', x: from, y: top, width: Math.max(1, to - from), height: bottom - top })];
 }
 
-/** Whatever is seen of a row. */
+/** The visible items of a row. */
 function rowMarks([name, path, items], { frame, top }) {
   const label = shape('text', { class: 'end', x: frame.left - 6, y: top + 16 }, name);
   const shown = items.flatMap(([from, to, style, text, id, size = 1]) => {

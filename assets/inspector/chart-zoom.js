@@ -1,4 +1,4 @@
-/** Which part of a chart is seen, and the keys that move in it. */
+/** The visible part of a chart, and the keys that change it. */
 
 export function isZoomed({ u, plot: { range } }) {
   const { min, max } = u.scales.x;
@@ -7,14 +7,14 @@ export function isZoomed({ u, plot: { range } }) {
 
 const MIN_SPAN = 1;
 
-/** Never beyond the ends. */
+/** Never shows more than the range of the plot. */
 export function zoomTo({ u, plot: { range } }, { min, max }) {
   const span = Math.min(Math.max(MIN_SPAN, max - min), range[1] - range[0]);
   const from = Math.min(Math.max(min, range[0]), range[1] - span);
   u.setScale('x', { min: from, max: from + span });
 }
 
-/** Moves the part that is seen, if the shown point is not in it. */
+/** Moves the visible part if the shown point is outside it. */
 export function revealShown(chart) {
   const { u, plot, shown } = chart;
   if (shown < 0) return;

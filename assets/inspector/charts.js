@@ -13,7 +13,7 @@ for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
 new MutationObserver(recolor).observe(document.documentElement, { attributeFilter: ['data-theme'] });
 
 function setUpCharts(root) {
-  // Without the library, the server's drawings stay.
+  // Without the library, the page keeps the server's drawings.
   if (typeof uPlot === 'undefined') return;
   const gone = [...charts].filter(({ figure }) => !figure.isConnected);
   for (const chart of gone) closeChart(chart);
@@ -37,7 +37,7 @@ function openChart(figure, before) {
   place.classList.add('drawn');
   addParts(chart);
   chart.u = new uPlot(chartOptions(chart, hooksOf(chart)), chartData(chart), place);
-  // What takes the keys says the same.
+  // The element for keys has the same description.
   chart.u.root.setAttribute('aria-hidden', 'true');
   chart.u.over.append(chart.hot);
   place.append(chart.overlay, chart.keys);
@@ -68,11 +68,11 @@ function hooksOf(chart) {
   return { setCursor: [() => followPointer(chart)], draw: [() => placeParts(chart)] };
 }
 
-/** What lies over the canvas: the link of the shown bar, marks and layers, what takes the keys, and the way back. */
+/** The parts over the canvas: the link of the shown bar, marks and layers, the element for keys, and the button. */
 function addParts(chart) {
   const { figure, plot } = chart;
   chart.readout = figure.querySelector('[data-readout]');
-  chart.about = `${chart.readout.textContent} Point at it, or choose with the arrow keys, for the figures; drag to zoom in, double-click to zoom out.`;
+  chart.about = `${chart.readout.textContent} Point at the chart or use the arrow keys to see the figures; drag to zoom in, double-click to zoom out.`;
   chart.hot = make('a', { class: 'hot', tabindex: -1, draggable: 'false' });
   chart.overlay = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   chart.keys = make('div', { class: 'keys-here', role: 'slider', tabindex: 0, 'aria-label': plot.label });
@@ -88,7 +88,7 @@ function make(name, attributes) {
   return element;
 }
 
-/** The names of the legend become buttons. What has none is shown, even if it was hidden before. */
+/** Turns the names of the legend into buttons. A series without one is shown, even if it was hidden before. */
 function addSwitches(chart) {
   const { figure, plot, hidden, u } = chart;
   for (const item of figure.querySelectorAll('[data-series]')) {
@@ -136,7 +136,7 @@ function listen(chart) {
 const DOUBLE_CLICK_MS = 300;
 const MAX_CLICK_PX = 4;
 
-/** The end of a drag opens nothing. Where a double click has something to do, a click waits for the second one. */
+/** The end of a drag opens no link. In a zoomed chart, a click waits, because a double click zooms out. */
 function listenForClicks(chart) {
   let downAt = 0;
   chart.u.over.addEventListener('pointerdown', ({ clientX }) => {
@@ -156,7 +156,7 @@ function followPointer(chart) {
   const { u, plot, keys } = chart;
   const { left } = u.cursor;
   const at = u.posToVal(left, 'x');
-  // Few bars leave the right part of a chart empty.
+  // With few bars, the right part of a chart is empty.
   if (left < 0 || at > plot.edges.at(-1)) {
     if (document.activeElement !== keys) show(chart, -1);
     return;
@@ -202,7 +202,7 @@ function tell({ plot, shown, readout, about }) {
   readout.textContent = plot.texts[shown] ?? about;
 }
 
-/** What a zoomed chart doesn't show of it lies over no axis. */
+/** Limits the link to the visible part of the chart, so that it covers no axis. */
 function placeShown(chart) {
   const { plot, u, hot, shown } = chart;
   if (plot.style === 'lines') placeCursor(chart);
@@ -213,14 +213,14 @@ function placeShown(chart) {
   hot.style.width = `${right - left}px`;
 }
 
-/** With the pointer, the cursor is there already. */
+/** Does nothing if the pointer has already moved the cursor there. */
 function placeCursor({ plot: { edges }, u, shown }) {
   const { left } = u.cursor;
   if (shown < 0 ? left < 0 : left >= 0 && u.posToIdx(left) === shown) return;
   u.setCursor({ left: shown < 0 ? -10 : u.valToPos(edges[shown], 'x'), top: shown < 0 ? -10 : 0 }, false);
 }
 
-/** After each drawing, what lies over it moves along. */
+/** Moves the parts over the canvas after each drawing. */
 function placeParts(chart) {
   const { u, keys, reset } = chart;
   const { offsetLeft, offsetTop, clientWidth, clientHeight } = u.over;

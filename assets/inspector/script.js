@@ -183,7 +183,7 @@ function fromSlider({ dataset, value }) {
 
 async function showTrial(form) {
   const query = new URLSearchParams(new FormData(form));
-  // Where no script draws the chart, the whole page has the server's drawing.
+  // If no script draws the chart, request the whole page, which contains the server's drawing.
   const isDrawnHere = document.querySelector('#outcome .drawn') !== null;
   const response = await fetch(`${form.action}${isDrawnHere ? '/outcome' : ''}?${query}`);
   if (response.redirected) return location.reload();
@@ -200,7 +200,7 @@ async function showTrial(form) {
   history.replaceState(null, '', `${form.action}?${query}`);
 }
 
-/** What is shown stays, and is of other values. */
+/** Keeps the outcome of the earlier values. */
 function tellNoAnswer() {
   const outcome = document.getElementById('outcome');
   if (outcome.querySelector('[data-no-answer]') !== null) return;
@@ -208,7 +208,7 @@ function tellNoAnswer() {
   note.className = 'trouble';
   note.setAttribute('role', 'alert');
   note.dataset.noAnswer = '';
-  note.textContent = 'No answer for these values. What is shown here belongs to the ones before.';
+  note.textContent = 'No answer for these values. The results below are for the previous ones.';
   outcome.prepend(note);
 }
 

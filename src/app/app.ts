@@ -63,7 +63,7 @@ export interface App {
   operate(): Promise<Operations | null>;
   /** The inspector, unless it is disabled. `listen` overrides the configured address. */
   inspect(listen?: string): Promise<Operations | null>;
-  /** Reports what no code of the process caught. The host decides whether the process goes on. */
+  /** Reports an error that nothing caught. The host decides whether the process continues. */
   reportUncaught(failure: Uncaught): void;
   /** Starts the plugins, then the bot. Throws `PLUGIN_FAILED`. */
   start(): Promise<void>;

@@ -4,7 +4,7 @@ import type { LoadedPlugin } from '../plugins/load.ts';
 import type { Events } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 
-/** What no code of the process caught: a rejection that nothing awaits, or an exception outside of any promise. */
+/** An error that nothing caught: the rejection of a promise, or an exception outside of any promise. */
 export interface Uncaught {
   readonly kind: 'rejection' | 'exception';
   readonly error: unknown;
@@ -17,11 +17,11 @@ interface Reporting {
 }
 
 /**
- * Reports it as an error, with the plugin and the line that it came from as far as its stack tells. An exception ends
- * the process, so it goes straight to the log.
+ * Reports the error, with the plugin and line that it came from if its stack contains them. An exception ends the
+ * process, so it is written to the log directly.
  */
 export function reportUncaught({ kind, error }: Uncaught, { plugins, events, log }: Reporting): void {
-  const what = kind === 'rejection' ? 'nothing awaited a promise that rejected' : 'an exception ended the process';
+  const what = kind === 'rejection' ? 'a promise that nothing awaited was rejected' : 'an exception ended the process';
   const message = `${what}: ${causeOf(error, plugins)}`;
   if (kind === 'exception') log.error('process.failed', { cause: message });
   else events.emit({ kind: 'error.internal', conversation: null, message });

@@ -49,7 +49,7 @@ export interface Bot extends AsyncDisposable {
   changed(conversation: ConversationKey): void;
   /** Once: a bot that was stopped cannot be started again. */
   start(): Promise<void>;
-  /** Resolves when every reply that is currently owed has been posted, and the maintenance that is due was requested. */
+  /** Resolves when every reply that is currently owed has been posted and all due maintenance has been requested. */
   settled(): Promise<void>;
   /**
    * Stops intake first, then turns, posts and jobs, within `deadlineMs` (default 10 s). The next start does what is

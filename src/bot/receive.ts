@@ -60,13 +60,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 type Named = Pick<InboundMessage, 'conversation' | 'externalId'>;
 
 interface Storing {
-  /** The message can be read from now on. `received` ends when the disk has it. */
+  /** The message can be read from now on. `received` resolves when it is on the disk. */
   begun(message: Named, received: Promise<unknown>): void;
   /** Rejects if the disk failed. */
   end(message: Named): Promise<void>;
 }
 
-/** Messages that can be read, but aren't on the disk: until they are, their redelivery isn't acknowledged either. */
+/** Messages that can be read but aren't on the disk yet. Until they are, redeliveries aren't acknowledged either. */
 function createStoring(): Storing {
   const storing = new Map<string, Promise<unknown>>();
   const nameOf = ({ conversation, externalId }: Named) => `${conversation} ${externalId}`;
@@ -74,7 +74,7 @@ function createStoring(): Storing {
     begun(message, received) {
       const name = nameOf(message);
       storing.set(name, received);
-      // After a failure it stays: nothing is written any more.
+      // Kept after a failure, because the store then refuses all writes.
       received.then(
         () => storing.delete(name),
         () => undefined,

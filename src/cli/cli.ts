@@ -26,8 +26,8 @@ export interface Cli {
   /** Aborted by the first SIGINT or SIGTERM: end soon and cleanly. */
   readonly signal: AbortSignal;
   /**
-   * Passes on what no code of the process caught. From then on, the process survives rejections that nothing awaits; an
-   * exception ends it after the listener has returned.
+   * Calls the listener with errors that nothing caught. From then on, unhandled rejections no longer end the process.
+   * An exception ends it after the listener has returned.
    */
   onUncaught(listener: (failure: Uncaught) => void): void;
   /** Loads the configuration and opens the store. Starts nothing. */

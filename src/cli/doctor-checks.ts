@@ -62,7 +62,7 @@ async function checkServices(app: App, options: Asking): Promise<readonly Findin
   return [...findings, ...(await checkChannels(app))];
 }
 
-/** The same on an empty store: a running bot uses the data, they are damaged, or there are none yet. */
+/** The same on an empty store, because a running bot uses the data, or the data is damaged or missing. */
 async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding[]> {
   const data = await mkdtemp(join(tmpdir(), 'strata-doctor-')).catch(() => null);
   if (data === null) return [nowhereToCheck()];

@@ -42,7 +42,7 @@ async function missingData(directory: string, { data }: GlobalOptions): Promise<
   return { checkId: 'data', severity: 'warn', message: `${message}; a start would create it`, fixHint };
 }
 
-/** Why a start could not create the directory, as far as that shows without trying. */
+/** Why a start could not create the directory, as far as that can be checked without creating it. */
 async function obstacleTo(directory: string): Promise<string | null> {
   const existing = await existingPart(directory);
   try {
@@ -88,7 +88,7 @@ function dataHint(error: unknown): string {
 const LITTLE_BYTES = 1_000_000_000;
 const TOO_LITTLE_BYTES = 100_000_000;
 
-/** Nothing about a directory that cannot be read: that is reported with the data. */
+/** Empty for a directory that cannot be read, because the check of the data reports that. */
 export async function checkDisk({ directory }: { readonly directory: string }): Promise<readonly Finding[]> {
   const space = await statfs(await existingPart(directory)).catch(() => null);
   if (space === null) return [];

@@ -56,8 +56,8 @@ export function readCommandLine(
 }
 
 /**
- * The line to type for a command: `parseCommandLine` parses it back to the same command. `prefix` is how commands begin
- * there.
+ * The line to type for a command: `parseCommandLine` parses it back to the same command. `prefix` is what commands
+ * begin with on the platform.
  */
 export function formatCommand({ path, options }: ReplyCommand, specs: readonly CommandSpec[], prefix = '/'): string {
   const { action } = resolveAction(path, specs);

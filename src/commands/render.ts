@@ -8,7 +8,7 @@ export interface RenderOptions {
   readonly color: boolean;
   /** The commands of the bot, for the lines that replace buttons and pages. */
   readonly specs: readonly CommandSpec[];
-  /** How commands begin on the platform; `/` by default. */
+  /** What commands begin with on the platform; `/` by default. */
   readonly prefix?: string;
 }
 

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
  * remembers that it requested a job, and checks again after the job has ended.
  */
 export interface Compactor {
-  /** Called with every assessment of the view. Resolves when the job that it asks for is requested, and never rejects. */
+  /** Called with every assessment of the view. Resolves when a due job has been requested; never rejects. */
   assessed(assessment: Assessment): Promise<void>;
   /** The requested job has ended, successfully or not. */
   ended(): void;

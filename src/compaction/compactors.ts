@@ -14,7 +14,7 @@ export interface Compactors {
   answered(snapshot: ContextSnapshot, verdict: AfterTurn, seqs: readonly number[]): void;
   /** A maintenance job of the conversation has ended. */
   ended(conversationId: number): void;
-  /** Resolves when everything due after what was stored before is requested. */
+  /** Resolves when all maintenance that became due before this call has been requested. */
   drained(): Promise<void>;
 }
 

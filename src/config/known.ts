@@ -6,7 +6,7 @@ export interface AgentNames {
   readonly engines: readonly string[];
 }
 
-/** Those of the file. */
+/** The names that the configuration file can use. */
 export interface KnownNames extends AgentNames {
   /** The first parts of model ids. */
   readonly providers: readonly string[];
@@ -29,7 +29,7 @@ export const builtInNames: KnownNames = {
   stores: ['postgres', 'postgresql'],
 };
 
-/** Those of `adapters/registry.ts`: the embedded store has no URL. */
+/** The names in `adapters/registry.ts`. The embedded store is selected without a URL. */
 export const BUILT_IN_STORES: readonly string[] = ['sqlite', ...builtInNames.stores];
 export const BUILT_IN_CHANNELS: readonly string[] = ['discord', 'slack', 'terminal'];
 

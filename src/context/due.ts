@@ -18,7 +18,7 @@ export function stackShareAt(
 ): number {
   const restTokens = thresholds.background * windowTokens;
   const stackTokens = snapshot.stack.reduce((sum, { tokens }) => sum + tokens, 0) * correction;
-  // Most views need no look at their tail, which a forecast then does not even copy.
+  // Most views are decided without their tail, so a forecast does not need to copy it.
   if (usedTokens < restTokens || usedTokens - stackTokens >= restTokens) return stackShare;
   const { tail } = snapshot;
   // Older results are short already in a view that is so full.

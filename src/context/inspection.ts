@@ -104,7 +104,7 @@ export function inspectContext(
 
 const LEFT_OUT = "the provider's content filter refuses the rest";
 
-/** The parts that are smaller than in the whole view, with what they would have cost. */
+/** Marks the parts that are smaller than in the whole view, with what they would have cost. */
 function markLeftOut(parts: readonly ContextPart[], whole: readonly ContextPart[]): readonly ContextPart[] {
   const before = new Map(whole.map((part) => [part.key, part]));
   return parts.map((part) => {

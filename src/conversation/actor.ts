@@ -20,8 +20,8 @@ import { createViewCache, type ViewCache } from './view-cache.ts';
  */
 export interface Actor {
   /**
-   * Stores a message, and starts a turn if a reply is owed. Durable when it resolves. `onStored` is called before, as soon
-   * as the message can be read, and before the turn reads it.
+   * Stores a message, and starts a turn if a reply is owed. Resolves when the message is durable. `onStored` is called
+   * earlier: as soon as the message can be read, and before the turn reads it.
    */
   receive(append: Omit<Append, 'claimLeaseMs'>, onStored?: (stored: Stored) => void): Promise<Appended>;
   /** Checks for an owed reply, after startup or when another process gave up. */

@@ -4,7 +4,7 @@ import type { Services } from '../services.ts';
 /** A disk seldom takes more than a second. */
 const LATE_MS = 5_000;
 
-/** Reports messages that the disk does not confirm: until it does, they are not acknowledged, and no reply is posted. */
+/** Reports messages that the disk has not confirmed. Until it does, they are not acknowledged and get no reply. */
 export interface DiskWatch {
   /** Settles as `durable` does. */
   over(durable: Promise<void>, conversation: ConversationKey): Promise<void>;

@@ -4,7 +4,7 @@ import { cleanText } from '../util/text.ts';
 const LABEL = /^\s{0,8}\[#\d{1,12} \| [^|\]\n]{1,40} \| [^\]\n]{1,160}\]\s{0,4}/;
 const ROLE = /^\s{0,8}(?:assistant|<you>):\s{1,4}/i;
 const BEGUN = /^\s{0,8}\[(?:#[^\]\n]{0,220})?$/;
-/** May become one with the next character. */
+/** The beginning of a role, which the next characters may complete. */
 const ROLE_BEGUN = new RegExp(`^(?:${beginningsOf('assistant:')}|${beginningsOf('<you>:')})\\s{0,3}$`, 'i');
 /** Somebody else speaks in it, so it is a dialogue that somebody asked for. */
 const DIALOGUE = /^(?:user|human|system|assistant|<\w{1,20}>):/im;
@@ -23,13 +23,13 @@ export function withoutOwnLabel(answer: string): string {
 export function draftWithoutLabel(draft: string): string {
   const whole = draft.trimStart();
   const end = HEAD_LENGTH - (isPairAt(whole, HEAD_LENGTH - 1) ? 1 : 0);
-  // The answer is judged in the same form.
+  // The finished answer is cleaned in the same way before it is checked.
   const head = cleanText(whole.slice(0, end)).trimStart();
   if (head === '' || BEGUN.test(head) || ROLE_BEGUN.test(head)) return '';
   return withoutOwnLabel(head) + whole.slice(end);
 }
 
-/** More than any label has. */
+/** Longer than any label. */
 const HEAD_LENGTH = 400;
 
 function isPairAt(text: string, index: number): boolean {

@@ -11,11 +11,11 @@ import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { limitWork } from '../util/limit.ts';
 
-/** Which fixed part of every request a provider's filter refuses. It is named, and never left out. */
+/** Finds the fixed part of every request that a provider's filter refuses. It is reported, and never left out. */
 export interface RefusedParts {
   /**
-   * Asks the model with a harmless message. Null if it takes that, so that the newest message is the cause, or if the
-   * model does not say. Never rejects.
+   * Sends the model a harmless message. Null if the model accepts it, so that the newest message is the cause, or if
+   * the call fails otherwise. Never rejects.
    */
   of(turn: RefusedTurn): Promise<string | null>;
 }
@@ -36,7 +36,7 @@ interface Options {
 const LIMIT_MS = 60_000;
 const MAX_OUTPUT_TOKENS = 16;
 
-/** One for all conversations of a process. The same fixed part is judged once. */
+/** One for all conversations of a process. The fixed part of a profile is tested once. */
 export function createRefusedParts(options: Options): RefusedParts {
   const known = new WeakMap<ContextProfile, Promise<string | null>>();
   return {
@@ -82,10 +82,10 @@ async function find(asking: Asking): Promise<string | null> {
     if (await isRefused(asking, { sections: [section], tools: [] })) names.push(await nameOf(asking, section));
   }
   if (tools.length > 0 && (await isRefused(asking, { sections: [], tools }))) names.push('the descriptions of tools');
-  return names.length === 0 ? 'its fixed part as a whole' : names.join(' and ');
+  return names.length === 0 ? 'the system prompt and the tools together' : names.join(' and ');
 }
 
-/** `persona (configuration)`; for instructions, the memories that `/memory show` shows. */
+/** `persona (configuration)`; for standing instructions, the ids for `/memory show`. */
 async function nameOf(asking: Asking, { key, source, lines = [], memoryIds = [] }: SystemSection): Promise<string> {
   const ids: string[] = [];
   for (const line of lines) {
@@ -95,7 +95,7 @@ async function nameOf(asking: Asking, { key, source, lines = [], memoryIds = [] 
   return ids.length === 0 ? `${key} (${source})` : `the standing instruction ${ids.join(', ')}`;
 }
 
-/** Throws what the model fails with otherwise. */
+/** Throws every other error of the model. */
 async function isRefused({ services, rows, turn, signal, model }: Asking, { sections, tools }: Part): Promise<boolean> {
   const startedAt = services.clock.now();
   const request = requestOf(sections, model.traits.tools ? tools : []);

@@ -31,7 +31,7 @@ export interface RefusedPast {
 
 export interface RefusedPasts {
   open(turn: RefusedTurn): RefusedPast;
-  /** What the next turn of this model would leave out from the beginning; null if nothing. */
+  /** What the next turn with this model would leave out from its first request; null if nothing. */
   leftOut(profile: RefusedTurn['profile'], snapshot: ContextSnapshot): LeftOut | null;
 }
 

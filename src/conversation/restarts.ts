@@ -16,7 +16,7 @@ export interface RestartOptions {
   readonly conversations: Pick<ConversationStore, 'renew' | 'release'>;
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** Ends the pause, when the bot is asked to stop. The reply stays owed. */
+  /** Ends the pause when the bot is asked to stop. The reply stays owed. */
   readonly signal: AbortSignal;
 }
 

@@ -39,7 +39,7 @@ export interface Run extends TurnOptions {
   blobs(): readonly NewBlob[];
   /** What the last request was built from; null if the engine does not say. */
   recorded(at: number): Promise<RecordedRequest | null>;
-  /** Which fixed part of the refused request the filter refuses by itself; null if none, or if nobody knows. */
+  /** Which fixed part of the refused request the filter refuses by itself; null if none, or if it is unknown. */
   refusedPart(): Promise<string | null>;
   /** Whether maintenance is due after these messages are stored. */
   assess(messages: readonly TurnMessage[]): AfterTurn;

@@ -30,7 +30,7 @@ const sentences = {
   WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
     `The newest message and the fixed part of the context need ${d.usedTokens} tokens, but the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
   STORE_UNUSABLE: (d: { path: string; reason: string; remedy?: string; isUncertain?: boolean }) =>
-    `The data at ${d.path} cannot be used: ${d.reason}. ${d.isUncertain === true ? 'What was written last may be lost' : 'Nothing was changed'}.${d.remedy === undefined ? '' : ` ${d.remedy}.`}`,
+    `The data at ${d.path} cannot be used: ${d.reason}. ${d.isUncertain === true ? 'The latest writes may be lost' : 'Nothing was changed'}.${d.remedy === undefined ? '' : ` ${d.remedy}.`}`,
   STORE_MISSING: (d: { path: string }) =>
     `There is no data at ${d.path}. Set --data to the directory of a bot that has run, or [storage] url to its server.`,
   STORE_LOCKED: (d: { path: string }) =>

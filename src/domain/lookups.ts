@@ -1,9 +1,9 @@
 import type { Entry } from './message.ts';
 
-/** Offered where the tools are not described. The tool registry answers it from what it knows of them. */
+/** Describes tools where requests leave out their descriptions. The tool registry answers it. */
 export const TOOL_HELP = 'tool_help';
 
-/** The tool that shows a message whole. What a request cuts from one names it. */
+/** The tool that shows a complete message. Requests name it where they cut one. */
 export const MESSAGE_OPEN = 'message_open';
 
 /** Tools that return what is stored already. */

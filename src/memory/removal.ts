@@ -37,7 +37,7 @@ export async function removeMessages(
   const known = await entriesOf(services, conversation, externalIds);
   const entries = known.filter(({ redactedAt }) => redactedAt === null);
   if (entries.length === 0) {
-    // The first deletion may still be on its way to the disk. A write waits for it.
+    // An earlier deletion may not be on the disk yet. A further write resolves only after it.
     if (known.length > 0)
       await store.transcript.redact(conversation.id, { externalIds, derived: [], now: clock.now() });
     return { seqs: [], elsewhere: [] };

@@ -108,7 +108,7 @@ const MAX_HELD = 500;
 
 export function createMemories(services: MemoryServices): Memories {
   const { store } = services;
-  /** One search at a time for each person, so that nobody takes all the time that there is for it. */
+  /** Prepares one request to forget per person at a time, so that nobody can delay those of others for long. */
   const asking = createLanes();
   const find = (id: string, reader: MemoryReader) => findReadable(services, id, reader);
   const alter = (id: string, alteration: Alteration) => alterMemory(services, id, alteration);
@@ -236,7 +236,7 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
   return { memory, sources, events: await store.memories.events(memory.id), replacedBy };
 }
 
-/** Elsewhere, a public memory is shown without what was said before its place opened. */
+/** In other places, a public memory is shown without messages from before its own place became public. */
 async function mayReadSource(
   { conversations }: Pick<MemoryServices['store'], 'conversations'>,
   { conversationId, seq }: Pick<Memory['sources'][number], 'conversationId' | 'seq'>,

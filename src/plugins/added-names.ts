@@ -5,7 +5,7 @@ import { isStrataError, StrataError } from '../domain/errors.ts';
 import { toolSpecOf } from '../tools/registry.ts';
 import type { PluginParts } from './plugin.ts';
 
-/** Who adds a name: the plugin, and its file as the configuration names it. */
+/** Who adds a name: the plugin, and its file as written in the configuration. */
 interface Adder {
   readonly plugin: string;
   readonly file: string;
@@ -14,8 +14,8 @@ interface Adder {
 /** Accepts the parts of one plugin after the other. */
 export interface AddedNames {
   /**
-   * Throws `TOOL_INVALID`, `COMMAND_INVALID`, and `PLUGIN_INVALID` for a name that is built in or that a plugin has
-   * added.
+   * Throws `TOOL_INVALID` or `COMMAND_INVALID` for an invalid part, and `PLUGIN_INVALID` for a name that is built in or
+   * already added.
    */
   add(adder: Adder, parts: PluginParts): void;
 }
@@ -30,9 +30,9 @@ const BUILT_IN = {
 
 type Kind = keyof typeof BUILT_IN;
 
-/** A bot checks its parts as a whole. This check names the plugin that adds the wrong one, and where the other one is. */
+/** A bot checks all its parts together. This check also names the plugin that adds a name twice, and the other file. */
 export function createAddedNames(): AddedNames {
-  /** The file of the plugin by kind and name. */
+  /** The plugin's file for each kind and name. */
   const files = new Map<string, string>();
   const commands: AddedCommand[] = [];
   const addAll = (adder: Adder, kind: Kind, names: readonly string[]) => {

@@ -1,7 +1,7 @@
 import type { Adapters, Registry } from '../bot/adapters.ts';
 import type { LoadedPlugin } from './load.ts';
 
-/** The adapters, including those of the plugins, whose names have been checked when they were opened. */
+/** The adapters, including those of the plugins. Their names were checked when the plugins were opened. */
 export function extendAdapters(adapters: Adapters, plugins: readonly LoadedPlugin[]): Adapters {
   const parts = plugins.map((plugin) => plugin.parts());
   return {

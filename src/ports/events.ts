@@ -12,7 +12,7 @@ export type TurnFailure = ModelFailure | 'steps' | 'length' | 'filtered' | 'empt
 /** Every event as one union. Logs, `/status`, metrics and tests read the same stream. */
 export type StrataEvent = { readonly at: number; readonly conversation: ConversationKey | null } & (
   | {
-      /** The message can be read, but may not be on the disk yet. The platform gets its acknowledgement when it is. */
+      /** The message can be read, but may not be durable yet. The platform gets its acknowledgement when it is. */
       readonly kind: 'message.accepted';
       readonly seq: number;
       readonly wantsReply: boolean;
@@ -184,7 +184,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly after: EventKind | null;
       readonly before: EventKind | null;
     }
-  /** The store has not confirmed a message for so long. It is not acknowledged meanwhile, and no reply is posted. */
+  /** The store has not confirmed a message for this long. Until then, it is neither acknowledged nor answered. */
   | { readonly kind: 'store.stalled'; readonly durationMs: number }
   /** Something failed that no other event covers. */
   | { readonly kind: 'error.internal'; readonly message: string }

@@ -30,7 +30,7 @@ export interface ModelProvider {
   choose(): Promise<{ readonly modelId: string; readonly reason: string }>;
 }
 
-/** What a `ModelProvider` may add, so that a bot refuses agents with a model that it can't open. */
+/** An optional part of a `ModelProvider`. With it, a bot rejects agents whose model the provider can't open. */
 export interface KnownProviders {
   /** The first parts of the ids that `open` knows. */
   readonly providers: readonly string[];

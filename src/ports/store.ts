@@ -161,7 +161,7 @@ export interface NewMessage {
   readonly at: number;
 }
 
-/** What every read finds from now on. It may still be on its way to the disk. */
+/** Every read finds the message from now on, but it may not be on the disk yet. */
 export type AppendResult = Appended & {
   /** Resolves when a power failure can no longer undo it, and rejects if the disk fails. */
   readonly durable: Promise<void>;
@@ -224,7 +224,7 @@ export type TurnCommitResult =
 
 /** What was said: the entries of conversations. */
 export interface TranscriptStore {
-  /** Also creates the conversation with its first message. Acknowledge nothing before the result is durable. */
+  /** Also creates the conversation with its first message. Don't acknowledge it before `durable` resolves. */
   append(append: Append): Promise<AppendResult>;
   commitTurn(commit: TurnCommit): Promise<TurnCommitResult>;
   /** State, stack and the newest `maxEntries` of the tail, in one snapshot. */

@@ -18,11 +18,11 @@ const MIN_SHARE = 0.55;
 /** In a language with short endings, they share at least this much of both. */
 const MIN_SHARE_OF_BOTH = 0.6;
 
-/** The last word of a compound begins after so many letters at least, and the index has so many of it. */
+/** The last word of a compound begins after at least `PART_FROM` letters. Its first `PART` letters are indexed. */
 export const PART_FROM = 3;
 const PART = 5;
 const MIN_PART = 4;
-/** Without a shorter word in front and another one behind it, nothing is a compound. */
+/** Shorter words are too short to consist of two. */
 export const MIN_COMPOUND = PART_FROM + PART;
 
 const ASCII = /^[ -~]*$/;
@@ -32,7 +32,7 @@ const DENSE = /[\u0590-\u077f\u0900-\u0dff\u1200-\u137f]/;
 const ARTICLE = /^[وف]?(?:[بك]?ال|لل)(?=..)/u;
 /** Prepositions, conjunctions and articles of one letter that Arabic, Hebrew and Amharic write together with a word. */
 const PROCLITICS = /^(?:[وفبكل]+|[הובכלמש]+|[የበለከ]+)(?=.{3})/u;
-/** Umlauts on a keyboard without them. */
+/** Umlauts as typed on a keyboard without them. */
 const DIGRAPHS = /(?<=[aou])e/g;
 const DIGIT = /\p{Nd}/u;
 /** A Korean noun of one syllable or a Japanese one of one character, and the particle that follows it. */
@@ -40,7 +40,7 @@ const PARTED = /^(?:[\uac00-\ud7a3][은는이가을를에의도만와과로]|\p{
 /** Japanese characters that are a word of their own, with a particle. */
 const LONE = /(?<!\p{sc=Han})(?![何誰私僕俺君彼今])\p{sc=Han}[はがをにでとのもへやさちっ]/gu;
 
-/** What other forms of the word are compared with: the word, and without the short words in front of it. */
+/** What other words are compared with: the word itself, and the word without the short ones in front of it. */
 export function formsOf(word: string): readonly string[] {
   if (ASCII.test(word)) return [withoutDigraphs(word)];
   const form = withoutDigraphs(plainSpelling(word).replace(ARTICLE, ''));
@@ -65,7 +65,7 @@ function beginningsOf(form: string, word: string): readonly string[] {
   return beginnings;
 }
 
-/** Beginnings of the words that a compound may end with, by which these find it. */
+/** Beginnings of the words that a compound may end with. A search for such a word finds the compound by them. */
 export function partBeginnings(word: string): readonly string[] {
   if (word.length < MIN_COMPOUND || DENSE.test(word) || DIGIT.test(word)) return [];
   return formsOf(word).flatMap((form) => {

@@ -26,7 +26,7 @@ export type TermPair = readonly [number, number];
 
 /** Reading more of one text would add little and take long. */
 const READ_CHARACTERS = 4000;
-/** So many long messages are read on if the word must be further down, as in a copied log, up to where they are indexed. */
+/** This many long messages are read up to the end of their indexed part if the word is further down, as in a log. */
 const MAX_READ_ON = 16;
 const MAX_CHARACTERS = 40_000;
 const NEAR_WORDS = 6;
@@ -43,7 +43,7 @@ interface Found {
   readonly terms: number[];
 }
 
-/** Reads lines for one question. `isProposed` says that the index has found a word of it. */
+/** Reads lines for one question. `isProposed`: the index has found a word of the question in the entry. */
 export function createLineReader(question: Question): (entry: Entry, isProposed: boolean) => Line {
   const found: Found = { size: 0, places: [], stems: [], terms: [] };
   const reader = createWordReader(question, found);

@@ -12,10 +12,10 @@ const HANGUL = /^[\uac00-\ud7a3]*$/;
 /** Accents, Hebrew and Arabic vowel signs, the Arabic filler, and the dot below Indic letters. Other marks are vowels. */
 const MARKS =
   /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc]/gu;
-/** The nasals of India before another consonant, which many people write as a dot above, or as a half moon with it. */
+/** Indic nasals before another consonant. Many people write them as a dot above, or as a half moon with a dot. */
 const NASALS =
   /[\u0919\u091e\u0923\u0928\u092e]\u094d(?=[\u0915-\u0939])|[\u0999\u099e\u09a3\u09a8\u09ae]\u09cd(?=[\u0995-\u09b9])|[\u0901\u0981]/gu;
-/** Letters that Unicode does not take apart, final forms, and letters of other keyboards. */
+/** Letters that Unicode does not decompose, final forms, and letters of other keyboards. */
 const LETTERS = new Map(
   'łl øo đd ħh ŧt ıi ςσ ךכ םמ ןנ ףפ ץצ ىي یي ېي کك ةه ھه ہه ەه'
     .split(' ')
@@ -40,12 +40,12 @@ export function marksOf(word: string): string {
   return ASCII.test(word) ? '' : (normalForm(word, 'NFD').match(/[\u0300-\u036f]|[đøł]/gu) ?? []).join('');
 }
 
-/** A text with the digits of all scripts as those of Latin ones. */
+/** A text with the digits of all scripts replaced by 0 to 9. */
 export function withPlainDigits(text: string): string {
   return ASCII.test(text) ? text : text.replace(OTHER_DIGITS, (digit) => String(digitValue(digit)));
 }
 
-/** The digits of a script are ten in a row, some rows side by side. */
+/** Each script has its ten digits in a row. Some rows are adjacent. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0;
   let before = 0;

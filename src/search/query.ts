@@ -76,7 +76,7 @@ const META = new Set(
     .map(termOf),
 );
 
-/** In the spelling and form that words are compared in. */
+/** A word in the spelling and form in which words are compared. */
 function termOf(word: string): string {
   return stem(plainSpelling(word));
 }
@@ -161,7 +161,7 @@ const BRIEF = /^[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}]{1,2}$/u;
 
 const NO_WORDS: ReadonlyMap<string, string> = new Map();
 
-/** The second syllable of a Korean noun may be a particle too ("첼로는"), but "에" hardly is one. */
+/** The second syllable of a Korean noun may look like a particle ("첼로는"), but hardly ever like "에". */
 function nounBeginning(word: string): string {
   return word.charAt(1) === '에' ? word : word.slice(0, 2);
 }

@@ -46,7 +46,7 @@ const WHY_ANYWHERE = new RegExp(
   'u',
 );
 
-/** Behind a preposition, the Ukrainian word for why means what: "На чому". */
+/** After a preposition, the Ukrainian word for "why" means "what": "На чому". */
 export function asksWhy(folded: string, words: readonly string[]): boolean {
   return words.some((word, at) => WHY.has(word) && !PREPOSITIONS.has(words[at - 1] ?? '')) || WHY_ANYWHERE.test(folded);
 }

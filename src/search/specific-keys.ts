@@ -7,9 +7,9 @@ import { fold, wordsOf } from './words.ts';
 const FRACTION = /[¼-¾⅐-⅞]/gu;
 const DASHES = /[–—−]/gu;
 
-/** The same for different spellings of one specific. */
+/** Equal for different spellings of the same specific. */
 export function specificKey(kind: SpecificKind, text: string): string {
-  // Without a key of its own, it would be the same as all others without.
+  // Empty keys would all be equal.
   return keyOf(kind, text) || fold(text);
 }
 
@@ -42,7 +42,7 @@ function numberKey(text: string): string {
     .join('');
 }
 
-/** With a point before decimals, and nothing between thousands. */
+/** A number with a point before decimals, and without separators between thousands. */
 function amountKey(digits: string): string {
   if (!/\d/.test(digits)) return digits;
   const separators = digits.replace(/\d/g, '');

@@ -17,12 +17,12 @@ const DATE =
   /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}$|^\d{1,2}:\d{2}(?::\d{2})?(?:[ap]m)?$|^\d{1,4}[年년月월].*[月월日号號일]$/iu;
 const NUMBER = /^[#+$€£¥₽₹−-]?[\p{Nd}¼-¾⅐-⅞][\p{Nd}.,:'’٫٬¼-¾⅐-⅞]*(\p{L}+|[%‰°€$£¥₽₹٪])?$/u;
 const NUMERIC = /[\p{Nd}¼-¾⅐-⅞]/u;
-/** What many languages attach to a number ("4471'e"). */
+/** An ending that many languages attach to a number ("4471'e"). */
 const ENDING = /['’]\p{L}+$/u;
 const CODE = /^[\p{L}\p{N}._:#-]+$/u;
-/** Names of things in programs and protocols. */
+/** Identifiers in programs and protocols. */
 const IDENTIFIER = /^\p{L}[\p{L}\p{N}]*(?:_[\p{L}\p{N}]+)+$|^(?:[\da-f]{2}[:-]){5}[\da-f]{2}$/iu;
-/** A capital behind another letter tells a name even at the beginning of a sentence: "iPhone", "ECONNREFUSED". */
+/** A capital after another letter marks a name even at the beginning of a sentence: "iPhone", "ECONNREFUSED". */
 const INNER_CAPITAL = /^\p{L}[^\p{Lu}\P{L}]*\p{Lu}\p{L}*$/u;
 const MAX_SHOUTED = 5;
 /** Most words. */
@@ -52,7 +52,7 @@ function isName(word: string, isOpening: boolean): boolean {
   return NAME.test(word) && (!isOpening || word.startsWith('@'));
 }
 
-/** Short words in capitals only are rather loud than names. */
+/** Short words in capitals only are usually shouted, and not names. */
 function hasInnerCapital(word: string): boolean {
   return INNER_CAPITAL.test(word) && (word.length > MAX_SHOUTED || word.toUpperCase() !== word);
 }
@@ -67,13 +67,13 @@ function numericKind(word: string): SpecificKind {
   return CODE.test(word) ? 'code' : 'number';
 }
 
-/** The rest of a number in groups: thousands ("1 234,56"), or of a telephone, card or account number. */
+/** The further groups of a number: thousands ("1 234,56"), or parts of a telephone, card or account number. */
 export const THOUSANDS = /^\p{Nd}{3}(?:[.,٫]\p{Nd}+)?$/u;
 const GROUP = /^[\d-]{2,}$/;
 const ACCOUNT = /^[A-Z]{2}\d{2}$/;
 const ACCOUNT_GROUP = /^[A-Z\d]{1,4}$/;
 
-/** How many words, one space apart, are one number. */
+/** How many of the words, which are one space apart, form one number. */
 export function groupLength(words: readonly string[]): number {
   const [first = '', ...others] = words.map(withPlainDigits);
   const count = (pattern: RegExp) => {

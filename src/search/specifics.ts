@@ -13,7 +13,7 @@ export interface Specific extends Span {
   readonly kind: SpecificKind;
   /** As written. */
   readonly text: string;
-  /** The same for different spellings of one thing. */
+  /** Equal for different spellings of the same thing. */
   readonly key: string;
 }
 
@@ -53,7 +53,7 @@ interface Token extends Span {
   readonly isCalendar: boolean;
   /** Nothing but spaces and a comma lies between this token and the previous one. */
   readonly follows: boolean;
-  /** It follows after one space, or a bracket and a space. */
+  /** Only one space, or a bracket and a space, lies between this token and the previous one. */
   readonly isNext: boolean;
 }
 
@@ -117,7 +117,7 @@ function runAt(tokens: readonly Token[], at: number): { readonly kind: SpecificK
   return { kind, length };
 }
 
-/** A number, or the groups of one. */
+/** A number, or several groups that form one. */
 function numberAt(tokens: readonly Token[], at: number, kind: SpecificKind) {
   const next = tokens[at + 1];
   if (next?.isNext !== true || next.word.length < 2) return { kind, length: 1 } as const;

@@ -9,10 +9,10 @@ import { normalForm } from '../util/normal-form.ts';
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const ASCII = /^[\t\n\r -~]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
-/** With the signs that several of the scripts use, such as the one for a long vowel of Japanese. */
+/** Includes signs that several of these scripts share, such as the mark for long vowels in Japanese. */
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Lana}\p{sc=Java}\p{scx=Bopo}\p{scx=Hang}]/u;
-/** Inside words: soft hyphens, joiners and others without a width, and the marks of Armenian questions. */
+/** Ignored inside words: soft hyphens, joiners and others without a width, and Armenian marks above a vowel. */
 const UNSEEN = /\p{Cf}|[\u055b\u055c\u055e]|[\u034f\u20e3\ufe00-\ufe0f]/gu;
 const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 

@@ -8,8 +8,8 @@ export function yieldToEventLoop(): Promise<void> {
 const waiting: (() => void)[] = [];
 
 /**
- * Yields to the event loop until a turn of it is for this work alone. For work that anybody may ask for any number of
- * times at once: `yieldToEventLoop` would let all of it go on in the same turn.
+ * Yields until the event loop has a turn for this work alone. Use it for work that anyone may request many times at
+ * once: after `yieldToEventLoop`, all of these requests could continue in the same turn.
  */
 export function waitForOwnTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -28,6 +28,6 @@ export async function listenAt(
 /** Limits the time for receiving a whole request, so that nobody holds a connection by sending one byte at a time. */
 export function receiveWithin(server: Server, limitMs: number): void {
   server.requestTimeout = limitMs;
-  // Node waits for the whole request as long as the longer of the two allows.
+  // Node.js applies the longer of the two limits to the whole request.
   server.headersTimeout = limitMs;
 }

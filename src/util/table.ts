@@ -7,7 +7,7 @@ export function formatTable(columns: readonly string[], cells: readonly (readonl
   return rows.map((row) => formatRow(row, widths)).join('\n');
 }
 
-/** A longer name does not push the values of the others away, nor fill each of their lines with blanks. */
+/** A longer name does not widen the column for all other names. */
 const MAX_NAME_WIDTH = 60;
 
 /** Names and values in two columns. */

@@ -12,7 +12,7 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
 }
 
-/** Whether anything of a text can be seen: not only spaces, joiners and fillers. */
+/** Whether a text contains anything visible, and not only spaces, joiners and fillers. */
 export function isVisible(text: string): boolean {
   return /[^\s\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

@@ -9,7 +9,7 @@ describe('on a Postgres server', () => {
   postgresContracts('postgres', openServerStorages);
 });
 
-// The same statements on a slower Postgres: beside a server, only a soak runs them.
+// The same statements on a slower Postgres. If there is a server, only the soak runs them.
 if (IS_FULL || whyNoServer !== null) {
   describe('without a server', SIZED, () => postgresContracts('postgres on PGlite', openPglite));
 }

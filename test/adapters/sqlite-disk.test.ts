@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The store's own transactions on a file with one table. `toDisk` is the system's part in a flush. */
+/** The store's own transactions on a file with one table. `toDisk` replaces the system call of a flush. */
 function openNotes(toDisk?: () => Promise<void>) {
   const database = new Database(join(directory, 'own.db'));
   database.pragma('journal_mode = wal');
@@ -47,7 +47,7 @@ function openNotes(toDisk?: () => Promise<void>) {
   };
 }
 
-/** A disk that answers after a while, and has what was in the files when it was asked. */
+/** A slow disk. It keeps what the files contained when the write was requested. */
 function createDisk(answerMs: () => number) {
   let kept: readonly Buffer[] = [];
   let flushes = 0;
@@ -210,7 +210,7 @@ describe('a write', () => {
       if (isBroken) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
     });
     const failed =
-      /the disk did not confirm a write \(.*i\/o error\)\. What was written last may be lost\. Check the disk/s;
+      /the disk did not confirm a write \(.*i\/o error\)\. The latest writes may be lost\. Check the disk/s;
     const [first, second] = await Promise.allSettled([
       notes.group.write(notes.insert('first')),
       notes.group.writeAhead(notes.insert('second')).then(({ durable }) => durable),

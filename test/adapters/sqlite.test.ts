@@ -575,7 +575,7 @@ describe('sqlite', () => {
       await kit.say('second', {}, { externalId: 'x2' });
       const { transcript } = storage.store;
       const first = transcript.redact(id, { externalIds: ['x1'], now: NOW });
-      // The redaction reaches the disk with this, and its scrub begins.
+      // This also writes the redaction to the disk, after which its scrub begins.
       await storage.state.set('test', 'beside', '1');
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
       const second = transcript.edit(id, { externalId: 'x2', parts: textParts('other'), tokens: 1, now: NOW });

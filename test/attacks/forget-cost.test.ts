@@ -4,7 +4,7 @@ import { createNames } from '../../src/memory/names.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
 
-/** Counts how often somebody asks who wrote it. */
+/** Counts the reads of the author. */
 function counted(entry: Entry, count: () => void): Entry {
   const { author } = entry;
   return Object.defineProperty({ ...entry }, 'author', {

@@ -27,7 +27,7 @@ const MAX_MIDDLE_MS = 100;
 const MAX_LONG_MS = 800;
 /** Linear is 5. */
 const MAX_GROWTH = 12;
-/** For the text of middle length. At small size the long text is left out: even the square stays within its limit. */
+/** At small size, calls this fast on the middle text skip the long one: even quadratic time is within its limit. */
 const HARMLESS_MS = IS_FULL ? 0 : (2 * MAX_MIDDLE_MS) / (LONG / MIDDLE) ** 2;
 const HARDEST = 2;
 const RUNS = 5;
@@ -78,8 +78,8 @@ function timeOf(call: Call, text: string): number {
 }
 
 /**
- * The best of five runs, of which `first` is one. Fewer are enough if one takes no longer than `limitMs`, or if nothing can
- * come of the others.
+ * The best of five runs, of which `first` is one. Fewer are enough if one takes no longer than `limitMs`, or if
+ * the others can't succeed either.
  */
 function bestOf(call: Call, text: string, { limitMs, first = timeOf(call, text) }: Attempts): number {
   let best = first;

@@ -61,7 +61,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       queue.process(
         async (id) => {
           seen.push(id);
-          // More of it is always due.
+          // More work of this conversation is always due.
           if (id === 1 && seen.length < maxLooks && !seen.includes(2)) queue.kick(1);
           await pause(2);
         },
@@ -90,7 +90,7 @@ export function queueContract(name: string, options: QueueContractOptions): void
       looks.clear();
       queue.kick(last);
       await until(() => looks.has(last));
-      // Those that were waiting before it, and for a kick on its way to the server, once more.
+      // One look for what was waiting before it, and another one for a kick that had not reached the server.
       expect(Math.max(...looks.values())).toBeLessThanOrEqual(3);
     });
 

@@ -169,7 +169,7 @@ const breakingAfter =
   (request, options) =>
     options.count > calls ? fail() : refusing(refusals.refuses)(request, options);
 
-/** After so many a summariser breaks. */
+/** The numbers of calls after which the summariser breaks. */
 const CALLS = Array.from({ length: 12 }, (_, index) => index + 1);
 
 describe('a summariser that stops working in the middle of a run', () => {

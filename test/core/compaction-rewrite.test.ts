@@ -78,12 +78,12 @@ describe('a summary that somebody wants in other words', () => {
     const { failures, nextAttemptAt } = await world.conversation();
     expect(failures).toBe(2);
     await ask(world, old);
-    // It takes only the harmless text.
+    // The model accepts only the harmless text.
     world.model.script = (request, options) =>
       transcriptIn(request).includes('The boat to the island') ? faithful(request, options) : { finish: 'refused' };
     await world.clock.advance(Math.max(0, (nextAttemptAt ?? 0) - world.clock.now()));
     await world.run();
-    // What the model refuses may be passed over where it has to be summarised, but not where somebody only wishes it.
+    // A required summary may leave out what the model refuses, but a requested rewrite may not.
     const runs = world.of('maintenance.ended').map(({ run }) => run);
     const own = runs.filter(({ work, trigger }) => work === 'rewrite' && trigger === 'manual');
     expect(own).toMatchObject([{ outcome: 'failed' }]);

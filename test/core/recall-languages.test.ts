@@ -8,10 +8,10 @@ import { quotedFor, remembering } from './recall.world.ts';
 const TONGUES = [...OF_ASIA, ...OF_EUROPE, ...AS_TYPED];
 const SMALL_TALK = TONGUES.flatMap(({ fillers }) => fillers);
 const FILLERS = 3;
-/** Every so many of the small talk of other languages. */
+/** One in this many lines of the small talk of other languages. */
 const STEP = 9;
 
-/** Each fact, and three times as much small talk. */
+/** Each fact, followed by three lines of small talk. */
 function talkOf({ facts, fillers }: Language): readonly string[] {
   return facts.flatMap(([fact], at) => [
     fact,

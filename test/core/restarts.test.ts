@@ -28,7 +28,7 @@ async function storm(edits: number) {
   return Object.assign(world, { calledAt, texts, model });
 }
 
-/** An exclusive process would void it when it opens the store. */
+/** Reads the file directly, because a process would void the claim when it opens the store exclusively. */
 function claimIn(directory: string): unknown {
   const database = new Database(join(directory, 'strata.db'), { readonly: true });
   try {

@@ -286,7 +286,7 @@ describe('what a channel can ask', () => {
 
 const at = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });
 
-/** A transcript whose messages are durable when the disk says so. */
+/** A transcript whose messages become durable when `disk` resolves. */
 function onDisk({ store }: Storage, disk: Promise<void>): Storage['store']['transcript'] {
   disk.catch(() => undefined);
   return {
@@ -295,7 +295,7 @@ function onDisk({ store }: Storage, disk: Promise<void>): Storage['store']['tran
   };
 }
 
-/** A transcript whose deletions resolve when the disk has them. */
+/** A transcript whose deletions resolve when `disk` does. */
 function erasing({ store }: Storage, disk: Promise<void>): Storage['store']['transcript'] {
   return {
     ...store.transcript,

@@ -10,17 +10,17 @@ export const WITHOUT_BROWSER = executable === null ? ' (skipped: there is no Chr
 
 type ContextOptions = Parameters<Browser['newContext']>[0];
 
-/** The inspector in a real browser. What the browser complains about fails the test. */
+/** The inspector in a real browser. Errors that the browser reports fail the test. */
 export interface InspectorBrowser {
   readonly story: () => InspectedStory;
   /** A signed-in page of a browser with these options. */
   open(options: ContextOptions, work: (page: Page) => Promise<void>): Promise<void>;
-  /** A page of the browser that all tests share which leave nothing in it. */
+  /** A page of the shared browser, for tests that leave no data in it. */
   openShared(work: (page: Page) => Promise<void>): Promise<void>;
   visit(page: Page, path: string): ReturnType<Page['goto']>;
 }
 
-/** Within a suite. */
+/** To be called within a suite. */
 export function useInspectorBrowser(): InspectorBrowser {
   const opened = Promise.withResolvers<{ story: InspectedStory; browser: Browser; signedIn: BrowserContext }>();
   let told: InspectedStory | null = null;

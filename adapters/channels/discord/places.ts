@@ -35,7 +35,7 @@ export interface Places {
   isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
   self(guildId: string | null): Self;
-  /** The names that all readers of a place may know; in direct messages, what everyone in a server can see. */
+  /** The names that all readers of a place may see; in direct messages, those that everyone in a server can see. */
   namesIn(place: Located): Names;
 }
 
@@ -127,7 +127,7 @@ function createFinder(clientNow: () => Client | null): Places['find'] {
   };
 }
 
-/** Anybody may write the id of a private channel, or of one in another server, whose name is not for everybody. */
+/** Anyone can write the id of a private channel, or of one in another server. That must not reveal its name. */
 function isKnownIn(channel: Channel, here: Located): boolean {
   const place = placeFrom(channel);
   if (place === null) return false;
@@ -170,8 +170,8 @@ const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, Channel
 const READING = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
 /**
- * Public means: everyone in the server can read it, also later. The chat of a voice channel is only for those who may
- * join.
+ * Public means that everyone in the server can read the channel and its history. The chat of a voice channel is only
+ * for people who may join.
  */
 function readersOf(channel: GuildBasedChannel): HeardBy {
   const everyone = everyoneIn(channel);

@@ -18,12 +18,12 @@ export const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
 };
 
 /**
- * The library would repeat such a request at once. The message may exist, and not every server recognises a nonce, so
- * whoever repeats it must look for it first.
+ * The library would retry such a request at once. The message may exist already, and not every server enforces nonces,
+ * so the caller must look for it before a retry.
  */
 const NEW_MESSAGE = /\/channels\/\d+\/messages$/;
 
-/** In other words than the library's, because it repeats what was aborted or reset. */
+/** Reworded, because the library retries errors that it recognises as aborted or reset. */
 function lossOf(error: unknown): string {
   if (error instanceof Error && error.name === 'AbortError') return 'no response in time';
   return describe(error).replace('ECONNRESET', 'the connection was reset');
@@ -66,7 +66,7 @@ const TOO_LARGE = 413;
 function judged({ status, headers: given, text }: RestResponse): RestResponse {
   const { 'content-length': _length, 'content-encoding': _encoding, ...own } = given;
   const json = parseJson(text);
-  // Some servers announce JSON and send nothing.
+  // Some servers send an empty response with a JSON content type.
   const headers = { ...own, 'content-type': json === undefined ? 'text/plain' : 'application/json' };
   if (status === TOO_MANY || isLimit(status, json)) {
     return { status: TOO_MANY, text, headers: withWait(headers, json) };

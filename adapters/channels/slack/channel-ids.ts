@@ -14,7 +14,7 @@ export interface ChannelIds {
   current(id: string): Promise<string>;
   /** Every id under which messages of the channel may be stored, and the channel's first id at the beginning. */
   all(id: string): Promise<readonly string[]>;
-  /** The id of a channel that Slack no longer finds under this one; null if it is gone. */
+  /** The new id of a channel that Slack no longer finds under this one; null if the channel is gone. */
   moved(id: string): Promise<string | null>;
   /** Later events and calls use the new id, also after a restart and in other processes. */
   changed(change: IdChange): Promise<void>;
@@ -23,7 +23,7 @@ export interface ChannelIds {
 export interface IdChange {
   readonly from: string;
   readonly to: string;
-  /** When it happened, in seconds; null if Slack did not say. */
+  /** When it happened, in seconds; null if Slack does not provide it. */
   readonly at: number | null;
 }
 
@@ -31,7 +31,7 @@ const NAMESPACE = 'slack.channels';
 const rowSchema = z.object({
   ids: z.array(z.string()),
   current: z.string(),
-  /** When it became the current one, in seconds; 0 if nobody knows. */
+  /** When it became the current one, in seconds; 0 if unknown. */
   since: z.number().default(0),
 });
 type Row = z.infer<typeof rowSchema>;
@@ -65,7 +65,7 @@ export function createChannelIds({ state, clock, log, teamId, ...asking }: Chann
     const learned = changing.then(() => learn(change));
     changing = learned.catch(() => undefined);
     const row = await learned;
-    log.info('A Slack channel has another id; the configuration still uses the first one', {
+    log.info('A Slack channel has a new id; keep its first id in the configuration', {
       first: row.ids[0] ?? change.from,
       current: row.current,
     });
@@ -106,7 +106,7 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
   const query = createShared(async (id): Promise<Row> => {
     const found = known.get(id);
     const stored = rowSchema.safeParse(await state.get(NAMESPACE, keyOf(id))).data;
-    // A change that was learned during the query is newer.
+    // A change that arrived during the query is newer.
     const newest = known.get(id);
     return newest === undefined || newest === found
       ? keep(id, stored ?? { ids: [id], current: id, since: 0 })
@@ -128,7 +128,7 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
   };
 }
 
-/** Work that runs once for all who wait for it: events that wait for the same answer stay in their order. */
+/** Work that runs once for all its callers, so that events that wait for the same answer keep their order. */
 function createShared<Result>(work: (id: string) => Promise<Result>): (id: string) => Promise<Result> {
   const running = new Map<string, Promise<Result>>();
   return (id) => {
@@ -138,7 +138,7 @@ function createShared<Result>(work: (id: string) => Promise<Result>): (id: strin
   };
 }
 
-/** Changes may arrive late and in any order, so an older one adds ids, and the newest one names the current id. */
+/** Changes may arrive late and in any order: an older one only adds ids, and the newest one sets the current id. */
 function withChange(before: Row, after: Row, { from, to, at }: IdChange): Row {
   const ids = [...new Set([...before.ids, from, to, ...after.ids])];
   const newest = after.since > before.since ? after : before;

@@ -49,7 +49,7 @@ async function readBody(request: IncomingMessage, places: { left: number }): Pro
   let bytes = 0;
   let isLarge = false;
   try {
-    // The connection stays open for the status.
+    // The connection must stay open to send the status.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const part = Buffer.from(chunk);
       bytes += part.byteLength;

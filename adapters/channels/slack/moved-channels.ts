@@ -2,11 +2,11 @@ import type { ChannelSink } from '../../../src/adapter-kit.ts';
 import { keyOf } from './place.ts';
 import type { Web } from './web.ts';
 
-/** Finds channels that got another id while the bot was away: Slack does not send that event again. */
+/** Finds channels whose id changed while the bot was offline, because Slack does not send that event again. */
 export interface MovedChannels {
   /** The earlier id of a channel that Slack knows; null if it has had no other. */
   from(id: string): Promise<string | null>;
-  /** The id that Slack knows for a channel that it no longer finds; null if it is gone. */
+  /** The new id of a channel that Slack no longer finds; null if the channel is gone. */
   to(id: string): Promise<string | null>;
 }
 
@@ -21,9 +21,9 @@ export interface MovedChannelsOptions {
 const MAX_CHECKED = 5_000;
 
 /**
- * A private channel that is shared or converted keeps its id but for the first letter, as `G012Y48650T` and
- * `C012Y48650T` in Slack's description of `channel_id_changed`. Slack then knows only one of them. Anybody can write
- * down an id, so only one with stored conversations counts as the earlier one.
+ * A private channel that is shared or converted keeps its id except for the first letter, as `G012Y48650T` and
+ * `C012Y48650T` in Slack's description of `channel_id_changed`. Slack then finds only the new one. Anyone can write an
+ * id, so an earlier id counts only if it has stored conversations.
  */
 export function createMovedChannels({ web, sink, teamId, idsOf }: MovedChannelsOptions): MovedChannels {
   const unmoved = new Set<string>();

@@ -11,9 +11,9 @@ export const TIME_LIMIT_MS = 15_000;
 const API_URL = 'https://slack.com/api/';
 
 interface Redirection {
-  /** The id of a channel that a call names. */
+  /** The current id of the channel that a call names. */
   current(channel: string): Promise<string>;
-  /** The same after Slack has not found it; null if it has no other id. */
+  /** The new id of a channel that Slack did not find; null if it has no other. */
   moved(channel: string): Promise<string | null>;
 }
 
@@ -21,7 +21,7 @@ interface Redirection {
 class RedirectedClient extends webApi.WebClient {
   #redirection: Redirection = { current: async (channel) => channel, moved: async () => null };
 
-  /** From now on, a call for a channel names the id that the redirection returns. */
+  /** Later calls for a channel use the id that the redirection returns. */
   redirect(redirection: Redirection): void {
     this.#redirection = redirection;
   }
@@ -40,7 +40,7 @@ class RedirectedClient extends webApi.WebClient {
     }
   }
 
-  /** Whether Slack finds the channel under this id itself; null if it refuses to say. Rejects if it does not respond. */
+  /** Whether Slack finds the channel under exactly this id; null if it refuses. Rejects if it does not respond. */
   async knows(channel: string): Promise<boolean | null> {
     try {
       await super.apiCall('conversations.info', { channel });
@@ -205,7 +205,7 @@ export function refusedBy(error: unknown): StrataError {
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
 }
 
-/** Slack processed the request and refused. */
+/** Slack processed the request and refused it. */
 export function isFinal(error: unknown): boolean {
   return codeOf(error) !== null && retryAfterOf(error) === null && !isPassing(error) && !isOfToken(error);
 }

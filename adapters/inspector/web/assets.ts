@@ -7,17 +7,17 @@ import { z } from 'zod';
 import { packageFile } from '../../../src/adapter-kit.ts';
 
 interface Asset {
-  /** Paths, sent one after the other. */
+  /** Paths of the files that are joined into this one. */
   readonly files: readonly string[];
   readonly type: string;
-  /** Another version has another name, so browsers need not ask again. */
+  /** The name changes with the version, so browsers can cache the file forever. */
   readonly isFixed: boolean;
 }
 
 const require = createRequire(import.meta.url);
 const { version } = z.object({ version: z.string() }).parse(require('uplot/package.json'));
 
-/** Of pages with charts: the library that draws them, as its package brings it, and what `charts.js` imports. */
+/** Files of pages with charts: uPlot from its package, and the modules that `charts.js` imports. */
 export const CHART_FILES = {
   style: `uplot-${version}.css`,
   script: `uplot-${version}.js`,
@@ -46,7 +46,7 @@ function own(...names: readonly string[]): readonly string[] {
   return names.map((name) => packageFile(`assets/inspector/${name}`));
 }
 
-/** Style sheets and scripts. Each is read when it is first asked for. */
+/** Style sheets and scripts. Each is read when it is first requested. */
 export function assets(): Hono {
   const read = new Map<string, Promise<string>>();
   const app = new Hono();

@@ -48,7 +48,7 @@ export function costsBody(view: CostsView, days: number | null): Markup {
 
 const WIDTH = 1200;
 const HEIGHT = 140;
-/** Bars of fewer days are not wider. */
+/** With fewer days, the bars do not become wider. */
 const MIN_SLOTS = 28;
 
 function dayChart({ days }: CostsView): Markup {
@@ -59,8 +59,8 @@ function dayChart({ days }: CostsView): Markup {
   const name = usesMoney ? 'Cost' : 'Tokens';
   const textOf = usesMoney ? formatDollars : formatNumber;
   const plot: Plot = {
-    label: `${name} of each of ${days.length} days, ${names[0]} to ${names.at(-1)}. The highest: ${textOf(most)}.`,
-    caption: `${name} of each day.`,
+    label: `${name} per day for ${days.length} days, ${names[0]} to ${names.at(-1)}. Highest: ${textOf(most)}.`,
+    caption: `${name} per day.`,
     ...{
       unit: usesMoney ? 'dollars' : 'tokens',
       style: 'bars',
@@ -83,7 +83,7 @@ function dayChart({ days }: CostsView): Markup {
   return html`<section class="panel"><h2>By day</h2>${plotFigure(plot, { isDrawn: true })}</section>`;
 }
 
-/** Without digits that nobody sees. */
+/** Without digits that a chart cannot show. */
 function shortened(amount: number): number {
   return Number(amount.toPrecision(5));
 }

@@ -36,7 +36,7 @@ export function page({ title, visit, section, body, find = '', hasCharts = false
   return shell(title, html`${header}<main id="main">${body}</main>${HELP}`, hasCharts ? CHARTS : nothing);
 }
 
-/** They draw when the page is there. */
+/** The scripts run after the page has loaded. */
 const CHARTS = html`<link rel="stylesheet" href="/assets/${CHART_FILES.style}"><script defer src="/assets/${CHART_FILES.script}"></script><script type="module" src="/assets/charts.js"></script>${CHART_FILES.modules.map((name) => html`<link rel="modulepreload" href="/assets/${name}">`)}`;
 
 const HELP = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>

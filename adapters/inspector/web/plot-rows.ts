@@ -2,7 +2,7 @@ import { round } from './gauge.ts';
 import { html, type Markup } from './html.ts';
 import type { Item, Plot, Row } from './plot.ts';
 
-/** Where a plot is in its drawing. */
+/** The position of a plot in its drawing. */
 export interface Frame {
   readonly left: number;
   readonly right: number;
@@ -11,10 +11,10 @@ export interface Frame {
   readonly y: (value: number) => number;
 }
 
-/** The height of one. */
+/** The height of one row. */
 export const ROW = 24;
 const BOX = 20;
-/** Narrower boxes are too small to be clicked. */
+/** Narrower boxes are too small to click. */
 const MIN_LINK = 14;
 const DIGIT = 7;
 
@@ -47,7 +47,7 @@ function widthOf({ from, to }: Item, { x }: Frame): number {
   return round(Math.max(2, x(to) - x(from) - 1));
 }
 
-/** One path for all of a kind, which keeps the page small. */
+/** One path for all boxes of a style, to keep the page small. */
 function narrowBoxes({ row, top, frame }: Place): Markup {
   const byStyle = Map.groupBy(
     row.items.filter((item) => isNarrow(item, frame)),

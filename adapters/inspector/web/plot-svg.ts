@@ -18,13 +18,13 @@ function frameOf({ unit, width, height, range: [from, to], most, thresholds }: P
 }
 
 interface FigureOptions {
-  /** Of marks that are no series. */
+  /** Legend entries for marks that belong to no series. */
   readonly keys?: Markup;
-  /** Without it, only the data: a script draws it. */
+  /** If false, the page contains only the data, and a script draws the chart. */
   readonly isDrawn: boolean;
 }
 
-/** A chart with its legend. The script draws the same again, so that it can be zoomed. */
+/** A chart with its legend. The script replaces the drawing with one that can be zoomed. */
 export function plotFigure(plot: Plot, { keys = nothing, isDrawn }: FigureOptions): Markup {
   const legend = plot.series.map(
     ({ key, name, kind }, index) =>
@@ -88,7 +88,7 @@ function barsOf(values: Series['values'], { plot, frame, below }: Drawing & { re
     below[index] = to;
     if (to <= from) return '';
     const { x, width } = barAt(index, { plot, frame });
-    // The smallest amount is seen.
+    // Even the smallest amount is visible.
     return `M${x} ${y(from)}h${width}V${Math.min(y(to), round(y(from) - (from === 0 ? 1 : 0)))}h-${width}z`;
   });
   return parts.join('');
@@ -96,7 +96,7 @@ function barsOf(values: Series['values'], { plot, frame, below }: Drawing & { re
 
 const MAX_GAP = 4;
 
-/** Wide bars stand apart. */
+/** Wide bars have gaps between them. */
 function barAt(index: number, { plot, frame }: Drawing): { readonly x: number; readonly width: number } {
   const [from, to] = [frame.x(plot.edges[index] ?? 0), frame.x(plot.edges[index + 1] ?? 0)];
   return { x: from, width: round(Math.max(1, to - from - Math.min(MAX_GAP, (to - from) / 5))) };
@@ -127,7 +127,7 @@ function chosenMark({ chosen }: Plot, { x, height }: Frame): Markup {
   return html`<rect class="chosen" x="${from}" y="4" width="${round(Math.max(1, to - from))}" height="${height - 3}"/>`;
 }
 
-/** Over each point an invisible link: its title has the figures, a click goes to that moment. */
+/** An invisible link over each point: its title shows the figures, and a click opens that moment. */
 function hotspots({ edges, points, texts, opens }: Plot, { x, height }: Frame): Markup {
   const spots = points.map((point, index) => {
     const from = x(edges[index] ?? 0);
@@ -143,7 +143,7 @@ const ROOM_FOR_STEPS = 600;
 const ROOM_FOR_TWO = 200;
 const MIN_FOR_STEPS = 8;
 
-/** The names of the points at the ends, and between them if there is room. */
+/** The names of the first and last point, and of some between them if there is room. */
 function pointAxis(plot: Plot, { frame, at }: { readonly frame: Frame; readonly at: number }): Markup {
   const { points, edges } = plot;
   const [left, right] = [frame.x(edges[0] ?? 0), frame.x(edges.at(-1) ?? 0)];

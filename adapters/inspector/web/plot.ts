@@ -4,30 +4,30 @@ import type { Markup } from './html.ts';
 
 /** A chart in numbers. `plot-svg.ts` draws it on the server, and `assets/inspector/charts.js` where scripts run. */
 export interface Plot {
-  /** What a screen reader says about the whole. */
+  /** The description for screen readers. */
   readonly label: string;
   readonly caption: string;
   readonly unit: 'share' | 'dollars' | 'tokens';
-  /** Bars cover the way from edge to edge; lines have a point at each edge but the last. */
+  /** Bars reach from edge to edge; lines have a point at each edge except the last. */
   readonly style: 'bars' | 'lines';
   /** What the x axis counts. */
   readonly axis: 'messages' | 'points';
-  /** Units of the drawing, pixels with scripts. */
+  /** In the units of the SVG; in pixels if a script draws the chart. */
   readonly height: number;
   readonly width: number;
-  /** What the x axis covers. */
+  /** The range of the x axis. */
   readonly range: readonly [from: number, to: number];
   /** The top of the y axis. */
   readonly most: number;
   /** One more than there are points. */
   readonly edges: readonly number[];
-  /** The number of a message, or the name of a day, for each point. */
+  /** For each point, the number of a message or the name of a day. */
   readonly points: readonly (number | string)[];
   /** The figures of each point in words. */
   readonly texts: readonly string[];
   /** Whether a click on a point opens the moment of its message. */
   readonly opens: boolean;
-  /** From where to where the chosen moment reaches. */
+  /** The range of the chosen moment on the x axis. */
   readonly chosen: readonly [from: number, to: number] | null;
   readonly series: readonly Series[];
   readonly thresholds: Gauge['thresholds'] | null;
@@ -35,7 +35,7 @@ export interface Plot {
 }
 
 export interface Series {
-  /** Names its colour. */
+  /** Selects its colour. */
   readonly key: string;
   readonly name: string;
   /** A level is a short line over each bar. */
@@ -46,7 +46,7 @@ export interface Series {
 /** What happened, below the plot on the same axis. */
 export interface Row {
   readonly name: string;
-  /** What the id of an item is appended to for its address. */
+  /** The address of an item without its id. */
   readonly path: string;
   readonly items: readonly Item[];
 }
@@ -59,13 +59,13 @@ export interface Item {
   readonly text: string;
   /** Appended to the path of its row; null without an address. */
   readonly id: string | null;
-  /** For `work`: its share of the tallest. */
+  /** For `work`: its height as a share of the tallest. */
   readonly size?: number;
 }
 
 export const TIERS = ['background', 'aggressive', 'emergency'] as const;
 
-/** The share of a whole, as exact as a drawing needs. */
+/** The share of the window, as precise as a drawing needs. */
 export function shareOf(tokens: number, window: number): number {
   return Math.round((tokens / Math.max(1, window)) * 10_000) / 10_000;
 }
@@ -77,8 +77,8 @@ export function nameOf(point: number | string): string {
 const MAX_TEXTS = 100;
 
 /**
- * For the script. Without texts it finds them in the SVG beside it, and the layers of a full row, whose texts are mostly
- * not in the SVG either, go by their range.
+ * The data for the script. Without `withTexts`, the script reads the texts from the SVG beside it. The layers of a full
+ * row show their range instead, because the SVG contains few of their texts.
  */
 export function plotData({ texts, rows, ...rest }: Plot, { withTexts }: { readonly withTexts: boolean }): Markup {
   const shown = rows.map(({ name, path, items }) => {

@@ -13,7 +13,7 @@ import { plotFigure } from './plot-svg.ts';
 
 const WIDTH = 1200;
 const HEIGHT = 180;
-/** Bars of fewer requests are not wider. */
+/** With fewer requests, the bars do not become wider. */
 const MIN_SLOTS = 35;
 const DRAWN = ['fixed', 'stack', 'tail', 'recalled', 'reserve'] as const satisfies readonly Region[];
 
@@ -38,7 +38,7 @@ function chart({ turns, moment }: ConversationView): Markup {
   const bars = turns.map((turn, index) => ({ turn, index }));
   const chosen = turns.findIndex(({ seq }) => seq === moment?.seq);
   const plot: Plot = {
-    label: `The regions of each of ${turns.length} requests, as a share of the window. The table below has the figures.`,
+    label: `The parts of ${turns.length} requests, each as a share of the window. The table below has the figures.`,
     caption: 'The parts of each request, as a share of the window.',
     ...{
       unit: 'share',
@@ -66,13 +66,13 @@ function regionSeries(turns: readonly Turn[], key: (typeof DRAWN)[number]): Seri
   return { key, name: REGION_NAMES[key], kind: 'stacked', values };
 }
 
-/** Up to where each began like the one before. */
+/** How much of each request is the same as in the one before. */
 function reusedSeries(turns: readonly Turn[]): Series {
   const values = turns.map(({ reused, window }) => (reused === 0 ? null : shareOf(reused, window)));
   return { key: 'reused', name: 'as in the request before, up to here', kind: 'level', values };
 }
 
-/** What changed the start of a request, or that only too much time had passed. */
+/** Why a cache could not serve the request: its start changed, or too much time had passed. */
 function breakAt({ cause }: Turn, index: number): readonly Item[] {
   if (cause === null) return [];
   const style = cause === 'expired' ? 'expired' : 'broken';

@@ -35,7 +35,7 @@ export const searchMigrations: Record<string, Migration> = {
   },
   // A later change rebuilds the index.
   '0019_apostrophes_kysely': { up: async () => undefined },
-  /** All spellings of a word are one, and words are found inside compounds and behind prepositions. */
+  /** Treats all spellings of a word as one, and also finds words inside compounds and after prepositions. */
   '0020_spellings_kysely': {
     async up(database: Kysely<Tables & SearchTables>): Promise<void> {
       for (const table of ['entry_word', 'summary_word', 'memory_word'] as const)

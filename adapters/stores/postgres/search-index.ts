@@ -97,7 +97,7 @@ export const postgresMigrations: Record<string, Migration> = {
   },
   '0017_inflections_postgres': { up: async () => undefined },
   '0019_apostrophes_postgres': { up: async () => undefined },
-  /** All spellings of a word are one, and words are found inside compounds and behind prepositions. */
+  /** Treats all spellings of a word as one, and also finds words inside compounds and after prepositions. */
   '0020_spellings_postgres': { up: rebuild },
 };
 

@@ -34,7 +34,7 @@ export interface SqlEngine {
    * go through the transaction.
    */
   write<Result>(unit: Unit<Result>): Promise<Result>;
-  /** The same, but it may resolve as soon as later units see what it wrote. */
+  /** The same, but it may resolve as soon as later units see the changes, before they are durable. */
   writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /** True if units run concurrently: a transaction must then lock the rows that it reads in order to change them. */
   readonly rowLocks: boolean;

@@ -22,14 +22,14 @@ export interface Connection {
   /** Other processes see it at once. A power failure may undo it until `flush` has resolved. */
   commit(): void;
   /**
-   * Waits, outside the event loop, until the disk has everything that was committed before. If the disk fails, nothing is
-   * written any more: what was reported as stored would be uncertain.
+   * Resolves when everything that was committed before is on the disk. Does not block the event loop. If the disk
+   * fails, all further writes are refused, because it is uncertain what the file contains.
    */
   flush(): Promise<void>;
   rollback(): void;
   /**
-   * Copies the log into the file, as far as no reader prevents it. Throws after a failed flush: a file that is newer than
-   * its log on the disk would be damaged.
+   * Copies the log into the file, as far as readers allow. Throws after a failed flush: a file that is newer than its
+   * log on the disk would be damaged.
    */
   checkpoint(): void;
   /** Copies the whole log into the file and empties it. False while another process reads it. */
@@ -46,7 +46,7 @@ export interface Connection {
   close(): void;
 }
 
-/** Asks the system to write a file's data to the disk. A parameter, because a test cannot break a disk. */
+/** Asks the system to write a file's data to the disk. A parameter, so that tests can let it fail. */
 type ToDisk = (descriptor: number) => Promise<void>;
 
 export function createConnection(database: Database.Database, toDisk: ToDisk = promisify(fdatasync)): Connection {
@@ -116,12 +116,12 @@ export function createConnection(database: Database.Database, toDisk: ToDisk = p
 }
 
 /**
- * SQLite's log. With `synchronous = full`, each commit would hold up the event loop until the disk has answered; instead,
- * a commit only writes, and whoever needs it to be durable waits for `flush`.
+ * SQLite's log. With `synchronous = full`, each commit would block the event loop until the disk has answered. Instead,
+ * a commit only writes, and callers that need it to be durable wait for `flush`.
  */
 function openLog(database: Database.Database, toDisk: ToDisk) {
   const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
-  // Elsewhere, only SQLite itself knows what has to reach the disk.
+  // In other journal modes, only SQLite itself knows what must be on the disk.
   database.pragma(`synchronous = ${isLogged ? 'normal' : 'full'}`);
   let descriptor: number | null = null;
   let failure: StrataError | null = null;
@@ -134,16 +134,16 @@ function openLog(database: Database.Database, toDisk: ToDisk) {
       check();
       if (!isLogged) return;
       try {
-        // SQLite has created it by the first commit, and keeps it while the database is open.
+        // SQLite creates it before the first commit ends, and keeps it while the database is open.
         descriptor ??= openSync(`${database.name}-wal`, 'r+');
       } catch (error) {
-        // Nothing is lost: the next flush covers what this one could not ask for.
+        // Nothing is lost: the next flush covers the same commits.
         throw unconfirmed(database.name, error);
       }
       try {
         await toDisk(descriptor);
       } catch (error) {
-        // The next attempt would succeed without the lost pages: the system reports a failed write only once.
+        // A retry would succeed although pages are lost, because the system reports a failed write only once.
         failure ??= unconfirmed(database.name, error);
         throw failure;
       }

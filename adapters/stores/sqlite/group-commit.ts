@@ -13,13 +13,13 @@ const MAX_STRETCH_MS = 10;
 
 export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
-  /** Resolves when the disk has it. */
+  /** Resolves when the changes are on the disk. */
   write<Result>(unit: Unit<Result>): Promise<Result>;
-  /** Resolves as soon as later units see it, before the disk has it. */
+  /** Resolves as soon as later units see the changes, before they are on the disk. */
   writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /**
-   * For work that can be repeated: does not wait for the disk, so a power failure may undo it, until the next `write`
-   * has resolved.
+   * For work that can be repeated. Does not wait for the disk, so a power failure may undo it until a later `write` has
+   * resolved.
    */
   writeLazily<Result>(unit: Unit<Result>): Promise<Result>;
   /** Runs work that needs the connection outside a transaction, after everything submitted before. */
@@ -38,7 +38,7 @@ interface Pending {
 
 /**
  * One connection, used by one group of units at a time. All units that wait when a group starts share its transaction.
- * While the disk takes it, the next group runs; whatever is committed meanwhile shares the next disk write. If a unit
+ * During the disk write, the next groups run, and everything that they commit shares the next disk write. If a unit
  * fails, the group is rolled back and each unit runs separately, so that an error affects only its own unit.
  */
 export function createGroupCommit(connection: Connection): GroupCommit {
@@ -87,7 +87,7 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   };
 }
 
-/** Runs one group at a time; what comes meanwhile waits for the next one. */
+/** Runs one group at a time. Units that arrive meanwhile wait for the next one. */
 function createQueue(connection: Connection) {
   let waiting: Pending[] = [];
   let isRunning = false;
@@ -116,7 +116,7 @@ function createQueue(connection: Connection) {
   };
 }
 
-/** Its failure is the concern of those who wait for it. */
+/** Prevents an unhandled rejection. Callers that await the promise still see the failure. */
 function awaitable(durable: Promise<void>): Promise<void> {
   durable.catch(() => undefined);
   return durable;

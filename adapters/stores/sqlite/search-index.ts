@@ -72,7 +72,7 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
   },
   // A later change rebuilds the index.
   '0019_apostrophes_sqlite': { up: async () => undefined },
-  /** All spellings of a word are one, and words are found inside compounds and behind prepositions. */
+  /** Treats all spellings of a word as one, and also finds words inside compounds and after prepositions. */
   '0020_spellings_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       await rebuild(database, transaction);

@@ -119,7 +119,7 @@ async function serve(parts: CommandServices, interaction: WireInteraction): Prom
 const UNSERVED =
   'The bot does not serve you here: it cannot see this place, you cannot read its history, or its operators excluded you or the place. Try a direct message.';
 
-/** Null if the access lists exclude the person or the place, or if the person cannot read there what commands show. */
+/** Null if the access lists exclude the person or the place, or if the person cannot read the history there. */
 async function openVisit(
   parts: CommandServices,
   interaction: WireInteraction,

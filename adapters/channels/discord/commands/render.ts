@@ -25,7 +25,7 @@ export interface ReplyMessage {
 
 export interface Embed {
   readonly title: string;
-  /** Absent rather than empty. */
+  /** Omitted if it would be empty. */
   readonly description?: string;
   readonly color: number;
   readonly fields: readonly { readonly name: string; readonly value: string }[];

@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 300_000;
 /** While enough identifications are left, or if an attempt did not identify. */
 const MAX_CHEAP_PAUSE_MS = 30_000;
-/** The same after a connection that was ready, or a refusal to resume: the server can be reached. */
+/** After a connection that was ready, or a refusal to resume, because the server is then reachable. */
 const MAX_LOST_PAUSE_MS = 8_000;
 /** Discord wants a random pause of one to five seconds after an unknown session. */
 const UNKNOWN_PAUSE_MS = 1_000;
@@ -46,7 +46,7 @@ export function pauseAfter(
 
 /**
  * Discord accepts one identification per five seconds for each concurrency group of shards, counted from when it
- * receives them. One that comes too soon is spent and refused.
+ * receives them. One that arrives too early is refused, but still counts towards the daily limit.
  */
 const IDENTIFY_PACE_MS = 5_300;
 

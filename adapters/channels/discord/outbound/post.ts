@@ -108,7 +108,7 @@ async function sendOnce(options: Posting, post: Post, signal: AbortSignal): Prom
     if (posted !== null) return posted;
     const { files, ...body } = messageOf(post, options.settings);
     const sending = postMessage(options.rest, { channelId, body, files, signal });
-    // The library waits for the end of a rate limit, whatever the signal says.
+    // The library waits for the end of a rate limit even if the signal is aborted.
     const answer = await unlessAborted(signal, sending);
     return sentSchema.parse(answer).id;
   } catch (error) {
@@ -116,7 +116,7 @@ async function sendOnce(options: Posting, post: Post, signal: AbortSignal): Prom
   }
 }
 
-/** Without Attach Files, Discord refuses the file as it would any message without Send Messages. */
+/** Without Attach Files, Discord returns the same error as without Send Messages. */
 function isOfFile(error: unknown): boolean {
   const cause = isStrataError(error, 'POST_FAILED') ? error.cause : null;
   return cause instanceof DiscordAPIError && (OF_FILES.has(cause.code) || cause.status === TOO_LARGE);

@@ -24,8 +24,8 @@ interface MembershipOptions {
 }
 
 /**
- * Whether the person can read the channel now. A form stays open when somebody leaves a private channel; everything else
- * that they could use goes with it. False if Slack does not tell.
+ * Whether the person can read the channel now. When somebody leaves a private channel, everything that they could use
+ * there disappears, except an open form. False if Slack does not list the members.
  */
 export async function canStillRead(
   options: MembershipOptions,

@@ -108,7 +108,7 @@ export async function contextOf(options: ContextOptions, coming: Coming): Promis
   return { kind: 'kept', context, isFirst: beginning.isFirst };
 }
 
-/** It says what anybody told it to, such as reminders, but Slack lists it among people. */
+/** Slackbot posts what anyone asks it to, such as reminders, but Slack lists it as a person. */
 const SLACKBOT = 'USLACKBOT';
 
 function isBot({ bot_id: botId, subtype, user }: WireMessage): boolean {
@@ -145,7 +145,7 @@ function refusalBy(
   return isServed(settings, { channelId, userId: author.id, isOutsider }) ? null : 'unserved';
 }
 
-/** A long name would push the remark out of labels, which are cut. */
+/** With a longer name, the remark would be cut off in labels. */
 const MAX_OUTSIDER_NAME = 40;
 
 function named({ author, isOutsider }: Speaker): Author {

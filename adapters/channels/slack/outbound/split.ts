@@ -19,7 +19,7 @@ export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[]
   return bodies.length > FILE_ABOVE ? [{ kind: 'file', name: 'reply.md', text: tidy }] : bodies;
 }
 
-/** The same where Slack accepts no files: as many messages as it takes. */
+/** The same without files: as many messages as necessary. */
 export function splitWithoutFiles(text: string, limit = MESSAGE_LENGTH): readonly string[] {
   const bodies = bodiesOf(tidyReply(text), limit);
   return bodies.flatMap((body) => (body.kind === 'text' ? [body.text] : cut(body.text, limit)));

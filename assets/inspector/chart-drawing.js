@@ -95,8 +95,9 @@ function seriesOptions({ plot, colors }, { key, kind }) {
 const MAX_GAP = 4;
 
 /** uPlot's own bars are all equally wide; these reach from edge to edge. */
-function barPaths({ edges }, use) {
+function barPaths(plot, use) {
   return (u, seriesIndex, ...[first, last]) => {
+    const { edges } = plot;
     const path = new Path2D();
     const base = u.valToPos(0, 'y', true);
     for (let index = first; index <= last; index += 1) {

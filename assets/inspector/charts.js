@@ -1,6 +1,7 @@
 /** Draws the charts of the page with uPlot, from the data beside the server's drawings. */
 
 import { chartData, chartOptions, drawOrder, readColors } from './chart-drawing.js';
+import { refineLater } from './chart-finer.js';
 import { drawOverlay } from './chart-overlay.js';
 import { isZoomed, moveByKey, revealShown, zoomTo } from './chart-zoom.js';
 
@@ -33,6 +34,7 @@ function openChart(figure, before) {
   const place = figure.querySelector('.drawing');
   const plot = readPlot(figure);
   const chart = { figure, place, plot, hidden: before?.hidden ?? new Set(), shown: -1, colors: readColors(figure) };
+  chart.whole = { ...plot };
   place.replaceChildren();
   place.classList.add('drawn');
   addParts(chart);
@@ -65,7 +67,21 @@ function readPlot(figure) {
 }
 
 function hooksOf(chart) {
-  return { setCursor: [() => followPointer(chart)], draw: [() => placeParts(chart)] };
+  return {
+    setCursor: [() => followPointer(chart)],
+    setScale: [() => refineLater(chart, (message) => redraw(chart, message))],
+    draw: [() => placeParts(chart)],
+  };
+}
+
+/** With other points. */
+function redraw(chart, message) {
+  const { u, keys, plot } = chart;
+  chart.shown = -1;
+  u.setData(chartData(chart), false);
+  u.redraw();
+  keys.setAttribute('aria-valuemax', plot.points.length);
+  show(chart, indexOf(plot, message));
 }
 
 /** The parts over the canvas: the link of the shown bar, marks and layers, the element for keys, and the button. */

@@ -10,7 +10,7 @@ import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { GaugeReading } from './gauges.ts';
-import { growthPerEntry, type HistoryInput, type Moment, momentsOf, RECENT, sampled } from './history.ts';
+import { growthPerEntry, type HistoryInput, type Moment, momentsOf, RECENT, sampled, within } from './history.ts';
 import { type LayerSpan, layersOf } from './layers.ts';
 import { type ConversationRow, type OverviewServices, rowOf } from './overview.ts';
 import type { Turn } from './turns.ts';
@@ -22,6 +22,8 @@ export interface ConversationViewQuery {
   readonly key: string;
   /** The message to look at; null for the newest. */
   readonly atSeq: number | null;
+  /** Only moments of this range, and so more of them than otherwise. */
+  readonly momentsIn?: SeqRange;
 }
 
 /** Everything about one conversation at one moment. */
@@ -119,7 +121,7 @@ export async function conversationView(
     ...{ row, mayReadText, shown, layers, runs, lastFailure, summaryCalls },
     turns: await turnsUpto(services, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
     reportsCache,
-    moments: sampled(moments, MAX_BARS),
+    moments: sampled(query.momentsIn === undefined ? moments : within(moments, query.momentsIn), MAX_BARS),
     moment: moments.find(({ seq }) => seq === atSeq) ?? null,
     isPast: atSeq < newest,
     messages: lines.map((entry) => lineOf(entry, { conversation, layers, mayReadText })),

@@ -1,4 +1,4 @@
-import type { Entry } from '../domain/message.ts';
+import type { Entry, SeqRange } from '../domain/message.ts';
 import type { Measurement } from '../ports/engine.ts';
 import type { LayerSpan } from './layers.ts';
 
@@ -58,6 +58,10 @@ export function tokensBefore(entries: HistoryInput['entries']): readonly number[
     sums.push(sum);
   }
   return sums;
+}
+
+export function within(moments: readonly Moment[], { fromSeq, toSeq }: SeqRange): readonly Moment[] {
+  return moments.filter(({ seq }) => seq >= fromSeq && seq <= toSeq);
 }
 
 /** At most `count` of them, evenly spread, always with the newest. */

@@ -48,6 +48,7 @@ describe('every page by role', () => {
     ['/settings/prompts/main/transcript', OPERATORS],
     ['HERE', EVERYBODY],
     ['HERE?at=1', EVERYBODY],
+    ['HERE/history?at=2&from=1&to=2', EVERYBODY],
     ['HERE/what-if?compaction.background_threshold=0.5', EVERYBODY],
     ['HERE/what-if/outcome?compaction.background_threshold=0.5', EVERYBODY],
     ['HERE/context', READERS],

@@ -21,7 +21,7 @@ export interface InspectorBrowser {
 }
 
 /** To be called within a suite. */
-export function useInspectorBrowser(): InspectorBrowser {
+export function useInspectorBrowser({ messages = 40 } = {}): InspectorBrowser {
   const opened = Promise.withResolvers<{ story: InspectedStory; browser: Browser; signedIn: BrowserContext }>();
   let told: InspectedStory | null = null;
   const story = () => {
@@ -33,7 +33,7 @@ export function useInspectorBrowser(): InspectorBrowser {
     await page.waitForURL((url) => url.search === '');
   };
   beforeAll(async () => {
-    told = await tellStory({ messages: 40 });
+    told = await tellStory({ messages });
     const browser = await openChromium(executable ?? '');
     const signedIn = await browser.newContext();
     await inPage(signedIn, signIn);

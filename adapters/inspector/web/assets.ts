@@ -21,7 +21,7 @@ const { version } = z.object({ version: z.string() }).parse(require('uplot/packa
 export const CHART_FILES = {
   style: `uplot-${version}.css`,
   script: `uplot-${version}.js`,
-  modules: ['chart-drawing.js', 'chart-overlay.js', 'chart-zoom.js'],
+  modules: ['chart-drawing.js', 'chart-finer.js', 'chart-overlay.js', 'chart-zoom.js'],
 } as const;
 
 const STYLE = { type: 'text/css; charset=utf-8' };

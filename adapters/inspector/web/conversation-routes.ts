@@ -2,7 +2,8 @@ import { BODY_FORMS, providerBody, type WhatIfView } from '../../../src/adapter-
 import { contextBody } from './context-page.ts';
 import { conversationBody } from './conversation-page.ts';
 import type { PageApp, PageContext } from './environment.ts';
-import { conversationPath } from './html.ts';
+import { historyPoints } from './history-chart.ts';
+import { conversationPath, type Markup, nothing } from './html.ts';
 import { page } from './layout.ts';
 import { numberOf } from './parameters.ts';
 import { replyBody } from './reply-page.ts';
@@ -20,6 +21,7 @@ export function addConversationPages(app: PageApp): void {
     const body = conversationBody(view, { hidden: hiddenIn(c) });
     return c.html(page({ title: key, visit, section: 'conversations', body, hasCharts: true }));
   });
+  app.get('/c/:key/history', async (c) => c.html(await historyIn(c, c.req.param('key'))));
   app.get('/c/:key/s/:id', async (c) => {
     const { key, id } = c.req.param();
     const visit = c.get('visit');
@@ -67,6 +69,15 @@ export function addConversationPages(app: PageApp): void {
   app.get('/c/:key/what-if/outcome', async (c) =>
     c.html(whatIfBody(await whatIfIn(c, c.req.param('key')), { isDrawn: false })),
   );
+}
+
+async function historyIn(c: PageContext, key: string): Promise<Markup> {
+  const [atSeq = null, from = null, to = null] = ['at', 'from', 'to'].map((name) => numberOf(c.req.query(name)));
+  const momentsIn = { fromSeq: from ?? 1, toSeq: to ?? Number.POSITIVE_INFINITY };
+  const { viewer } = c.get('visit');
+  const view = await c.get('inspection').conversations.one({ viewer, key, atSeq, momentsIn });
+  const { gauge } = view.row.reading;
+  return gauge === null ? nothing : historyPoints(view, gauge);
 }
 
 function whatIfIn(c: PageContext, key: string): Promise<WhatIfView> {

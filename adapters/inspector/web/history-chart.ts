@@ -8,9 +8,9 @@ import {
   type Moment,
 } from '../../../src/adapter-kit.ts';
 import { percent, REGION_NAMES, SHORT_NAMES } from './gauge.ts';
-import { conversationPath, type Markup } from './html.ts';
+import { conversationPath, type Markup, withParameters } from './html.ts';
 import { olderJobs } from './older-jobs.ts';
-import { type Item, type Plot, type Row, shareOf } from './plot.ts';
+import { type Item, type Plot, plotData, type Row, shareOf } from './plot.ts';
 import { plotFigure } from './plot-svg.ts';
 
 const WIDTH = 1200;
@@ -20,6 +20,11 @@ const DRAWN = ['fixed', 'stack', 'tail', 'reserve'] as const;
 /** The used share over the messages, with the compactions and the layers below it on the same axis. */
 export function historyChart(view: ConversationView, gauge: Gauge): Markup {
   return plotFigure(historyPlot(view, gauge), { isDrawn: true });
+}
+
+/** The same for the script, which has the layers already. */
+export function historyPoints(view: ConversationView, gauge: Gauge): Markup {
+  return plotData({ ...historyPlot(view, gauge), rows: [] }, { withTexts: true });
 }
 
 function historyPlot(view: ConversationView, { measurement: { window }, thresholds }: Gauge): Plot {
@@ -49,8 +54,15 @@ function historyPlot(view: ConversationView, { measurement: { window }, threshol
       ...{ key, kind: 'stacked', name: REGION_NAMES[key] },
       values: moments.map((each) => shareOf(each[key], window)),
     })),
+    ...finerOf(view),
     rows: [jobRow(view), ...levels.map((level) => layerRow(view, level)), tailRow(view)],
   };
+}
+
+/** Not every message has a bar. */
+function finerOf({ row, shown, moments, moment }: ConversationView): Pick<Plot, 'finer'> {
+  if (moments.length > shown.toSeq - shown.fromSeq) return {};
+  return { finer: withParameters(conversationPath(row.key, '/history'), { at: moment?.seq ?? shown.toSeq }) };
 }
 
 function textOf(moment: Moment, window: number): string {

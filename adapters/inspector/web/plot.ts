@@ -32,6 +32,8 @@ export interface Plot {
   readonly series: readonly Series[];
   readonly thresholds: Gauge['thresholds'] | null;
   readonly rows: readonly Row[];
+  /** The address of the same chart with more points; it takes the range as `from` and `to`. */
+  readonly finer?: string;
 }
 
 export interface Series {

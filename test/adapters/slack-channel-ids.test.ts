@@ -20,7 +20,7 @@ const { start, stop } = slackForEachTest((fresh) => {
 });
 
 const known = (bot: Opened, count: number) =>
-  until('the change is known', () => bot.log.lines.filter(({ message }) => message.includes('another id'))[count - 1]);
+  until('the change is known', () => bot.log.lines.filter(({ message }) => message.includes('a new id'))[count - 1]);
 const post = async ({ channel }: Opened, conversation: Parameters<Opened['channel']['post']>[0]['conversation']) => {
   const body = { kind: 'text', text: 'still here' } as const;
   const { signal } = new AbortController();
@@ -346,7 +346,7 @@ describe('a private channel that got another id while the bot was away', () => {
     expect(conversation).toBe(`slack:${TEAM}:${GENERAL}`);
     slack.say(GENERAL, ADA, 'and on');
     expect((await arrived(bot, 'and on')).conversation).toBe(conversation);
-    expect(bot.log.lines.filter(({ message }) => message.includes('another id'))).toEqual([]);
+    expect(bot.log.lines.filter(({ message }) => message.includes('a new id'))).toEqual([]);
   });
 });
 

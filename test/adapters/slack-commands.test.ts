@@ -491,7 +491,7 @@ describe('message shortcuts', () => {
   test('"Forget this" removes what a channel\'s first id has', async () => {
     await start();
     slack.renumber(GENERAL, 'C0MOVED01');
-    await until('it is known', () => bot.log.lines.find(({ message }) => message.includes('another id')));
+    await until('it is known', () => bot.log.lines.find(({ message }) => message.includes('a new id')));
     shortcut('forget_message', { user: ADA, text: 'mine' }, { channel: 'C0MOVED01' });
     submit(await opened());
     await answered();

@@ -108,10 +108,6 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   [`${DISCORD}/attachment.ts#toAttachment`, (run, text) => run({ id: '1', filename: text, size: 1, url: text }, text)],
   [
-    `${SLACK}/outbound/without-file.ts#withoutFile`,
-    (run, text) => run({ nonce: '1', body: { kind: 'file', name: 'reply.md', text }, replyTo: null }),
-  ],
-  [
     `${SLACK}/commands/render.ts#toMessage`,
     (run, text) => run(answerOf(text), { seal: () => 'sealed', specs: builtInSpecs, prefix: '/strata ' }),
   ],

@@ -266,7 +266,7 @@ const cast: fc.Arbitrary<Cast> = fc.record({
   asker: fc.nat({ max: NAMES.length - 1 }),
 });
 
-const CASTS = sized({ small: 800, full: 3_000 });
+const CASTS = sized({ small: 800, full: 2_000 });
 
 describe('over random casts', () => {
   // Shows: I14

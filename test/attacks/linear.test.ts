@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { TEXT_PARTS } from '../fixtures/text-parts.ts';
 import { cpuMsOf, slowdown } from '../support/cpu.ts';
 import { type TextFunction, textFunctionsIn } from '../support/exports.ts';
-import { IS_FULL, SIZED, sized, spread } from '../support/size.ts';
+import { IS_FULL, SIZED, spread } from '../support/size.ts';
 import { CALLS, NOT_TEXT } from '../support/text-calls.ts';
 
 /**
@@ -19,7 +19,7 @@ const found = globSync('{src,adapters}/**/*.ts', { cwd: root })
   .sort()
   .flatMap((path) => textFunctionsIn(path, readFileSync(join(root, path), 'utf8')));
 
-const SHORT = sized({ small: 2_000, full: 4_000 });
+const SHORT = 2_000;
 const MIDDLE = 40_000;
 const LONG = 200_000;
 /** CPU time of this thread, and four times what an idle machine may take, because others share its cores and caches. */

@@ -38,7 +38,7 @@ describe('a whole bot, whatever happens to it', () => {
   it('loses, doubles and hides nothing while its summariser misbehaves', LONG, async () => {
     await fc.assert(
       fc.asyncProperty(steps(talk), (moves) => play(moves)),
-      { ...RUN, numRuns: sized({ small: 3, full: 10 }) },
+      { ...RUN, numRuns: sized({ small: 3, full: 8 }) },
     );
   });
 
@@ -46,7 +46,7 @@ describe('a whole bot, whatever happens to it', () => {
   it('keeps its view whole through edits, forgetting and resets', LONG, async () => {
     await fc.assert(
       fc.asyncProperty(steps(changes), (moves) => play(moves)),
-      { ...RUN, numRuns: sized({ small: 3, full: 12 }) },
+      { ...RUN, numRuns: sized({ small: 3, full: 9 }) },
     );
   });
 
@@ -54,7 +54,7 @@ describe('a whole bot, whatever happens to it', () => {
   it('continues where it was after a stop or crash', LONG, async () => {
     await fc.assert(
       fc.asyncProperty(steps(ends), (moves) => play(moves)),
-      { ...RUN, numRuns: sized({ small: 3, full: 8 }) },
+      { ...RUN, numRuns: sized({ small: 3, full: 6 }) },
     );
   });
 

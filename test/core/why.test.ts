@@ -54,8 +54,8 @@ const WORLDS: readonly TalkOptions[] = [
 /** Of the transcript. */
 const MAX_SHARE = 0.06;
 /** Of each story: together 10,000 requests at full size. */
-const REPLIES = sized({ small: 25, full: 120 });
-const VARIANTS = sized({ small: 75, full: 1000 });
+const REPLIES = sized({ small: 25, full: 90 });
+const VARIANTS = sized({ small: 75, full: 700 });
 
 describe('what the model saw', () => {
   for (const options of spread(WORLDS, 3)) {

@@ -16,7 +16,7 @@ import { formatCount, formatDamage, formatTable } from './harness/table.ts';
  * `npm test` runs the deployment with the most kinds of faults.
  */
 vi.setConfig({ testTimeout: 600_000 });
-const MESSAGES = sized({ small: 110, full: 150 });
+const MESSAGES = sized({ small: 110, full: 240 });
 
 async function run(number: number, options: Partial<RunOptions> = {}): Promise<RunResult> {
   return await runDeployment({

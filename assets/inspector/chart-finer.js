@@ -35,6 +35,7 @@ async function pointsAt(address) {
 
 /** The fine points, between the coarse ones around them. */
 function merged(whole, fine) {
+  if (fine.points.length === 0) return whole;
   const [first, last] = [fine.points[0], fine.points.at(-1)];
   const before = whole.points.findIndex((point) => point >= first);
   const after = whole.points.findLastIndex((point) => point <= last) + 1;

@@ -92,6 +92,7 @@ export { packageFile } from './util/package-file.ts';
 export { normalForm } from './util/normal-form.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
+export { createRecentMap } from './util/recent-map.ts';
 export { createRedactor } from './util/redactor.ts';
 export {
   between,

@@ -41,3 +41,19 @@ test('a later file of the same name begins anew', async () => {
   expect(await postText(file, texts, send)).toBe('one');
   expect(await postText(file, ['other'], send)).toBe('other');
 });
+
+test('a hundred files that fail at once each continue', async () => {
+  const postText = createTextPoster();
+  const files = Array.from({ length: 100 }, (_, index) => ({ ...file, nonce: `n${index}` }));
+  const sent: string[] = [];
+  let isAway = true;
+  const send = async ({ body, nonce }: Post) => {
+    if (isAway && body.text === 'two') throw new Error('Slack does not respond');
+    sent.push(nonce);
+    return body.text;
+  };
+  for (const one of files) await expect(postText(one, texts, send)).rejects.toThrow();
+  isAway = false;
+  for (const one of files) await postText({ ...one, attempt: 2 }, texts, send);
+  expect(sent).toHaveLength(new Set(sent).size);
+});

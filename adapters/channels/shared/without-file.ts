@@ -1,4 +1,4 @@
-import type { Post } from '../../../src/adapter-kit.ts';
+import { createRecentMap, type Post } from '../../../src/adapter-kit.ts';
 
 const MAX_BEGUN = 100;
 
@@ -14,11 +14,10 @@ export type TextPoster = (
 
 /** Returns the id of the first message. A repeated post continues after what this process has posted of it. */
 export function createTextPoster(): TextPoster {
-  const begun = new Map<string, string[]>();
+  const begun = createRecentMap<string, string[]>(MAX_BEGUN);
   return async (post, texts, send) => {
     const name = `${post.conversation} ${post.nonce}`;
     const ids = begun.get(name) ?? [];
-    if (begun.size >= MAX_BEGUN) begun.clear();
     begun.set(name, ids);
     for (const part of partsOf(post, texts).slice(ids.length)) ids.push(await send(part));
     begun.delete(name);

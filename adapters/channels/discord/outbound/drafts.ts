@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type Clock,
   type ConversationKey,
+  createRecentMap,
   describe,
   type Log,
   type Post,
@@ -78,7 +79,7 @@ interface Draft {
 
 export function createDrafts(context: DraftContext): Drafts {
   const drafts = new Map<ConversationKey, Draft>();
-  const newest = new Map<ConversationKey, string>();
+  const newest = createRecentMap<ConversationKey, string>(MAX_KNOWN);
   const end = async (conversation: ConversationKey): Promise<Draft | null> => {
     const draft = drafts.get(conversation);
     if (draft === undefined) return null;
@@ -91,7 +92,6 @@ export function createDrafts(context: DraftContext): Drafts {
   return {
     answers(conversation, externalId) {
       if (!context.settings.streaming) return;
-      if (newest.size >= MAX_KNOWN) newest.clear();
       newest.set(conversation, externalId);
     },
     show(conversation, text) {

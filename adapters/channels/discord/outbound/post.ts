@@ -11,6 +11,7 @@ import {
 } from 'discord.js';
 import {
   type ConversationKey,
+  createRecentMap,
   describe,
   isStrataError,
   type Log,
@@ -45,14 +46,11 @@ export interface Poster {
 const MAX_KNOWN = 5_000;
 
 export function createPoster(given: PosterOptions): Poster {
-  const newest = new Map<ConversationKey, string>();
+  const newest = createRecentMap<ConversationKey, string>(MAX_KNOWN);
   const options: Posting = {
     ...given,
     before: (conversation) => newest.get(conversation) ?? null,
-    posted(conversation, id) {
-      if (newest.size >= MAX_KNOWN) newest.clear();
-      newest.set(conversation, id);
-    },
+    posted: (conversation, id) => void newest.set(conversation, id),
   };
   const postText = createTextPoster();
   return {

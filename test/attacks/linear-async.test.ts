@@ -5,7 +5,7 @@ import { completeLine } from '../../adapters/channels/terminal/complete.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
 import { runCommandLine } from '../../src/commands/run-line.ts';
 import { ADA, HERE } from '../support/bot-world.ts';
-import { slowdown } from '../support/cpu.ts';
+import { slowdown, threadCpuMs } from '../support/cpu.ts';
 import { asyncTextFunctionsIn, classesIn } from '../support/exports.ts';
 
 /**
@@ -57,9 +57,9 @@ const PARTS = ['a', '/', '/a ', ' ', '"', '=', 'a=', 'a="', '\\"', '「', '#1 ',
 async function timeOf(call: (line: string) => Promise<unknown>, text: string): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 3; run += 1) {
-    const before = process.threadCpuUsage().user;
+    const before = threadCpuMs();
     await call(text).catch(() => undefined);
-    best = Math.min(best, (process.threadCpuUsage().user - before) / 1000);
+    best = Math.min(best, threadCpuMs() - before);
   }
   return best;
 }

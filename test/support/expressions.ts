@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { check } from 'recheck';
 import { z } from 'zod';
+import { cpuMsOf } from './cpu.ts';
 
 /** A regular expression of the sources, with every place where it is written. */
 export const expressionSchema = z.object({
@@ -201,11 +202,7 @@ function growsTooFast(expression: RegExp, pump: Pump): boolean {
 /** Milliseconds of this thread alone, whatever else the machine does; the best of three. */
 function timeOn(expression: RegExp, { prefix, pump, suffix }: Pump, length: number): number {
   const text = prefix + pump.repeat(Math.ceil(length / Math.max(1, pump.length))) + suffix;
-  const times = [1, 2, 3].map(() => {
-    const before = process.threadCpuUsage().user;
-    text.replace(expression, '');
-    return (process.threadCpuUsage().user - before) / 1000;
-  });
+  const times = [1, 2, 3].map(() => cpuMsOf(() => text.replace(expression, '')));
   return Math.min(...times);
 }
 

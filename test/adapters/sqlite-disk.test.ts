@@ -10,6 +10,7 @@ import type { Unit } from '../../adapters/stores/sql/index.ts';
 import { coalesce } from '../../adapters/stores/sqlite/coalesce.ts';
 import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
 import { createGroupCommit } from '../../adapters/stores/sqlite/group-commit.ts';
+import { type Disk, systemDisk } from '../../adapters/stores/sqlite/log.ts';
 import { SIZED, sized } from '../support/size.ts';
 
 const FILES = ['own.db', 'own.db-wal'] as const;
@@ -20,13 +21,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The store's own transactions on a file with one table. `toDisk` replaces the system call of a flush. */
-function openNotes(toDisk?: () => Promise<void>) {
+/** A disk on which this is a flush, whatever the thread. */
+function diskOf(flush: () => Promise<void>): Disk {
+  return { ...systemDisk(), flush };
+}
+
+/** The store's own transactions on a file with one table. `disk` is a flush, or a whole disk. */
+function openNotes(given: Disk | (() => Promise<void>) = systemDisk()) {
+  const disk = typeof given === 'function' ? diskOf(given) : given;
   const database = new Database(join(directory, 'own.db'));
   database.pragma('journal_mode = wal');
   database.exec('create table if not exists note (text text)');
   const query = new Kysely({ dialect: new SqliteDialect({ database }) });
-  const connection = createConnection(database, toDisk);
+  const connection = createConnection(database, disk);
   const group = createGroupCommit(connection);
   const insert =
     (text: string): Unit<number> =>
@@ -224,6 +231,98 @@ describe('a write', () => {
   });
 });
 
+describe('a disk that answers quickly', () => {
+  /** Every flush takes as long as the newest one was told to. */
+  function createTimedDisk() {
+    const threads: ('here' | 'elsewhere')[] = [];
+    let [nowMs, flushMs] = [0, 0.2];
+    const made: Disk = {
+      now: () => nowMs,
+      flushHere() {
+        threads.push('here');
+        nowMs += flushMs;
+      },
+      async flush() {
+        threads.push('elsewhere');
+        nowMs += flushMs;
+      },
+    };
+    return {
+      made,
+      threads,
+      take(ms: number) {
+        flushMs = ms;
+      },
+    };
+  }
+
+  async function writeTimes(notes: ReturnType<typeof openNotes>, count: number): Promise<void> {
+    for (let index = 0; index < count; index += 1) await notes.group.write(notes.insert(String(index)));
+  }
+
+  it('is asked on this thread, but after a slow flush no more', async () => {
+    const disk = createTimedDisk();
+    await using notes = openNotes(disk.made);
+    await writeTimes(notes, 32);
+    expect(new Set(disk.threads)).toEqual(new Set(['elsewhere']));
+    await writeTimes(notes, 8);
+    expect(new Set(disk.threads.splice(0).slice(32))).toEqual(new Set(['here']));
+    disk.take(1.5);
+    await writeTimes(notes, 1);
+    disk.take(0.2);
+    await writeTimes(notes, 33);
+    expect(disk.threads).toEqual(['here', ...Array(32).fill('elsewhere'), 'here']);
+  });
+
+  it('does not keep a reply waiting for the flush of a message', async () => {
+    const disk = createTimedDisk();
+    const answered = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    let isSlow = false;
+    const flush = async (descriptor: number) => {
+      if (!isSlow) return await disk.made.flush(descriptor);
+      asked.resolve();
+      await answered.promise;
+    };
+    await using notes = openNotes({ ...disk.made, flush });
+    await writeTimes(notes, 32);
+    isSlow = true;
+    const { durable } = await notes.group.writeAhead(notes.insert('message'));
+    await asked.promise;
+    await notes.group.write(notes.insert('reply'));
+    answered.resolve();
+    await durable;
+  });
+
+  it('refuses all further writes once it has failed', async () => {
+    const disk = createTimedDisk();
+    let isBroken = false;
+    const flushHere = () => {
+      if (isBroken) throw new Error('i/o error');
+      disk.made.flushHere(0);
+    };
+    await using notes = openNotes({ ...disk.made, flushHere });
+    await writeTimes(notes, 40);
+    isBroken = true;
+    await expect(notes.group.write(notes.insert('first'))).rejects.toThrow('did not confirm');
+    isBroken = false;
+    await expect(notes.group.write(notes.insert('second'))).rejects.toThrow('did not confirm');
+  });
+});
+
+it('joins messages with the flush of the next reply', async () => {
+  let flushes = 0;
+  await using notes = openNotes(async () => {
+    flushes += 1;
+  });
+  const { durable } = await notes.group.writeAhead(notes.insert('message'));
+  await notes.group.write(notes.insert('reply'));
+  await durable;
+  expect(flushes).toBe(1);
+  await (await notes.group.writeAhead(notes.insert('alone'))).durable;
+  expect(flushes).toBe(2);
+});
+
 it('recovers when the log can be opened again', async () => {
   const disk = createDisk(() => 0);
   await using notes = openNotes(disk.toDisk);
@@ -252,8 +351,12 @@ it('never runs shared work twice at once', async () => {
 
 it('leaves the disk to SQLite where it has no log', async () => {
   const database = new Database(join(directory, 'own.db'));
-  const connection = createConnection(database, () => Promise.reject(new Error('There is no log.')));
-  await connection.flush();
+  const connection = createConnection(
+    database,
+    diskOf(() => Promise.reject(new Error('There is no log.'))),
+  );
+  await connection.log.flush();
+  connection.log.flushHere();
   expect(database.pragma('synchronous', { simple: true })).toBe(2);
   connection.close();
 });

@@ -30,8 +30,8 @@ export function createOutbox(engine: SqlEngine): OutboxStore {
       await engine.write((tx) => tx.run(statements.attempt({ id, reason })));
     },
     async sent(id, messageId) {
-      await engine.write((tx) => tx.run(statements.sent({ id, messageId })));
-      await engine.rest();
+      const { durable } = await engine.writeAhead((tx) => tx.run(statements.sent({ id, messageId })));
+      await Promise.all([durable, engine.rest()]);
     },
     async failed(id, reason) {
       await engine.write((tx) => tx.run(statements.failed({ id, reason })));

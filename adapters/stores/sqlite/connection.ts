@@ -1,15 +1,15 @@
-import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { closeSync, openSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { describe, StrataError } from '../../../src/adapter-kit.ts';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
 import { explain, fileMoved, isBusy } from './failures.ts';
+import { type Disk, type Log, openLog, systemDisk } from './log.ts';
 import { wipeUnused } from './wipe.ts';
 
 /** Number of statements kept prepared: all of the store's own, and some that are built for one call. */
 const KEPT_STATEMENTS = 400;
 
-/** The one connection to the database file. Everything here but `flush` is synchronous. */
+/** The one connection to the database file. Everything here but `log.flush` is synchronous. */
 export interface Connection {
   rows<Row>(statement: Statement<Row>): readonly Row[];
   run(statement: Statement): number;
@@ -21,11 +21,7 @@ export interface Connection {
   mark(): string;
   /** Other processes see it at once. A power failure may undo it until `flush` has resolved. */
   commit(): void;
-  /**
-   * Resolves when everything that was committed before is on the disk. Does not block the event loop. If the disk
-   * fails, all further writes are refused, because it is uncertain what the file contains.
-   */
-  flush(): Promise<void>;
+  readonly log: Pick<Log, 'flush' | 'flushHere' | 'isQuick'>;
   rollback(): void;
   /**
    * Copies the log into the file, as far as readers allow. Throws after a failed flush: a file that is newer than its
@@ -46,10 +42,7 @@ export interface Connection {
   close(): void;
 }
 
-/** Asks the system to write a file's data to the disk. A parameter, so that tests can let it fail. */
-type ToDisk = (descriptor: number) => Promise<void>;
-
-export function createConnection(database: Database.Database, toDisk: ToDisk = promisify(fdatasync)): Connection {
+export function createConnection(database: Database.Database, disk: Disk = systemDisk()): Connection {
   // Waiting inside SQLite would block the event loop; `group-commit.ts` waits instead.
   database.pragma('busy_timeout = 0');
   const prepare = keep((sql) => database.prepare<unknown[], unknown>(sql));
@@ -57,7 +50,7 @@ export function createConnection(database: Database.Database, toDisk: ToDisk = p
   const prepareTable = keep((sql) => database.prepare<unknown[], readonly number[]>(sql).raw());
   const path = database.name;
   let descriptor: number | null = null;
-  const log = openLog(database, toDisk);
+  const log = openLog(database, disk);
   const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
   const commit = database.prepare('commit');
   // Changes when others commit.
@@ -85,7 +78,7 @@ export function createConnection(database: Database.Database, toDisk: ToDisk = p
       begin[kind].run();
     },
     commit: () => commit.run(),
-    flush: log.flush,
+    log,
     mark: () => `${others.get()} ${undone}`,
     rollback() {
       undone += 1;
@@ -113,51 +106,6 @@ export function createConnection(database: Database.Database, toDisk: ToDisk = p
       if (descriptor !== null) closeSync(descriptor);
     },
   };
-}
-
-/**
- * SQLite's log. With `synchronous = full`, each commit would block the event loop until the disk has answered. Instead,
- * a commit only writes, and callers that need it to be durable wait for `flush`.
- */
-function openLog(database: Database.Database, toDisk: ToDisk) {
-  const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
-  // In other journal modes, only SQLite itself knows what must be on the disk.
-  database.pragma(`synchronous = ${isLogged ? 'normal' : 'full'}`);
-  let descriptor: number | null = null;
-  let failure: StrataError | null = null;
-  const check = () => {
-    if (failure !== null) throw failure;
-  };
-  return {
-    check,
-    async flush() {
-      check();
-      if (!isLogged) return;
-      try {
-        // SQLite creates it before the first commit ends, and keeps it while the database is open.
-        descriptor ??= openSync(`${database.name}-wal`, 'r+');
-      } catch (error) {
-        // Nothing is lost: the next flush covers the same commits.
-        throw unconfirmed(database.name, error);
-      }
-      try {
-        await toDisk(descriptor);
-      } catch (error) {
-        // A retry would succeed although pages are lost, because the system reports a failed write only once.
-        failure ??= unconfirmed(database.name, error);
-        throw failure;
-      }
-    },
-    close() {
-      if (descriptor !== null) closeSync(descriptor);
-    },
-  };
-}
-
-function unconfirmed(path: string, error: unknown): StrataError {
-  const reason = `the disk did not confirm a write (${describe(error)})`;
-  const remedy = 'Check the disk, then start Strata again';
-  return new StrataError('STORE_UNUSABLE', { path, reason, remedy, isUncertain: true }, { cause: error });
 }
 
 /** Between two looks at the place of the file. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Statement, Transaction, Unit, Written } from '../sql/index.ts';
-import { coalesce } from './coalesce.ts';
 import type { Connection } from './connection.ts';
+import { createSharedFlush } from './shared-flush.ts';
 
 /** Units per transaction: enough to share the cost of a disk write, few enough to keep everybody's wait short. */
 const MAX_GROUP = 256;
@@ -15,7 +15,10 @@ export interface GroupCommit {
   read<Result>(unit: Unit<Result>): Promise<Result>;
   /** Resolves when the changes are on the disk. */
   write<Result>(unit: Unit<Result>): Promise<Result>;
-  /** Resolves as soon as later units see the changes, before they are on the disk. */
+  /**
+   * Resolves as soon as later units see the changes. They go to the disk with those of the next write, or two milliseconds
+   * later.
+   */
   writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /**
    * For work that can be repeated. Does not wait for the disk, so a power failure may undo it until a later `write` has
@@ -43,12 +46,7 @@ interface Pending {
  */
 export function createGroupCommit(connection: Connection): GroupCommit {
   const queue = createQueue(connection);
-  const flush = coalesce(connection.flush);
-  let lastFlush = Promise.resolve();
-  const onDisk = () => {
-    lastFlush = flush();
-    return lastFlush;
-  };
+  const flush = createSharedFlush(connection.log);
   let isClosed = false;
   const submit = <Result, Given>(
     unit: Unit<Result>,
@@ -71,16 +69,12 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   const itself = <Result>(result: Result) => result;
   return {
     read: (unit) => submit(unit, 'read', itself),
-    write: (unit) => submit(unit, 'write', (result) => onDisk().then(() => result)),
-    writeAhead: (unit) => submit(unit, 'write', (result) => ({ result, durable: awaitable(onDisk()) })),
+    write: (unit) => submit(unit, 'write', (result) => flush.now().then(() => result)),
+    writeAhead: (unit) => submit(unit, 'write', (result) => ({ result, durable: awaitable(flush.soon()) })),
     writeLazily: (unit) => submit(unit, 'write', itself),
     alone: (work) => submit(async () => work(), 'alone', itself),
     close() {
-      const ended = submit<void, void>(
-        async () => {},
-        'read',
-        () => lastFlush.catch(() => undefined),
-      );
+      const ended = submit<void, void>(async () => {}, 'read', flush.settled);
       isClosed = true;
       return ended;
     },

@@ -1,0 +1,104 @@
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type Database from 'better-sqlite3';
+import { describe, StrataError } from '../../../src/adapter-kit.ts';
+
+/** Asks the system to write a file's data to the disk. A parameter, so that tests can let it fail. */
+export interface Disk {
+  flush(descriptor: number): Promise<void>;
+  /** Blocks the thread. */
+  flushHere(descriptor: number): void;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+}
+
+export function systemDisk(): Disk {
+  return { flush: promisify(fdatasync), flushHere: fdatasyncSync, now: () => performance.now() };
+}
+
+/**
+ * SQLite's log. With `synchronous = full`, each commit would block the event loop until the disk has answered. Instead,
+ * a commit only writes, and callers that need it to be durable wait for a flush. If the disk fails, all further writes
+ * are refused, because it is uncertain what the file contains.
+ */
+export interface Log {
+  /** Throws after a failed flush. */
+  check(): void;
+  /** Resolves when everything that was committed before is on the disk. Does not block the event loop. */
+  flush(): Promise<void>;
+  /** The same on this thread: a quick disk answers sooner than another thread can be woken for it and back. */
+  flushHere(): void;
+  /** Whether the disk answers so quickly that waiting for it here holds nobody up. */
+  isQuick(): boolean;
+  close(): void;
+}
+
+/** A flush that takes longer holds up other conversations. */
+const QUICK_MS = 1;
+/** After a slow flush, as many quick ones in a row must follow before one is made on this thread again. */
+const PROBATION = 32;
+
+export function openLog(database: Database.Database, disk: Disk): Log {
+  const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
+  // In other journal modes, only SQLite itself knows what must be on the disk.
+  database.pragma(`synchronous = ${isLogged ? 'normal' : 'full'}`);
+  let descriptor: number | null = null;
+  let failure: StrataError | null = null;
+  let quickOnes = 0;
+  const check = () => {
+    if (failure !== null) throw failure;
+  };
+  const opened = () => {
+    try {
+      // SQLite creates it before the first commit ends, and keeps it while the database is open.
+      descriptor ??= openSync(`${database.name}-wal`, 'r+');
+      return descriptor;
+    } catch (error) {
+      // Nothing is lost: the next flush covers the same commits.
+      throw unconfirmed(database.name, error);
+    }
+  };
+  const failed = (error: unknown) => {
+    // A retry would succeed although pages are lost, because the system reports a failed write only once.
+    failure ??= unconfirmed(database.name, error);
+    return failure;
+  };
+  const took = (ms: number) => {
+    quickOnes = ms < QUICK_MS ? quickOnes + 1 : 0;
+  };
+  return {
+    check,
+    async flush() {
+      check();
+      if (!isLogged) return;
+      const of = opened();
+      const startedAt = disk.now();
+      await disk.flush(of).catch((error: unknown) => {
+        throw failed(error);
+      });
+      took(disk.now() - startedAt);
+    },
+    flushHere() {
+      check();
+      if (!isLogged) return;
+      const of = opened();
+      const startedAt = disk.now();
+      try {
+        disk.flushHere(of);
+      } catch (error) {
+        throw failed(error);
+      }
+      took(disk.now() - startedAt);
+    },
+    isQuick: () => quickOnes >= PROBATION,
+    close() {
+      if (descriptor !== null) closeSync(descriptor);
+    },
+  };
+}
+
+function unconfirmed(path: string, error: unknown): StrataError {
+  const reason = `the disk did not confirm a write (${describe(error)})`;
+  const remedy = 'Check the disk, then start Strata again';
+  return new StrataError('STORE_UNUSABLE', { path, reason, remedy, isUncertain: true }, { cause: error });
+}

@@ -17,3 +17,17 @@ export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Res
     return next;
   };
 }
+
+/** A call during a run returns at once, without another run. */
+export function skipWhileRunning(work: () => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await work();
+    } finally {
+      isRunning = false;
+    }
+  };
+}

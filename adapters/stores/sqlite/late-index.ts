@@ -10,7 +10,7 @@ import {
   type TextIndex,
   type Transaction,
 } from '../sql/index.ts';
-import { coalesce } from './coalesce.ts';
+import { coalesce, skipWhileRunning } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { createRemovals, EVERYTHING, type NumberRange, numbersOf } from './late-removal.ts';
@@ -33,7 +33,7 @@ export interface LateIndex {
   flush(query: EntryQuery): Promise<void>;
   /** Resolves when no text that is gone is left in the index. */
   cleared(): Promise<void>;
-  /** A reply was posted, so a checkpoint that is due delays no answer. Never rejects. */
+  /** A reply was posted, so indexing and checkpoints that are due delay no answer. Never rejects. */
   rest(): Promise<void>;
   close(): void;
 }
@@ -43,12 +43,12 @@ export type EntryPlace = Omit<IndexedEntry, 'text'>;
 interface LateIndexParts {
   readonly query: Kysely<Tables>;
   readonly connection: Pick<Connection, 'column' | 'checkpoint'>;
-  readonly group: Pick<GroupCommit, 'writeLazily' | 'alone'>;
+  readonly group: Pick<GroupCommit, 'write' | 'writeLazily' | 'alone'>;
   readonly index: Pick<TextIndex, 'entry'>;
 }
 
-/** Time between the first record and indexing, so that a reply in progress is posted first. */
-const DELAY_MS = 50;
+/** Between the first record and indexing. Long enough for most replies, which index what was recorded when they rest. */
+const DELAY_MS = 200;
 /** Between two batches: of turns that follow each other, few wait for a batch, and none for two. */
 const PAUSE_MS = 5;
 const MIN_BATCH = 16;
@@ -68,7 +68,7 @@ export function createLateIndex(parts: LateIndexParts): LateIndex {
   const statements = prepareStatements(parts.query);
   const removals = createRemovals(parts.query, parts.group);
   const rounds = createRounds(parts, {
-    index: (limit) => parts.group.writeLazily((tx) => indexNoted(tx, { statements, index: parts.index, limit })),
+    index: (limit) => parts.group.write((tx) => indexNoted(tx, { statements, index: parts.index, limit })),
     remove: removals.some,
   });
   return {
@@ -166,6 +166,10 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
       if (next !== null) schedule(next);
     }, delayMs).unref();
   };
+  const rest = skipWhileRunning(async () => {
+    if (writes >= WRITES_A_CHECKPOINT) await checkpoint();
+    else if (waiting >= MIN_BATCH) await indexBatch(batchSize(waiting));
+  });
   schedule(DELAY_MS);
   return {
     noted(what) {
@@ -180,12 +184,9 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
     async removeAll(range) {
       while (await removeBatch(range));
     },
-    async rest() {
-      if (writes >= WRITES_A_CHECKPOINT) await checkpoint().catch(() => undefined);
-    },
-    close() {
-      if (timer !== null) clearTimeout(timer);
-    },
+    // The timer repeats what fails.
+    rest: () => rest().catch(() => undefined),
+    close: () => clearTimeout(timer ?? undefined),
   };
 }
 

@@ -11,21 +11,23 @@ const IMAGE_TOKENS = 1000;
 /** A file or an image that is not sent appears as a short reference, never as bytes. */
 const REFERENCE_TOKENS = 40;
 
+/** Weights are whole numbers, so that sums don't depend on the order of a text. */
+export const WEIGHT_OF_TOKEN = 100;
 /**
- * Tokens per UTF-16 unit by character class, fitted to chat, code and JSON. Digits and signs cost more than letters.
+ * Weight of a UTF-16 unit by character class, fitted to chat, code and JSON. Digits and signs cost more than letters.
  */
-const LETTER = 0.21;
-const CAPITAL = 0.3;
-const BLANK = 0.15;
-const DIGIT = 0.6;
-const SIGN = 0.55;
+const LETTER = 21;
+const CAPITAL = 30;
+const BLANK = 15;
+const DIGIT = 60;
+const SIGN = 55;
 /** Greek, Cyrillic, Hebrew, Arabic, Indic scripts, Thai and similar. */
-const ALPHABET = 0.45;
-const IDEOGRAPH = 0.8;
+const ALPHABET = 45;
+const IDEOGRAPH = 80;
 /** Accented Latin letters, typographic signs, emoji (each half of a surrogate pair), and everything rarer. */
-const OTHER = 0.9;
+const OTHER = 90;
 
-const ascii = Float64Array.from({ length: 128 }, (_, code) => asciiWeight(code));
+const ascii = Uint8Array.from({ length: 128 }, (_, code) => asciiWeight(code));
 
 function asciiWeight(code: number): number {
   if (code <= 32) return BLANK;
@@ -44,16 +46,16 @@ function wideWeight(code: number): number {
   return (code >= 0xf900 && code < 0xfb00) || (code >= 0xff00 && code < 0xfff0) ? IDEOGRAPH : OTHER;
 }
 
-/** The estimated tokens of one UTF-16 unit. */
-export function unitTokens(code: number): number {
+/** The weight of one UTF-16 unit; `WEIGHT_OF_TOKEN` is an estimated token. */
+export function unitWeight(code: number): number {
   return code < 128 ? (ascii[code] ?? SIGN) : wideWeight(code);
 }
 
 /** Tokens of a text by the classes of its characters, as a whole number; zero for an empty text. */
 export function estimateText(text: string): number {
-  let sum = 0;
-  for (let index = 0; index < text.length; index += 1) sum += unitTokens(text.charCodeAt(index));
-  return Math.ceil(sum);
+  let weight = 0;
+  for (let index = 0; index < text.length; index += 1) weight += unitWeight(text.charCodeAt(index));
+  return Math.ceil(weight / WEIGHT_OF_TOKEN);
 }
 
 export function estimateJson(value: JsonValue): number {

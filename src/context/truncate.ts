@@ -1,4 +1,4 @@
-import { estimateText, unitTokens } from './tokens.ts';
+import { estimateText, unitWeight, WEIGHT_OF_TOKEN } from './tokens.ts';
 
 /** Shares of the head and the tail in a shortened text; the marker takes the rest. */
 const HEAD_SHARE = 0.7;
@@ -23,21 +23,21 @@ export function shorten(text: string, tokens: number, marker: Marker = leftOut):
 
 /** The longest head with at most this many tokens. */
 export function headWithin(text: string, tokens: number): string {
-  let sum = 0;
+  let weight = 0;
   let end = 0;
   for (; end < text.length; end += 1) {
-    sum += unitTokens(text.charCodeAt(end));
-    if (sum > tokens) break;
+    weight += unitWeight(text.charCodeAt(end));
+    if (weight > tokens * WEIGHT_OF_TOKEN) break;
   }
   return headOf(text, end);
 }
 
 function tailWithin(text: string, tokens: number): string {
-  let sum = 0;
+  let weight = 0;
   let start = text.length;
   for (; start > 0; start -= 1) {
-    sum += unitTokens(text.charCodeAt(start - 1));
-    if (sum > tokens) break;
+    weight += unitWeight(text.charCodeAt(start - 1));
+    if (weight > tokens * WEIGHT_OF_TOKEN) break;
   }
   return text.slice(isLowSurrogate(text, start) ? start + 1 : start);
 }

@@ -99,14 +99,12 @@ export function guardedChannel(channel: Channel, log: Log): Channel {
 }
 
 const receipt = z.object({ platformMessageId: z.string() });
-const body = z.object({ kind: z.enum(['text', 'file']), text: z.string() });
+const anyBodies = z.array(z.object({ kind: z.enum(['text', 'file']), text: z.string() }));
+const someBodies = anyBodies.min(1);
 
 function bodiesOf(bodies: readonly PostBody[], text: string): readonly PostBody[] {
-  const isUsable = z
-    .array(body)
-    .min(text.trim() === '' ? 0 : 1)
-    .safeParse(bodies).success;
-  if (!isUsable) throw new Error("expected a list of { kind: 'text', text }");
+  const shape = text.trim() === '' ? anyBodies : someBodies;
+  if (!shape.safeParse(bodies).success) throw new Error("expected a list of { kind: 'text', text }");
   return bodies;
 }
 

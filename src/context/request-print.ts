@@ -109,9 +109,11 @@ export function countParts({ parts }: RequestPrint): number {
 
 /** How many parts two requests have in common at their start. */
 export function commonParts(one: Pick<RequestPrint, 'parts'>, other: Pick<RequestPrint, 'parts'>): number {
-  const length = Math.min(one.parts.length, other.parts.length);
+  const [shorter, longer] = one.parts.length < other.parts.length ? [one.parts, other.parts] : [other.parts, one.parts];
+  // In most cases all but the last few.
+  if (longer.startsWith(shorter)) return shorter.length / PRINT_LENGTH;
   let same = 0;
-  while (same < length && one.parts[same] === other.parts[same]) same += 1;
+  while (shorter.charCodeAt(same) === longer.charCodeAt(same)) same += 1;
   return Math.floor(same / PRINT_LENGTH);
 }
 

@@ -47,17 +47,22 @@ const STEP_3: readonly (readonly [string, string])[] = [
 ];
 const STEP_4 = /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize|(?<=[st])ion)$/;
 
-const cache = new Map<string, string>();
-const CACHED_WORDS = 20_000;
+/** Half of them: when as many are new, those that nobody has asked for since leave. */
+const CACHED_WORDS = 10_000;
+let recent = new Map<string, string>();
+let earlier = new Map<string, string>();
 
 /** `stem` with a bounded cache, because texts repeat their words. */
 export function cachedStem(word: string): string {
-  const known = cache.get(word);
+  const known = recent.get(word);
   if (known !== undefined) return known;
   if (!isStemmed(word)) return word;
-  if (cache.size >= CACHED_WORDS) cache.clear();
-  const stemmed = stem(word);
-  cache.set(word, stemmed);
+  if (recent.size >= CACHED_WORDS) {
+    earlier = recent;
+    recent = new Map();
+  }
+  const stemmed = earlier.get(word) ?? stem(word);
+  recent.set(word, stemmed);
   return stemmed;
 }
 
@@ -73,8 +78,11 @@ export function stem(word: string): string {
   return stripped.startsWith('Y') ? `y${stripped.slice(1)}` : stripped;
 }
 
+/** None of the rules below changes a word that ends otherwise. */
+const CHANGEABLE = /^[a-z]{2,}[cdegilmnrstuy]$/;
+
 function isStemmed(word: string): boolean {
-  return word.length >= 3 && /^[a-z]+$/.test(word);
+  return CHANGEABLE.test(word);
 }
 
 /** Plurals, -ed and -ing, final y. */

@@ -3,7 +3,8 @@ import { messageSchema as discordMessage } from '../../adapters/channels/discord
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
 import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
 import { english } from '../../adapters/models/offline/voice-english.ts';
-import type { Entry } from '../../src/adapter-kit.ts';
+import { indexTexts } from '../../adapters/stores/sqlite/few-memories.ts';
+import type { Entry, MemoryId } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
 import { createState } from '../../src/models/spoken/state.ts';
 import { readSaid } from '../../src/search/line-features.ts';
@@ -12,6 +13,7 @@ import { accountFor } from '../../src/search/losses.ts';
 type Run = (...values: readonly unknown[]) => unknown;
 type Call = (run: Run, text: string) => unknown;
 
+const MEMORY = 'm' as MemoryId;
 const spec = {
   name: 'roll_dice',
   description: 'Rolls dice',
@@ -140,7 +142,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${OFFLINE}/tool-input.ts#inputFrom`, (run, text) => run(spec, text)],
   [`${OFFLINE}/tools.ts#callAbout`, (run, text) => run(spec, text, text)],
   [`${OFFLINE}/words.ts#pick`, (run, text) => run(['one', 'two'], text)],
-  ['adapters/stores/sqlite/few-memories.ts#weighTexts', (run, text) => run([{ id: 'm', text }], ['word'])],
+  [
+    'adapters/stores/sqlite/few-memories.ts#weighTexts',
+    (run, text) => run(indexTexts([{ id: MEMORY, text }]), ['word', text]),
+  ],
   ['adapters/stores/sql/struck.ts#replaceIn', (run, text) => run([{ kind: 'text', text }], 'word', 'mark')],
   [
     'src/commands/parse.ts#formatCommand',

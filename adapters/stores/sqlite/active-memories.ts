@@ -12,7 +12,8 @@ const MAX_CROWDED = 10_000;
 
 interface Kept {
   readonly mark: string;
-  rows: readonly MemoryRow[];
+  /** The same array until a text changes, so that what is derived from the texts can be kept with it. */
+  readonly rows: MemoryRow[];
 }
 
 /** Reads a reader's active memories once for all queries between two changes of memories. */
@@ -28,7 +29,7 @@ export function createActiveMemories(
     for (const reader of kept.values()) {
       const at = reader.rows.findIndex((row) => row.id === id);
       const row = reader.rows[at];
-      if (row !== undefined) reader.rows = reader.rows.with(at, { ...row, ...counted });
+      if (row !== undefined) reader.rows[at] = { ...row, ...counted };
     }
   });
   return async (transaction, reader) => {
@@ -46,8 +47,9 @@ export function createActiveMemories(
       return null;
     }
     if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(key, { mark, rows });
-    return rows;
+    const own = [...rows];
+    kept.set(key, { mark, rows: own });
+    return own;
   };
 }
 

@@ -10,42 +10,56 @@ export interface MemoryText {
   readonly text: string;
 }
 
-/** BM25 of the texts, as an index of only these texts would compute it. Pure. */
-export function weighTexts(rows: readonly MemoryText[], words: readonly string[]): readonly MemoryHit[] {
+/** Where each word of some texts occurs. */
+export interface IndexedTexts {
+  readonly ids: readonly MemoryId[];
+  /** By how much each text counts for its length. */
+  readonly lengths: readonly number[];
+  readonly places: ReadonlyMap<string, readonly Place[]>;
+}
+
+interface Place {
+  readonly row: number;
+  readonly count: number;
+}
+
+export type FewTexts = (rows: readonly MemoryText[]) => IndexedTexts;
+
+/** Indexes each list once, for all queries between two changes of memories. */
+export function createFewTexts(): FewTexts {
+  const made = new WeakMap<readonly MemoryText[], IndexedTexts>();
+  return (rows) => {
+    const known = made.get(rows) ?? indexTexts(rows);
+    made.set(rows, known);
+    return known;
+  };
+}
+
+export function indexTexts(rows: readonly MemoryText[]): IndexedTexts {
   const stems = rows.map(({ text }) => stemsOf(text));
   const average = stems.reduce((sum, { length }) => sum + length, 0) / Math.max(rows.length, 1);
-  const places = new Map(words.map((word, index) => [word, index]));
-  const counted = stems.map((own) => countWords(own, places));
-  const weights = words.map((_, word) => inverseFrequency(holding(counted, word), rows.length));
-  return rows.flatMap(({ id }, row) => {
-    const counts = counted[row] ?? null;
-    if (counts === null) return [];
-    const length = lengthFactor(stems[row]?.length ?? 0, average);
-    let score = 0;
-    // In one order, because sums of fractions depend on it.
-    for (let word = 0; word < counts.length; word += 1) {
-      const count = counts[word] ?? 0;
-      if (count > 0) score += (weights[word] ?? 0) * occurrenceFactor(count, length);
+  const places = new Map<string, Place[]>();
+  for (const [row, own] of stems.entries()) {
+    for (const [stem, same] of Map.groupBy(own, (word) => word)) {
+      const known = places.get(stem);
+      if (known === undefined) places.set(stem, [{ row, count: same.length }]);
+      else known.push({ row, count: same.length });
     }
-    return [{ id, score }];
-  });
-}
-
-/** How often the text contains each word; null if it contains none, as most do. */
-function countWords(stems: readonly string[], places: ReadonlyMap<string, number>): readonly number[] | null {
-  let counts: number[] | null = null;
-  for (const stem of stems) {
-    const word = places.get(stem);
-    if (word === undefined) continue;
-    counts ??= new Array<number>(places.size).fill(0);
-    counts[word] = (counts[word] ?? 0) + 1;
   }
-  return counts;
+  return { ids: rows.map(({ id }) => id), lengths: stems.map(({ length }) => lengthFactor(length, average)), places };
 }
 
-/** The number of texts that contain the word. */
-function holding(counted: readonly (readonly number[] | null)[], word: number): number {
-  let texts = 0;
-  for (const counts of counted) if (counts !== null && (counts[word] ?? 0) > 0) texts += 1;
-  return texts;
+/** BM25 of the texts, as an index of only these texts would compute it. Pure. */
+export function weighTexts({ ids, lengths, places }: IndexedTexts, words: readonly string[]): readonly MemoryHit[] {
+  const scores = new Map<number, number>();
+  // In one order, because sums of fractions depend on it.
+  for (const word of words) {
+    const found = places.get(word);
+    if (found === undefined) continue;
+    const weight = inverseFrequency(found.length, ids.length);
+    for (const { row, count } of found)
+      scores.set(row, (scores.get(row) ?? 0) + weight * occurrenceFactor(count, lengths[row] ?? 1));
+  }
+  const rows = [...scores.keys()].sort((a, b) => a - b);
+  return rows.flatMap((row) => ids.slice(row, row + 1).map((id) => ({ id, score: scores.get(row) ?? 0 })));
 }

@@ -25,7 +25,7 @@ import {
 } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { rankEntries } from './entry-search.ts';
-import { FEW_MEMORIES, weighTexts } from './few-memories.ts';
+import { createFewTexts, FEW_MEMORIES, type FewTexts, weighTexts } from './few-memories.ts';
 import type { LateIndex } from './late-index.ts';
 import { SATURATION } from './ranking.ts';
 import type { IndexName, SearchTables } from './search-index.ts';
@@ -43,6 +43,7 @@ export function createSearch({
 }): Search {
   const query = engine.query.withTables<SearchTables>();
   const memories = createMemoryStatements(query);
+  const fewTexts = createFewTexts();
   const summaries = prepareSummaries(query);
   return {
     async entries(wanted) {
@@ -52,7 +53,7 @@ export function createSearch({
       await lateIndex.flush(wanted);
       return engine.read(async () => rankEntries(connection, wanted));
     },
-    memories: (wanted) => searchMemories(engine, memories(wanted), wanted),
+    memories: (wanted) => searchMemories({ engine, statements: memories(wanted), fewTexts }, wanted),
     summaries: (wanted) => searchSummaries(engine, summaries, wanted),
   };
 }
@@ -91,9 +92,14 @@ function best<Id>(hits: readonly Hit<Id>[], limit: number): readonly Hit<Id>[] {
 
 type MemoryStatements = ReturnType<typeof prepareMemories>;
 
+interface MemorySearch {
+  readonly engine: SqlEngine;
+  readonly statements: MemoryStatements;
+  readonly fewTexts: FewTexts;
+}
+
 async function searchMemories(
-  engine: SqlEngine,
-  statements: MemoryStatements,
+  { engine, statements, fewTexts }: MemorySearch,
   { reader, text, limit, states = DEFAULT_STATES }: MemoryQuery,
 ): Promise<readonly MemoryHit[]> {
   const words = queryWords(text);
@@ -105,7 +111,7 @@ async function searchMemories(
     const isOfActive = states.length === 1 && states[0] === 'active';
     const active = isOfActive ? await engine.activeMemories(transaction, reader) : null;
     const few = active ?? (await transaction.rows(statements.texts(own)));
-    if (few.length <= FEW_MEMORIES) return best(weighTexts(few, words), limit);
+    if (few.length <= FEW_MEMORIES) return best(weighTexts(fewTexts(few), words), limit);
     const shelves = [shelfOf(workspace), shelfOf('')];
     const matching = (word: string) => {
       const match = shelves.map((shelf) => indexTerm(shelf, word)).join(' OR ');

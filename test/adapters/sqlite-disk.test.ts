@@ -260,7 +260,7 @@ describe('a disk that answers quickly', () => {
     for (let index = 0; index < count; index += 1) await notes.group.write(notes.insert(String(index)));
   }
 
-  it('is asked on this thread, but after a slow flush no more', async () => {
+  it('is asked on this thread until it is slow', async () => {
     const disk = createTimedDisk();
     await using notes = openNotes(disk.made);
     await writeTimes(notes, 32);
@@ -274,7 +274,7 @@ describe('a disk that answers quickly', () => {
     expect(disk.threads).toEqual(['here', ...Array(32).fill('elsewhere'), 'here']);
   });
 
-  it('does not keep a reply waiting for the flush of a message', async () => {
+  it('flushes a reply while it flushes a message', async () => {
     const disk = createTimedDisk();
     const answered = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();

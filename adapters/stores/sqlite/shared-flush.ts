@@ -17,13 +17,15 @@ export interface SharedFlush {
 export function createSharedFlush(log: Pick<Log, 'flush' | 'flushHere' | 'isQuick'>): SharedFlush {
   // On other threads, never two at once.
   const elsewhere = coalesce(log.flush);
-  let ended: Promise<unknown> = Promise.resolve();
+  const running = new Set<Promise<void>>();
   let joining: PromiseWithResolvers<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   const start = (flush: () => Promise<void>) => {
     clearTimeout(timer);
     const flushed = flush();
-    ended = Promise.allSettled([ended, flushed]);
+    running.add(flushed);
+    const end = () => running.delete(flushed);
+    flushed.then(end, end);
     joining?.resolve(flushed);
     joining = null;
     return flushed;
@@ -40,7 +42,7 @@ export function createSharedFlush(log: Pick<Log, 'flush' | 'flushHere' | 'isQuic
     },
     async settled() {
       await joining?.promise.catch(() => undefined);
-      await ended;
+      await Promise.allSettled(running);
     },
   };
 }

@@ -274,6 +274,15 @@ describe('a disk that answers quickly', () => {
     expect(disk.threads).toEqual(['here', ...Array(32).fill('elsewhere'), 'here']);
   });
 
+  it('flushes once what was committed together', async () => {
+    const disk = createTimedDisk();
+    await using notes = openNotes(disk.made);
+    await writeTimes(notes, 32);
+    disk.threads.length = 0;
+    await Promise.all(['first', 'second', 'third'].map((text) => notes.group.write(notes.insert(text))));
+    expect(disk.threads).toEqual(['here']);
+  });
+
   it('flushes a reply while it flushes a message', async () => {
     const disk = createTimedDisk();
     const answered = Promise.withResolvers<void>();

@@ -17,6 +17,8 @@ export interface SharedFlush {
 export function createSharedFlush(log: Pick<Log, 'flush' | 'flushHere' | 'isQuick'>): SharedFlush {
   // On other threads, never two at once.
   const elsewhere = coalesce(log.flush);
+  // Writes that were committed together ask for it together.
+  const here = coalesce(async () => log.flushHere());
   const running = new Set<Promise<void>>();
   let joining: PromiseWithResolvers<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -30,7 +32,6 @@ export function createSharedFlush(log: Pick<Log, 'flush' | 'flushHere' | 'isQuic
     joining = null;
     return flushed;
   };
-  const here = async () => log.flushHere();
   return {
     now: () => start(log.isQuick() ? here : elsewhere),
     soon() {

@@ -303,6 +303,33 @@ describe('a disk that answers quickly', () => {
     await durable;
   });
 
+  it('refuses what either thread flushed when it failed', async () => {
+    const disk = createTimedDisk();
+    const reported = new Set<number>();
+    const answered = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    let isBroken = false;
+    const failOnce = (descriptor: number) => {
+      if (!isBroken || reported.has(descriptor)) return;
+      reported.add(descriptor);
+      throw new Error('i/o error');
+    };
+    const flush = async (descriptor: number) => {
+      if (!isBroken) return await disk.made.flush(descriptor);
+      asked.resolve();
+      await answered.promise.then(() => failOnce(descriptor));
+    };
+    await using notes = openNotes({ ...disk.made, flush, flushHere: failOnce });
+    await writeTimes(notes, 32);
+    isBroken = true;
+    const { durable } = await notes.group.writeAhead(notes.insert('message'));
+    await asked.promise;
+    const reply = notes.group.write(notes.insert('reply'));
+    await expect(reply).rejects.toThrow('did not confirm');
+    answered.resolve();
+    await expect(durable).rejects.toThrow('did not confirm');
+  });
+
   it('refuses all further writes once it has failed', async () => {
     const disk = createTimedDisk();
     let isBroken = false;

@@ -42,7 +42,10 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
   // In other journal modes, only SQLite itself knows what must be on the disk.
   database.pragma(`synchronous = ${isLogged ? 'normal' : 'full'}`);
-  let descriptor: number | null = null;
+  // The system reports a failed write once to each descriptor. If both threads used one, a flush that ends first would
+  // hide the failure from the other.
+  let elsewhere: number | null = null;
+  let here: number | null = null;
   let failure: StrataError | null = null;
   let quickOnes = 0;
   const check = () => {
@@ -51,15 +54,16 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   const opened = () => {
     try {
       // SQLite creates it before the first commit ends, and keeps it while the database is open.
-      descriptor ??= openSync(`${database.name}-wal`, 'r+');
-      return descriptor;
+      elsewhere ??= openSync(`${database.name}-wal`, 'r+');
+      here ??= openSync(`${database.name}-wal`, 'r+');
+      return { elsewhere, here };
     } catch (error) {
       // Nothing is lost: the next flush covers the same commits.
       throw unconfirmed(database.name, error);
     }
   };
   const failed = (error: unknown) => {
-    // A retry would succeed although pages are lost, because the system reports a failed write only once.
+    // A retry would succeed although pages are lost, because the system has reported the failed write already.
     failure ??= unconfirmed(database.name, error);
     return failure;
   };
@@ -71,9 +75,9 @@ export function openLog(database: Database.Database, disk: Disk): Log {
     async flush() {
       check();
       if (!isLogged) return;
-      const of = opened();
+      const log = opened();
       const startedAt = disk.now();
-      await disk.flush(of).catch((error: unknown) => {
+      await disk.flush(log.elsewhere).catch((error: unknown) => {
         throw failed(error);
       });
       took(disk.now() - startedAt);
@@ -81,10 +85,10 @@ export function openLog(database: Database.Database, disk: Disk): Log {
     flushHere() {
       check();
       if (!isLogged) return;
-      const of = opened();
+      const log = opened();
       const startedAt = disk.now();
       try {
-        disk.flushHere(of);
+        disk.flushHere(log.here);
       } catch (error) {
         throw failed(error);
       }
@@ -92,7 +96,7 @@ export function openLog(database: Database.Database, disk: Disk): Log {
     },
     isQuick: () => quickOnes >= PROBATION,
     close() {
-      if (descriptor !== null) closeSync(descriptor);
+      for (const descriptor of [elsewhere, here]) if (descriptor !== null) closeSync(descriptor);
     },
   };
 }

@@ -303,6 +303,31 @@ describe('a disk that answers quickly', () => {
     await durable;
   });
 
+  it('holds up nobody while another thread waits for it', async () => {
+    const disk = createTimedDisk();
+    const answered = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    let isStuck = false;
+    const flush = async (descriptor: number) => {
+      await disk.made.flush(descriptor);
+      if (!isStuck) return;
+      asked.resolve();
+      await answered.promise;
+    };
+    await using notes = openNotes({ ...disk.made, flush });
+    await writeTimes(notes, 32);
+    disk.threads.length = 0;
+    isStuck = true;
+    disk.take(1.5);
+    await notes.group.writeAhead(notes.insert('message'));
+    await asked.promise;
+    const reply = notes.group.write(notes.insert('reply'));
+    await notes.group.read(notes.list);
+    answered.resolve();
+    await reply;
+    expect(disk.threads).toEqual(['elsewhere', 'elsewhere']);
+  });
+
   it('refuses what either thread flushed when it failed', async () => {
     const disk = createTimedDisk();
     const reported = new Set<number>();

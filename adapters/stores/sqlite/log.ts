@@ -28,7 +28,7 @@ export interface Log {
   flush(): Promise<void>;
   /** The same on this thread: a quick disk answers sooner than another thread can be woken for it and back. */
   flushHere(): void;
-  /** Whether the disk answers so quickly that waiting for it here holds nobody up. */
+  /** Whether the disk answers so quickly that waiting for it here holds nobody up. False while a flush takes longer. */
   isQuick(): boolean;
   close(): void;
 }
@@ -48,6 +48,8 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   let here: number | null = null;
   let failure: StrataError | null = null;
   let quickOnes = 0;
+  /** When the other thread asked the disk. Infinite once it has the answer. */
+  let askedAt = Number.POSITIVE_INFINITY;
   const check = () => {
     if (failure !== null) throw failure;
   };
@@ -76,11 +78,12 @@ export function openLog(database: Database.Database, disk: Disk): Log {
       check();
       if (!isLogged) return;
       const log = opened();
-      const startedAt = disk.now();
+      askedAt = disk.now();
       await disk.flush(log.elsewhere).catch((error: unknown) => {
         throw failed(error);
       });
-      took(disk.now() - startedAt);
+      took(disk.now() - askedAt);
+      askedAt = Number.POSITIVE_INFINITY;
     },
     flushHere() {
       check();
@@ -94,7 +97,7 @@ export function openLog(database: Database.Database, disk: Disk): Log {
       }
       took(disk.now() - startedAt);
     },
-    isQuick: () => quickOnes >= PROBATION,
+    isQuick: () => quickOnes >= PROBATION && disk.now() - askedAt < QUICK_MS,
     close() {
       for (const descriptor of [elsewhere, here]) if (descriptor !== null) closeSync(descriptor);
     },

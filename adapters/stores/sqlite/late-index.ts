@@ -122,21 +122,20 @@ interface Done {
 /** Works in the background, in small batches, and makes the checkpoints that are due. */
 function createRounds({ group, connection }: LateIndexParts, batches: Batches): Rounds {
   let timer: NodeJS.Timeout | null = null;
+  const waiting = createWaiting();
   // What the last process left is not known.
-  let waiting = 1;
   let leaving = 1;
   let writes = 0;
-  const indexBatch = async (limit: number) => {
-    const { count, isMore } = await batches.index(limit);
+  const indexBatch = async (limit = batchSize(waiting.count())) => {
+    const { count, isMore } = await waiting.less(() => batches.index(limit));
     writes += count;
-    waiting = isMore ? Math.max(waiting - count, 1) : 0;
     return isMore;
   };
   const removeBatch = async (range: NumberRange) => {
     const { count, isMore } = await batches.remove(range);
     writes += count;
     // What replaces these texts can be indexed now.
-    if (count > 0) waiting = Math.max(waiting, 1);
+    if (count > 0) waiting.more();
     return isMore;
   };
   const checkpoint = async () => {
@@ -146,9 +145,9 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
   };
   /** Returns when to continue, or null. */
   const step = async () => {
-    const isIdle = waiting === 0;
+    const isIdle = waiting.count() === 0;
     const isDue = writes >= (isIdle ? WRITES_A_CHECKPOINT : MAX_WRITES_A_CHECKPOINT);
-    const isMore = isDue ? await checkpoint() : await indexBatch(batchSize(waiting));
+    const isMore = isDue ? await checkpoint() : await indexBatch();
     if (isMore) return PAUSE_MS;
     const seen = leaving;
     if (seen > 0) {
@@ -156,7 +155,7 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
       if (!isMoreLeaving && seen === leaving) leaving = 0;
       return PAUSE_MS;
     }
-    return waiting > 0 || writes >= WRITES_A_CHECKPOINT ? DELAY_MS : null;
+    return waiting.count() > 0 || writes >= WRITES_A_CHECKPOINT ? DELAY_MS : null;
   };
   const schedule = (delayMs: number) => {
     timer ??= setTimeout(async () => {
@@ -168,13 +167,13 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
   };
   const rest = skipWhileRunning(async () => {
     if (writes >= WRITES_A_CHECKPOINT) await checkpoint();
-    else if (waiting >= MIN_BATCH) await indexBatch(batchSize(waiting));
+    else if (waiting.count() >= MIN_BATCH) await indexBatch();
   });
   schedule(DELAY_MS);
   return {
     noted(what) {
       writes += 1;
-      if (what === 'new') waiting += 1;
+      if (what === 'new') waiting.more();
       if (what === 'gone') leaving += 1;
       schedule(DELAY_MS);
     },
@@ -187,6 +186,26 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
     // The timer repeats what fails.
     rest: () => rest().catch(() => undefined),
     close: () => clearTimeout(timer ?? undefined),
+  };
+}
+
+/** Counts the entries that wait to be indexed; too many if a unit that recorded one failed. */
+function createWaiting() {
+  // What the last process left is not known.
+  let recorded = 1;
+  let indexed = 0;
+  return {
+    count: () => recorded - indexed,
+    more() {
+      recorded += 1;
+    },
+    async less(index: () => Promise<Done>): Promise<Done> {
+      // More may be recorded before it ends.
+      const seen = recorded;
+      const done = await index();
+      indexed = done.isMore ? Math.min(indexed + done.count, recorded - 1) : Math.max(indexed, seen);
+      return done;
+    },
   };
 }
 

@@ -36,6 +36,7 @@ async function openIndex(flush: () => Promise<void>) {
   const late = createLateIndex({ query, connection, group, index: createTextIndex(query) });
   return {
     record: (seq: number) => group.writeLazily((tx) => late.add(tx, { conversationId, seq, text: 'recorded' })),
+    search: () => late.flush({ conversationId, text: 'recorded', limit: 1 }),
     recorded: () => database.prepare<[], number>('select count(*) from entry_unindexed').pluck().get(),
     async [Symbol.asyncDispose]() {
       late.close();
@@ -61,4 +62,15 @@ it('indexes what was recorded while a batch was flushed', async () => {
   await index.record(3);
   answered.resolve();
   await expect.poll(index.recorded, { timeout: 5_000 }).toBe(0);
+});
+
+it('serves a search without waiting for the disk', async () => {
+  let flushes = 0;
+  await using index = await openIndex(async () => {
+    flushes += 1;
+  });
+  await index.record(1);
+  await index.search();
+  expect(index.recorded()).toBe(0);
+  expect(flushes).toBe(0);
 });

@@ -67,8 +67,10 @@ const MAX_WRITES_A_CHECKPOINT = 300;
 export function createLateIndex(parts: LateIndexParts): LateIndex {
   const statements = prepareStatements(parts.query);
   const removals = createRemovals(parts.query, parts.group);
+  const some = (limit: number) => (tx: Transaction) => indexNoted(tx, { statements, index: parts.index, limit });
   const rounds = createRounds(parts, {
-    index: (limit) => parts.group.write((tx) => indexNoted(tx, { statements, index: parts.index, limit })),
+    index: (limit) => parts.group.write(some(limit)),
+    indexForSearch: () => parts.group.writeLazily(some(MAX_BATCH)),
     remove: removals.some,
   });
   return {
@@ -110,7 +112,9 @@ interface Rounds {
 }
 
 interface Batches {
+  /** Waits for the disk, so that the next reply has less to flush. */
   index(limit: number): Promise<Done>;
+  indexForSearch(): Promise<Done>;
   remove(range: NumberRange): Promise<Done>;
 }
 
@@ -126,8 +130,8 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
   // What the last process left is not known.
   let leaving = 1;
   let writes = 0;
-  const indexBatch = async (limit = batchSize(waiting.count())) => {
-    const { count, isMore } = await waiting.less(() => batches.index(limit));
+  const indexBatch = async (index = () => batches.index(batchSize(waiting.count()))) => {
+    const { count, isMore } = await waiting.less(index);
     writes += count;
     return isMore;
   };
@@ -178,7 +182,7 @@ function createRounds({ group, connection }: LateIndexParts, batches: Batches): 
       schedule(DELAY_MS);
     },
     indexAll: coalesce(async () => {
-      while (await indexBatch(MAX_BATCH));
+      while (await indexBatch(batches.indexForSearch));
     }),
     async removeAll(range) {
       while (await removeBatch(range));

@@ -60,6 +60,8 @@ export function weighTexts({ ids, lengths, places }: IndexedTexts, words: readon
     for (const { row, count } of found)
       scores.set(row, (scores.get(row) ?? 0) + weight * occurrenceFactor(count, lengths[row] ?? 1));
   }
-  const rows = [...scores.keys()].sort((a, b) => a - b);
-  return rows.flatMap((row) => ids.slice(row, row + 1).map((id) => ({ id, score: scores.get(row) ?? 0 })));
+  return ids.flatMap((id, row) => {
+    const score = scores.get(row);
+    return score === undefined ? [] : [{ id, score }];
+  });
 }

@@ -89,6 +89,30 @@ describe('active memories on SQLite, read at once', () => {
     expect(await texts()).toEqual([]);
   });
 
+  it('are found by their words after every change', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const memory = kit.memory('green tea');
+    await kit.save(id, { kind: 'insert', memory, sources: [1] });
+    const found = async () => {
+      const asked = ['green', 'black', 'white'].map(async (text) => {
+        const hits = await storage.search.memories({ reader: READER, text, limit: 5, states: ['active'] });
+        return hits.length > 0 ? text : null;
+      });
+      return (await Promise.all(asked)).filter((text) => text !== null);
+    };
+    expect(await found()).toEqual(['green']);
+    await storage.store.memories.recalled([memory.id], { conversationId: id, now: NOW });
+    expect(await found()).toEqual(['green']);
+    const event = { kind: 'edited', at: NOW, actor: 'u1', detail: null } as const;
+    await storage.store.memories.change(memory.id, { text: 'black tea' }, event);
+    expect(await found()).toEqual(['black']);
+    const other = new Database(join(directory, 'strata.db'));
+    other.exec("update memory set text = 'white tea'");
+    other.close();
+    expect(await found()).toEqual(['white']);
+  });
+
   it('shows nothing of a change that was undone', async () => {
     const kit = createKit(storage);
     const { id } = await kit.fill(1);

@@ -200,6 +200,23 @@ describe('a write', () => {
     expect(disk.afterPowerFailure()).toEqual(['ahead']);
   });
 
+  it('is waited for while the disk is asked for it', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const notes = openNotes(() => {
+      asked.resolve();
+      return answered.promise;
+    });
+    const ends: string[] = [];
+    const written = notes.group.write(notes.insert('reply')).then(() => ends.push('written'));
+    await asked.promise;
+    const closed = notes[Symbol.asyncDispose]().then(() => ends.push('closed'));
+    await sleep(5);
+    answered.resolve();
+    await Promise.all([written, closed]);
+    expect(ends).toEqual(['written', 'closed']);
+  });
+
   it('may fail without anybody waiting for it', async () => {
     await using notes = openNotes(() => Promise.reject(new Error('i/o error')));
     const unhandled: unknown[] = [];

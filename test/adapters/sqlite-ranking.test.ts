@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { queryWords } from '../../adapters/stores/sql/index.ts';
+import { indexTexts, weighTexts } from '../../adapters/stores/sqlite/few-memories.ts';
 import { bestOf } from '../../adapters/stores/sqlite/ranking.ts';
+import type { MemoryId } from '../../src/adapter-kit.ts';
 
 const seqs = fc
   .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 })
@@ -21,4 +24,15 @@ it('adds up what words say about each entry', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+it.each([
+  ['rare words', 'tea jam', ['jam box', 'tea cup', 'tea pot']],
+  ['words that a text repeats', 'tea', ['tea tea box', 'tea cup box']],
+  ['short texts', 'tea', ['tea box', 'tea box jam cup']],
+])('prefers %s among a few memories', (_, asked, [best = '', ...others]) => {
+  const texts = [...others, best];
+  const index = indexTexts(texts.map((text) => ({ id: text as MemoryId, text })));
+  const hits = weighTexts(index, queryWords(asked)).toSorted((a, b) => b.score - a.score);
+  expect(hits.map(({ id }) => id)).toEqual([best, ...others]);
 });

@@ -1,6 +1,6 @@
 /**
- * Porter's suffix stripping for English words (M. F. Porter, 1980), matching the tokenizer of the full-text index: both
- * must stem alike. Words of other scripts are returned unchanged.
+ * Porter's suffix stripping for English words (M. F. Porter, 1980). The full-text indexes contain these stems, so a change
+ * must rebuild them. Words of other scripts are returned unchanged.
  */
 const C = '[^aeiou]';
 const V = '[aeiouy]';

@@ -47,7 +47,7 @@ const STEP_3: readonly (readonly [string, string])[] = [
 ];
 const STEP_4 = /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize|(?<=[st])ion)$/;
 
-/** Half of them: when as many are new, those that nobody has asked for since leave. */
+/** In each of the two maps. When the recent one is full, words that were not needed since the last time are dropped. */
 const CACHED_WORDS = 10_000;
 let recent = new Map<string, string>();
 let earlier = new Map<string, string>();

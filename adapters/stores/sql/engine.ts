@@ -35,8 +35,8 @@ export interface SqlEngine {
    */
   write<Result>(unit: Unit<Result>): Promise<Result>;
   /**
-   * The same, but it may resolve as soon as later units see the changes. They become durable a moment later, so that
-   * what nobody waits for shares its time at the disk.
+   * The same, but it may resolve as soon as later units see the changes. They become durable a moment later, together
+   * with those of other units.
    */
   writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /** True if units run concurrently: a transaction must then lock the rows that it reads in order to change them. */

@@ -19,7 +19,7 @@ export interface Connection {
   begin(kind: 'read' | 'write'): void;
   /** If the mark is equal later, no other connection has committed anything, and nothing was rolled back here. */
   mark(): string;
-  /** Other processes see it at once. A power failure may undo it until `flush` has resolved. */
+  /** Other processes see it at once. A power failure may undo it until a flush of the log has ended. */
   commit(): void;
   readonly log: Pick<Log, 'flush' | 'flushHere' | 'isQuick'>;
   rollback(): void;

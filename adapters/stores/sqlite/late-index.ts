@@ -47,7 +47,10 @@ interface LateIndexParts {
   readonly index: Pick<TextIndex, 'entry'>;
 }
 
-/** Between the first record and indexing. Long enough for most replies, which index what was recorded when they rest. */
+/**
+ * Between the first record and indexing. By then, a turn waits for its model; after quicker ones, what was recorded is
+ * indexed once the reply is posted.
+ */
 const DELAY_MS = 200;
 /** Between two batches: of turns that follow each other, few wait for a batch, and none for two. */
 const PAUSE_MS = 5;

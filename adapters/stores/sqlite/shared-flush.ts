@@ -1,14 +1,14 @@
 import { coalesce } from './coalesce.ts';
 import type { Log } from './log.ts';
 
-/** How long a write that no reply waits for may wait for others that share its flush. */
+/** How long a write that can wait does so, for others that share its flush. */
 const MAX_WAIT_MS = 2;
 
 /** Flushes that cover everything that was committed before they were requested. */
 export interface SharedFlush {
-  /** For a reply: at once. */
+  /** For what somebody waits for: at once. */
   now(): Promise<void>;
-  /** Joins the next one, which starts within two milliseconds. */
+  /** Joins the next one, which is requested within two milliseconds. */
   soon(): Promise<void>;
   /** Resolves when none is running or requested. Never rejects. */
   settled(): Promise<void>;

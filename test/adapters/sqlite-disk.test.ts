@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { Kysely, SqliteDialect, sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Unit } from '../../adapters/stores/sql/index.ts';
 import { coalesce } from '../../adapters/stores/sqlite/coalesce.ts';
 import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
@@ -410,6 +410,19 @@ it('joins messages with the flush of the next reply', async () => {
   expect(flushes).toBe(1);
   await (await notes.group.writeAhead(notes.insert('alone'))).durable;
   expect(flushes).toBe(2);
+});
+
+it('closes although another process has hung while it wrote', async () => {
+  const notes = openNotes();
+  const other = new Database(join(directory, 'own.db'));
+  other.exec('begin immediate');
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 5_000));
+  const [written, closed] = await Promise.allSettled([notes.group.write(notes.insert('late')), notes.group.close()]);
+  clock.mockRestore();
+  other.close();
+  notes.connection.close();
+  expect([written.status, closed.status]).toEqual(['rejected', 'fulfilled']);
 });
 
 it('recovers when the log can be opened again', async () => {

@@ -74,7 +74,8 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     writeLazily: (unit) => submit(unit, 'write', itself),
     alone: (work) => submit(async () => work(), 'alone', itself),
     close() {
-      const ended = submit<void, void>(async () => {}, 'read', flush.settled);
+      // Not in a transaction, which another process may prevent.
+      const ended = submit<void, void>(async () => {}, 'alone', flush.settled);
       isClosed = true;
       return ended;
     },

@@ -53,6 +53,10 @@ describe('the estimate of a text', () => {
     expect(cost('7')).toBeGreaterThan(2 * cost('a'));
   });
 
+  it('counts a sum that is whole without rounding it up', () => {
+    for (let times = 1; times <= 50; times += 1) expect(estimateText('a'.repeat(100 * times))).toBe(21 * times);
+  });
+
   it('is zero for empty text and grows with every part', () => {
     expect(estimateText('')).toBe(0);
     fc.assert(

@@ -16,6 +16,7 @@ import type { Drop, Receipt } from '../ports/channel.ts';
 import { POST_HOLD_MS } from '../ports/outbox-store.ts';
 import type { Append, Conversation, NewMessage } from '../ports/store.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
+import { onDisk } from '../util/on-disk.ts';
 
 export interface ReceiverOptions {
   readonly services: Services;
@@ -37,13 +38,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { services, inbound } = options;
   const { agents, clock } = services;
   const guard = createBotGuard();
-  const storing = createStoring();
   return async (given, edited) => {
     const message = edited === null ? given : { ...given, ...contentOf(edited) };
     const { conversation } = message;
     const heard = await inbound.message(message);
     if (heard.kind === 'known') {
-      await storing.end(message);
+      // A redelivery, maybe of a message that is not on the disk yet.
+      await onDisk(services.store);
       return duplicate(services, conversation, heard.seq);
     }
     if (heard.kind === 'drop') {
@@ -53,36 +54,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const decision = decide(message, agents.agentFor(conversation), () =>
       guard.allows(`${placeOf(conversation)} ${message.author.id}`, clock.now()),
     );
-    return await store({ ...options, storing }, message, { heard, decision });
-  };
-}
-
-type Named = Pick<InboundMessage, 'conversation' | 'externalId'>;
-
-interface Storing {
-  /** The message can be read from now on. `received` resolves when it is on the disk. */
-  begun(message: Named, received: Promise<unknown>): void;
-  /** Rejects if the disk failed. */
-  end(message: Named): Promise<void>;
-}
-
-/** Messages that can be read but aren't on the disk yet. Until they are, redeliveries aren't acknowledged either. */
-function createStoring(): Storing {
-  const storing = new Map<string, Promise<unknown>>();
-  const nameOf = ({ conversation, externalId }: Named) => `${conversation} ${externalId}`;
-  return {
-    begun(message, received) {
-      const name = nameOf(message);
-      storing.set(name, received);
-      // Kept after a failure, because the store then refuses all writes.
-      received.then(
-        () => storing.delete(name),
-        () => undefined,
-      );
-    },
-    async end(message) {
-      await storing.get(nameOf(message));
-    },
+    return await store(options, message, { heard, decision });
   };
 }
 
@@ -103,11 +75,7 @@ interface Judged {
   readonly decision: Decision;
 }
 
-interface StoreOptions extends ReceiverOptions {
-  readonly storing: Storing;
-}
-
-async function store(options: StoreOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
+async function store(options: ReceiverOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
   const { services, actors, outbox, logText } = options;
   const { conversation } = message;
   const wantsReply = judged.decision.reply && judged.heard.kind === 'keep';
@@ -118,12 +86,10 @@ async function store(options: StoreOptions, message: InboundMessage, judged: Jud
     idleExtractMs: idleMsOf(services.agents.agentFor(conversation)),
     ...(answer === null ? {} : rowsOf(options, message, answer)),
   };
-  const received = actors.of(conversation).receive(append, (stored) => {
-    options.storing.begun(message, received);
+  const result = await actors.of(conversation).receive(append, (stored) => {
     endExposed(actors, stored);
     services.events.emit({ kind: 'message.accepted', conversation, seq: stored.seq, wantsReply });
   });
-  const result = await received;
   if (result.kind === 'duplicate') return duplicate(services, conversation, result.seq);
   logText(conversation, message.author.name, judged.heard.text);
   if (answer !== null) logText(conversation, 'bot', answer.text);

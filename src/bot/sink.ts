@@ -12,6 +12,7 @@ import { withStoredAudience } from '../memory/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { onDisk } from '../util/on-disk.ts';
 import { cutParts, cutText } from './cut-text.ts';
 import { checkMessage } from './message-shape.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
@@ -69,9 +70,7 @@ export function createSink(options: SinkOptions): ChannelSink {
       actors.refreshBusy();
     },
     left: async (place) =>
-      typeof place === 'string'
-        ? await change(place, ({ id }) => store.conversations.change(id, { kind: 'purge' }))
-        : await purgeWorkspace(options, place.workspace),
+      typeof place === 'string' ? await purgePlace(options, place) : await purgeWorkspace(options, place.workspace),
     conversations: createKeptConversations(services),
     dropped: drop,
     catchingUp: options.held.hold,
@@ -123,6 +122,14 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
       });
     },
   };
+}
+
+async function purgePlace({ services: { store }, actors }: SinkOptions, key: ConversationKey): Promise<void> {
+  const conversation = await store.conversations.find(key);
+  // A redelivery, maybe of a deletion that is not on the disk yet.
+  if (conversation === null) return await onDisk(store);
+  await store.conversations.change(conversation.id, { kind: 'purge' });
+  actors.peek(key)?.refresh();
 }
 
 /**

@@ -56,7 +56,7 @@ describe('a message on its way to the disk', () => {
     const world = await createBotWorld({
       models: [chat],
       hooks,
-      storage: (storage) => ({ ...storage, store: { ...storage.store, transcript: onDisk(storage, disk) } }),
+      storage: (storage) => ({ ...storage, store: { ...storage.store, ...onDisk(storage, disk) } }),
     });
     return Object.assign(world, { chat });
   };
@@ -112,6 +112,19 @@ describe('a message on its way to the disk', () => {
   });
 });
 
+it('acknowledges a redelivery once the disk has recovered', async () => {
+  const durable = vi.fn<() => Promise<void>>(() => Promise.resolve());
+  await using world = await createBotWorld({
+    models: [],
+    agent: { mode: 'observe' },
+    hooks: [{ inbound: ({ text }, next) => next({ text }) }],
+    storage: (storage) => ({ ...storage, store: { ...storage.store, transcript: flushing(storage, durable) } }),
+  });
+  durable.mockRejectedValueOnce(new Error('Too many open files.'));
+  await expect(world.say('Hi.', { id: 'same' })).rejects.toThrow('Too many open files.');
+  expect(await world.say('Hi.', { id: 'same' })).toEqual({ stored: false, willReply: false });
+});
+
 describe('a deletion on its way to the disk', () => {
   it('is not acknowledged as a redelivery before', async () => {
     const disk = Promise.withResolvers<void>();
@@ -130,6 +143,28 @@ describe('a deletion on its way to the disk', () => {
     await sleep(20);
     disk.reject(new Error('The disk failed.'));
     for (const end of await Promise.allSettled(deletions)) expect(end).toMatchObject({ status: 'rejected' });
+  });
+});
+
+describe('a place that the bot leaves', () => {
+  it('is not acknowledged as a redelivery before it is deleted', async () => {
+    const disk = Promise.withResolvers<void>();
+    disk.promise.catch(() => undefined);
+    await using slow = await createBotWorld({
+      models: [],
+      agent: { mode: 'observe' },
+      storage: (storage) => ({
+        ...storage,
+        store: { ...storage.store, conversations: leaving(storage, disk.promise) },
+      }),
+    });
+    await slow.say('My secret.');
+    const leaves = [slow.bot.sink.left(HERE)];
+    await vi.waitUntil(async () => (await slow.bot.services.store.conversations.find(HERE)) === null);
+    leaves.push(slow.bot.sink.left(HERE));
+    await sleep(20);
+    disk.reject(new Error('The disk failed.'));
+    for (const end of await Promise.allSettled(leaves)) expect(end).toMatchObject({ status: 'rejected' });
   });
 });
 
@@ -286,12 +321,35 @@ describe('what a channel can ask', () => {
 
 const at = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });
 
-/** A transcript whose messages become durable when `disk` resolves. */
-function onDisk({ store }: Storage, disk: Promise<void>): Storage['store']['transcript'] {
+/** Messages become durable when `disk` resolves, and so does a write that changes nothing. */
+function onDisk({ store }: Storage, disk: Promise<void>): Pick<Storage['store'], 'conversations' | 'transcript'> {
   disk.catch(() => undefined);
   return {
+    conversations: { ...store.conversations, release: () => disk },
+    transcript: {
+      ...store.transcript,
+      append: async (message) => ({ ...(await store.transcript.append(message)), durable: disk }),
+    },
+  };
+}
+
+/** A transcript whose messages are durable as `durable` says. */
+function flushing({ store }: Storage, durable: () => Promise<void>): Storage['store']['transcript'] {
+  return {
     ...store.transcript,
-    append: async (message) => ({ ...(await store.transcript.append(message)), durable: disk }),
+    append: async (message) => ({ ...(await store.transcript.append(message)), durable: durable() }),
+  };
+}
+
+/** Conversations whose deletion resolves when `disk` does, and so does a write that changes nothing. */
+function leaving({ store }: Storage, disk: Promise<void>): Storage['store']['conversations'] {
+  return {
+    ...store.conversations,
+    release: () => disk,
+    async change(...given) {
+      await store.conversations.change(...given);
+      await disk;
+    },
   };
 }
 

@@ -1,9 +1,8 @@
 import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
-import { latin } from '../search/lookalikes.ts';
-import { wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
-import { normalForm } from '../util/normal-form.ts';
+import { withoutOrdinaryUse } from './ordinary-use.ts';
+import { plainWordsOf } from './plain-words.ts';
 
 /** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;
@@ -31,11 +30,20 @@ export function withoutRepetitions(people: readonly Author[]): readonly Author[]
 
 /** Whether a text contains the name as separate words, also with a possessive "s", without accents or in lookalikes. */
 export function mentionsName(text: string, name: string): boolean {
-  return namesIn(text)(name);
+  return mentionsIn(text)(name);
+}
+
+/**
+ * The people's names that a text contains, where they are no words of the language. `others`: what else was said, to
+ * tell whether they are.
+ */
+export function namesIn(text: string, others: readonly string[] = []): (name: string) => boolean {
+  const isMentioned = mentionsIn(text);
+  return (name) => isMentioned(name) && mentionsName(withoutOrdinaryUse(text, name, others), name);
 }
 
 /** The same for one text and many names. */
-export function namesIn(text: string): (name: string) => boolean {
+function mentionsIn(text: string): (name: string) => boolean {
   const said = ` ${plainWordsOf(text).join(' ')} `;
   return (name) => {
     const words = plainWordsOf(name).join(' ');
@@ -48,14 +56,4 @@ export function namesIn(text: string): (name: string) => boolean {
 export function isSameName(one: string, other: string): boolean {
   const words = plainWordsOf(one).join(' ');
   return words === '' ? one.trim() === other.trim() : words === plainWordsOf(other).join(' ');
-}
-
-function plainWordsOf(text: string): readonly string[] {
-  return wordsOf(text).map((word) => latin(withoutAccents(word)));
-}
-
-function withoutAccents(word: string): string {
-  return normalForm(word, 'NFD')
-    .replace(/[\u0300-\u036f]/gu, '')
-    .normalize('NFC');
 }

@@ -5,6 +5,7 @@ import { oneLine } from '../util/foreign-text.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { type Grounding, groundingOf } from './grounding.ts';
 import { isOrder } from './orders.ts';
+import { withoutOrdinaryUse } from './ordinary-use.ts';
 import { isSameName, namesIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
@@ -28,15 +29,17 @@ interface Heard {
   readonly conversation: Pick<Conversation, 'audience'>;
   /** Everybody who is known in the place, whether the model was shown their messages or not. */
   readonly people: readonly Author[];
+  /** What the model was shown. */
+  readonly entries: readonly Entry[];
 }
 
 /** Trust, subject and state, or the reason for a refusal. */
 export function provenanceOf(
   candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
   said: Said,
-  { conversation, people }: Heard,
+  { conversation, people, entries }: Heard,
 ): Provenance | { readonly reason: string } {
-  const subject = subjectOf(candidate.about, said, people);
+  const subject = subjectOf(candidate.about, said, { people, entries });
   const names = people.map((person) => person.name);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = conversation.audience === 'dm';
@@ -86,14 +89,19 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
  * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
  * about them, unless the text names somebody else who is known here.
  */
-function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
-  const { text, sources } = said;
+function subjectOf(
+  named: string | null | undefined,
+  { text, sources }: Said,
+  { people: known, entries }: Pick<Heard, 'people' | 'entries'>,
+): Provenance['subject'] {
+  const heard = [text, ...entries.map(({ parts }) => textOf(parts))];
   const about = oneLine(named ?? '').replace(/^@/u, '');
-  if (about) return personCalled(about, sources, known) ?? { id: null, name: about };
+  const isWord = about !== '' && withoutOrdinaryUse(about, about, heard) === '';
+  if (about) return (isWord ? null : personCalled(about, sources, known)) ?? { id: null, name: about };
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const [speaker] = speakers;
   if (!speaker || speakers.length > 1) return null;
-  const isMentioned = namesIn(text);
+  const isMentioned = namesIn(text, heard);
   const other = known.find((person) => person.id !== speaker.id && isMentioned(person.name));
   if (other === undefined) return speaker;
   return personCalled(other.name, sources, known) ?? { id: null, name: other.name };

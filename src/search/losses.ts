@@ -94,14 +94,14 @@ export function lostOnce(lost: readonly Lost[]): readonly (Specific & { readonly
   });
 }
 
-function keyOf({ kind, key }: Specific): string {
-  return `${kind} ${key}`;
+function keyOf({ kind, key, unit }: Specific): string {
+  return `${kind} ${key} ${unit ?? ''}`;
 }
 
 type Finder = (specific: Specific) => Span | null;
 
 function createFinder(summary: string): Finder {
-  const said = new Map(specificsIn(summary).map((specific) => [specific.key, specific]));
+  const said = Map.groupBy(specificsIn(summary), ({ key }) => key);
   const words = new Map<string, Span>();
   for (const { 0: word, index } of summary.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     const span = { start: index, end: index + word.length };
@@ -109,8 +109,11 @@ function createFinder(summary: string): Finder {
   }
   return (specific) => {
     if (specific.kind === 'prohibition' || specific.kind === 'promise') return sentencePlace(specific, words);
-    const same = said.get(specific.key);
-    return same === undefined ? wordsPlace(specific, words) : { start: same.start, end: same.end };
+    const alike = said.get(specific.key);
+    if (alike === undefined) return wordsPlace(specific, words);
+    // Without a unit, it may count the same.
+    const same = alike.findLast(({ unit }) => unit === specific.unit || unit === null || specific.unit === null);
+    return same === undefined ? null : { start: same.start, end: same.end };
   };
 }
 

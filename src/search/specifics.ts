@@ -2,6 +2,7 @@ import type { SpecificKind } from '../ports/summary-store.ts';
 import { specificKey } from './specific-keys.ts';
 import { calendarWord, groupLength, isPlainNumber, kindOfToken, THOUSANDS } from './specific-tokens.ts';
 import { PROHIBITION, PROMISE } from './specific-words.ts';
+import { MAX_AFTER, unitOf } from './units.ts';
 
 /** A stretch of a text, in UTF-16 units. */
 export interface Span {
@@ -15,6 +16,8 @@ export interface Specific extends Span {
   readonly text: string;
   /** Equal for different spellings of the same thing. */
   readonly key: string;
+  /** Of a number; null if it has none that is known. */
+  readonly unit: string | null;
 }
 
 /** A date in East Asia, or a word. Scripts with attached particles or without spaces separate numbers and Latin words. */
@@ -99,7 +102,8 @@ function joined(text: string, tokens: readonly Token[]): readonly Specific[] {
     if (first !== undefined && last !== undefined && run.kind !== null) {
       const span = { start: first.start, end: last.end };
       const said = text.slice(span.start, span.end);
-      found.push({ ...span, kind: run.kind, text: said, key: specificKey(run.kind, said) });
+      const unit = run.kind === 'number' ? unitOf(said, text.slice(span.end, span.end + MAX_AFTER)) : null;
+      found.push({ ...span, kind: run.kind, text: said, key: specificKey(run.kind, said), unit });
     }
     at += run.length;
   }
@@ -153,7 +157,8 @@ function sentencesIn(text: string): readonly Specific[] {
     const { start, end } = trimmed(text, span);
     const said = text.slice(start, Math.min(end, start + MAX_SENTENCE)).trim();
     const kind = PROHIBITION.test(said) ? 'prohibition' : PROMISE.test(said) ? 'promise' : null;
-    if (kind !== null) found.push({ kind, start, end: start + said.length, text: said, key: specificKey(kind, said) });
+    if (kind === null) continue;
+    found.push({ kind, start, end: start + said.length, text: said, key: specificKey(kind, said), unit: null });
   }
   return found;
 }

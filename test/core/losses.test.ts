@@ -97,6 +97,12 @@ describe('what a summary keeps', () => {
     ['call 06 12 34 56 78', 'call 0612345678'],
     ['IBAN DE89 3704 0044 0532 0130 00', 'IBAN DE89370400440532013000'],
     ['รหัสคือ ๔๔๗๑', 'the code is 4471'],
+    ['a run of 20km', 'they ran 20 km'],
+    ['a run of 20km', 'they ran 20 kilometres'],
+    ['a run of 20 km', 'they ran 20'],
+    ['it cost €1,234.50', 'it cost 1.234,50 EUR'],
+    ['it costs 20 in Oslo', 'it costs $20'],
+    ['20 kg of flour', '20 km away, 20 kg of flour'],
   ])('recognises "%s" in "%s"', (text, said) => {
     expect(accountFor(said, [{ seq: 1, text }]).lost.filter(({ kind }) => kind !== 'name')).toEqual([]);
   });
@@ -108,8 +114,19 @@ describe('what a summary keeps', () => {
     ['½ tsp', '¾ tsp'],
     ['the call at 10:30pm', 'the call at 10:30am'],
     ['2026年11月23日', '2026年11月2日, 3'],
+    ['a run of 20km', 'flour, 20kg'],
+    ['a run of 20 km', 'flour, 20 kg'],
+    ['a run of 15 000 km', 'flour, 15000kg'],
+    ['it cost $20', 'it cost €20'],
+    ['30% more', '$30 more'],
+    ['the call at 10pm', 'the call at 10am'],
   ])('misses "%s" in "%s"', (text, said) => {
     expect(accountFor(said, [{ seq: 1, text }]).lost).toHaveLength(1);
+  });
+
+  it('leaves a number out once for each unit', () => {
+    const { lost } = accountFor('A trip.', [{ seq: 1, text: 'it was 20 km, with 20kg, so 20km' }]);
+    expect(lostOnce(lost).map(({ text }) => text)).toEqual(['20', '20kg']);
   });
 
   it('is a share of the different specifics', () => {

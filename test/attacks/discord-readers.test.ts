@@ -42,22 +42,31 @@ describe('commands of somebody who cannot read what was said', () => {
   const typing = { name: 'summaries', options: [{ name: 'id', type: 3, value: '', focused: true }] };
 
   test.each([
-    ['history', VIEW],
-    ['channel', HISTORY],
-  ])('show nothing without the permission to read the %s', async (_, permissions) => {
+    ['the history', 0, VIEW],
+    ['the channel', 0, HISTORY],
+    ['the chat of a voice channel', VOICE, VIEW | HISTORY],
+    ['the chat of a stage', STAGE, VIEW | HISTORY],
+  ])('show nothing without the permission to read %s', async (_, type, permissions) => {
     await withChannel({}, async ({ double, sink }) => {
-      const form = double.interact({
-        type: 5,
-        data: { custom_id: 'x', components: [] },
-        permissions: `${permissions}`,
-      });
-      const asked = double.interact({ type: 2, data, permissions: String(permissions) });
-      const typed = double.interact({ type: 4, data: typing, permissions: String(permissions) });
+      double.addChannel(channelWithout(0n, type));
+      const by = { channelId: SECRET, permissions: String(permissions) };
+      const form = double.interact({ ...by, type: 5, data: { custom_id: 'x', components: [] } });
+      const asked = double.interact({ ...by, type: 2, data });
+      const typed = double.interact({ ...by, type: 4, data: typing });
       const answers = () => double.callbacks.filter(({ id }) => [form, asked, typed].includes(id));
       await until('the answers', () => answers().length === 3);
       expect(JSON.stringify(answers())).toContain('does not serve you here');
       expect([sink.commands, sink.suggestions]).toEqual([[], []]);
     });
+  });
+});
+
+test('commands of who may join work in a voice channel', async () => {
+  await withChannel({}, async ({ double, sink }) => {
+    double.addChannel(channelWithout(0n, VOICE));
+    const data = { name: 'status', type: 1, options: [] };
+    double.interact({ channelId: SECRET, permissions: String(VIEW | HISTORY | CONNECT), type: 2, data });
+    await until('the command', () => sink.commands.length === 1);
   });
 });
 

@@ -103,6 +103,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run([{ kind: 'text', text }], { id: text, replyTo: text, now: 0 }),
   ],
   [`${DISCORD}/map.ts#toInbound`, (run, text) => run(discordSaid(text), discordContext)],
+  [`${DISCORD}/commands/membership.ts#mayRead`, (run, text) => run(text, 1n)],
   [`${DISCORD}/map.ts#toParts`, (run, text) => run(discordSaid(text), discordContext)],
   [
     `${DISCORD}/map.ts#authorOf`,

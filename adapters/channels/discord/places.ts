@@ -21,6 +21,8 @@ export interface Places {
   find(channelId: string, guildId: string | null): Promise<Place | null>;
   /** The same, from the cache only. */
   peek(channelId: string): Place | null;
+  /** The permissions that it takes to read the channel and its history. */
+  readingOf(channelId: string): bigint;
   /** The newest message of the channel according to Discord; null if unknown. */
   newestMessage(channelId: string): string | null;
   /** Channels and threads of the shard with newer messages than this one, newest first. */
@@ -60,6 +62,10 @@ export function createPlaces(clientNow: () => Client | null): Places {
     peek(channelId) {
       const channel = cached(channelId);
       return channel === null ? null : placeFrom(channel);
+    },
+    readingOf(channelId) {
+      const channel = cached(channelId);
+      return channel === null ? READING : readingOf(channel);
     },
     newestMessage(channelId) {
       const channel = cached(channelId);
@@ -169,15 +175,16 @@ const UNKNOWN: HeardBy = { audience: 'private', isAudienceAssumed: true };
 const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, ChannelType.GuildStageVoice]);
 const READING = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
-/**
- * Public means that everyone in the server can read the channel and its history. The chat of a voice channel is only
- * for people who may join.
- */
+/** The chat of a voice channel is only for people who may join. */
+function readingOf({ type }: Channel): bigint {
+  return VOICE.has(type) ? READING | PermissionFlagsBits.Connect : READING;
+}
+
+/** Public means that everyone in the server can read the channel and its history. */
 function readersOf(channel: GuildBasedChannel): HeardBy {
   const everyone = everyoneIn(channel);
   if (everyone === null) return UNKNOWN;
-  const needed = VOICE.has(channel.type) ? READING | PermissionFlagsBits.Connect : READING;
-  return { audience: everyone.has(needed) ? 'public' : 'private' };
+  return { audience: everyone.has(readingOf(channel)) ? 'public' : 'private' };
 }
 
 function everyoneIn(channel: GuildBasedChannel): Readonly<PermissionsBitField> | null {

@@ -26,7 +26,7 @@ import { interactionSchema, type WireInteraction, type WireOption } from '../wir
 import type { Buttons, Deed } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
-import { canStillRead, readsHistory } from './membership.ts';
+import { canStillRead, mayRead } from './membership.ts';
 import { forgetMessage, forgetQuestion, rememberCommand, whyCommand } from './menus.ts';
 import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
@@ -133,7 +133,7 @@ async function openVisit(
   const place = guildId || member ? await parts.places.find(channelId, guildId ?? null) : direct;
   if (place === null) return null;
   if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
-  if (!readsHistory(member?.permissions)) return null;
+  if (!mayRead(member?.permissions, parts.places.readingOf(channelId))) return null;
   const base = {
     conversation: keyOf(parts.bot, place),
     ...heardBy(place),

@@ -5,11 +5,9 @@ import type { Rest } from '../rest.ts';
 import { isOutOfReach } from '../retry.ts';
 import { soon } from './respond.ts';
 
-const READS = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
-
 /** Direct messages have no permissions. A form may have been open since before the person lost theirs. */
-export function readsHistory(permissions: string | null | undefined): boolean {
-  return permissions == null || isPermitted(permissions, READS);
+export function mayRead(permissions: string | null | undefined, needed: bigint): boolean {
+  return permissions == null || isPermitted(permissions, needed);
 }
 
 function isPermitted(permissions: string, needed: bigint): boolean {

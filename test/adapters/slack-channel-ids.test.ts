@@ -71,6 +71,21 @@ test('events that wait for the same search keep their order', async () => {
   expect(order).toEqual(['one', 'two']);
 });
 
+test('a change that a message shows is as old as it', async () => {
+  const [closed, open] = ['G0PLANS01', 'C0PLANS01'];
+  const sink = recordSink();
+  const system = createSystemClock();
+  const stored = { ...sink.conversations, within: () => [{ conversation: closed }] };
+  const ids = createChannelIds({
+    ...{ state: createState(), log: recordLog(), teamId: TEAM, web: { knows: async (id: string) => id !== closed } },
+    ...{ clock: { ...system, now: () => system.now() + 3_600_000 }, sink: { conversations: stored as never } },
+  });
+  const now = Date.now() / 1000;
+  expect(await ids.first(open, now)).toBe(closed);
+  await ids.changed({ from: open, to: AGAIN, at: now + 60 });
+  expect(await ids.current(closed)).toBe(AGAIN);
+});
+
 describe('a channel with another id', () => {
   test('continues its conversation, and posts under the new id', async () => {
     const bot = await start();

@@ -8,8 +8,8 @@ import { isDirect } from './place.ts';
  * translated, so nothing stored has to move.
  */
 export interface ChannelIds {
-  /** The id in the keys of the channel's conversations. */
-  first(id: string): Promise<string>;
+  /** The id in the keys of the channel's conversations. `saidAt`: of a message under this id, in seconds. */
+  first(id: string, saidAt?: number): Promise<string>;
   /** The id that Slack knows now. */
   current(id: string): Promise<string>;
   /** Every id under which messages of the channel may be stored, and the channel's first id at the beginning. */
@@ -55,9 +55,10 @@ export function createChannelIds({ state, clock, log, teamId, ...asking }: Chann
     return await rows.read(id);
   };
   const movedChannels = createMovedChannels({ ...asking, teamId, idsOf: async (id) => (await rowOf(id)).ids });
-  const search = createShared(async (id) => {
+  const search = createShared(async (id, saidAt: number | undefined) => {
     const from = await movedChannels.from(id);
-    if (from !== null) await changed({ from, to: id, at: clock.now() / 1000 });
+    // Slack's own time, because later changes are compared with it.
+    if (from !== null) await changed({ from, to: id, at: saidAt ?? clock.now() / 1000 });
   });
   const learn = async (change: IdChange): Promise<Row> =>
     rows.remember(withChange(await rows.read(change.from), await rows.read(change.to), change));
@@ -72,8 +73,8 @@ export function createChannelIds({ state, clock, log, teamId, ...asking }: Chann
     await rows.store(row);
   };
   return {
-    async first(id) {
-      if ((await rowOf(id)).ids.length === 1) await search(id);
+    async first(id, saidAt) {
+      if ((await rowOf(id)).ids.length === 1) await search(id, saidAt);
       const { ids } = await rowOf(id);
       return ids.find((one) => isAlike(one, id)) ?? id;
     },
@@ -129,10 +130,12 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
 }
 
 /** Work that runs once for all its callers, so that events that wait for the same answer keep their order. */
-function createShared<Result>(work: (id: string) => Promise<Result>): (id: string) => Promise<Result> {
+function createShared<Result, Given extends unknown[]>(
+  work: (id: string, ...given: Given) => Promise<Result>,
+): (id: string, ...given: Given) => Promise<Result> {
   const running = new Map<string, Promise<Result>>();
-  return (id) => {
-    const shared = running.get(id) ?? work(id).finally(() => running.delete(id));
+  return (id, ...given) => {
+    const shared = running.get(id) ?? work(id, ...given).finally(() => running.delete(id));
     running.set(id, shared);
     return shared;
   };

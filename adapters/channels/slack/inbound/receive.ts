@@ -124,5 +124,6 @@ async function takeParked(parts: ReceiverOptions, taker: Taker, parked: Parked):
 /** With the id of the channel that is in the keys of its conversations. */
 async function placed({ channelIds }: ReceiverOptions, incoming: Incoming): Promise<Incoming> {
   if (incoming.kind === 'renumbering') return incoming;
-  return withChannel(incoming, await channelIds.first(channelOf(incoming)));
+  const saidAt = incoming.kind === 'message' ? Number(incoming.message.ts) : undefined;
+  return withChannel(incoming, await channelIds.first(channelOf(incoming), saidAt));
 }

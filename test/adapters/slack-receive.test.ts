@@ -317,6 +317,14 @@ describe('who can read it', () => {
     expect(bot.sink.messages.map(({ text }) => text)).toEqual(['from inside']);
   });
 
+  test('waits for the directory of an organization before it drops', async () => {
+    const bot = await start({ table: { outsiders: false } });
+    slack.delays.set('users.info', delay(1_500));
+    const fields = { team: ORGANIZATION, user_team: ORGANIZATION };
+    slack.say(SHARED, COLLEAGUE, 'from inside', fields);
+    expect((await arrived(bot, 'from inside')).author.name).toBe('mia');
+  });
+
   test('looks up people’s workspace where the message lacks it', async () => {
     const bot = await start();
     slack.say(SHARED, GUEST, 'no word of my workspace', { team: null, user_team: null });

@@ -8,13 +8,19 @@ import type { Workspace } from './workspace.ts';
 
 /** Slack's data about people and channels, cached for an hour. Null if Slack does not return it in time. */
 export interface Places {
-  /** At most as old as that; by default an hour. */
-  user(id: string, maxAgeMs?: number): Promise<WireUser | null>;
+  user(id: string, wanted?: Wanted): Promise<WireUser | null>;
   channel(id: string): Promise<WireChannel | null>;
   /** Drops the cached data of a channel, so that the next access requests it. */
   forget(channelId: string): void;
   /** Names of the people and public channels that a message mentions. */
   namesFor(message: WireMessage): Promise<Names>;
+}
+
+interface Wanted {
+  /** By default an hour. */
+  readonly maxAgeMs?: number;
+  /** How long to wait for Slack; by default as long as a message waits for a name. */
+  readonly waitMs?: number;
 }
 
 const KEPT_MS = 3_600_000;
@@ -135,7 +141,7 @@ export function audienceOf(channel: WireChannel): Audience {
 }
 
 interface Cache<Value> {
-  get(id: string, maxAgeMs?: number): Promise<Value | null>;
+  get(id: string, wanted?: Wanted): Promise<Value | null>;
   drop(id: string): void;
 }
 
@@ -170,11 +176,11 @@ function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Pro
     return kept;
   };
   return {
-    async get(id, maxAgeMs = KEPT_MS) {
+    async get(id, { maxAgeMs = KEPT_MS, waitMs = LOOKUP_MS } = {}) {
       const found = known.get(id);
       const isFresh = found !== undefined && clock.now() - found.askedAt < maxAgeMs;
       const kept = isFresh ? found : ask(id, found?.last ?? null);
-      return (await within(clock, LOOKUP_MS, kept.answer)) ?? kept.last;
+      return (await within(clock, waitMs, kept.answer)) ?? kept.last;
     },
     drop: (id) => known.delete(id),
   };

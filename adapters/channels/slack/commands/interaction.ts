@@ -57,7 +57,7 @@ export async function invocationOf(options: VisitOptions, visit: Visit): Promise
   const { settings, workspace, places } = options;
   const { userId } = visit;
   const channelId = await options.channelIds.first(visit.channelId);
-  const user = await places.user(userId, MAX_ROLE_AGE_MS);
+  const user = await places.user(userId, { maxAgeMs: MAX_ROLE_AGE_MS });
   const isOutsider = isForeign(user, { home: user?.team_id ?? visit.teamId, own: workspace.teamId });
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);

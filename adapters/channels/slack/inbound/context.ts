@@ -18,7 +18,14 @@ import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.t
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
 import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
-import { fileSchema, historySchema, type WireEventMessage, type WireFile, type WireMessage } from '../wire.ts';
+import {
+  fileSchema,
+  historySchema,
+  type WireEventMessage,
+  type WireFile,
+  type WireMessage,
+  type WireUser,
+} from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import type { FirstMessages } from './first-messages.ts';
@@ -125,15 +132,34 @@ interface Speaker {
   readonly isOutsider: boolean;
 }
 
-async function speakerOf({ places, workspace }: ContextOptions, message: WireMessage): Promise<Speaker> {
+async function speakerOf(options: ContextOptions, message: WireMessage): Promise<Speaker> {
   const { user: userId, username, bot_profile: profile } = message;
   const id = idOf(message);
-  const known = userId ? await places.user(userId) : null;
+  const known = userId ? await personOf(options, message, userId) : null;
   const name = username || (isBot(message) ? profile?.name : null) || nameOf(known) || id;
   const author: Author = { id, name, kind: isBot(message) || known?.is_bot ? 'bot' : 'person' };
-  // A message usually names its author's workspace; otherwise Slack's directory does.
-  const home = message.user_team ?? message.source_team ?? message.team ?? known?.team_id;
-  return { author, isOutsider: isForeign(known, { home, own: workspace.teamId }) };
+  return { author, isOutsider: isOutsider(options, message, known) };
+}
+
+/** How long a message waits to be dropped. */
+const DECISIVE_MS = 10_000;
+
+/** In an organization, only Slack's directory tells colleagues from outsiders, so a message of either waits longer. */
+async function personOf(options: ContextOptions, message: WireMessage, userId: string): Promise<WireUser | null> {
+  const { places, settings } = options;
+  const known = await places.user(userId);
+  if (known !== null || settings.outsiders || !isOutsider(options, message, known)) return known;
+  return await places.user(userId, { waitMs: DECISIVE_MS });
+}
+
+/** A message usually names its author's workspace; otherwise Slack's directory does. */
+function isOutsider(
+  { workspace }: Pick<ContextOptions, 'workspace'>,
+  { user_team: userTeam, source_team: sourceTeam, team }: WireMessage,
+  known: WireUser | null,
+): boolean {
+  const home = userTeam ?? sourceTeam ?? team ?? known?.team_id;
+  return isForeign(known, { home, own: workspace.teamId });
 }
 
 function refusalBy(

@@ -2,7 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
+import { Kysely, SqliteDialect } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MemoryRow, Tables } from '../../adapters/stores/sql/index.ts';
+import { createActiveMemories } from '../../adapters/stores/sqlite/active-memories.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { MemoryId, MemoryList, MemoryState, Storage } from '../../src/adapter-kit.ts';
 import { createKit, NOW, READER } from '../contracts/store-kit.ts';
@@ -129,5 +132,40 @@ describe('active memories on SQLite, read at once', () => {
     await kit.save(id, ...Array.from({ length: 160 }, (_, index) => kit.inserting(`tea ${index}`, [1])));
     expect(await texts({ limit: 500 })).toHaveLength(160);
     expect(await storage.search.memories({ reader: READER, text: 'tea', limit: 500 })).toHaveLength(160);
+  });
+});
+
+describe('the memories of several places on SQLite', () => {
+  /** Reads a place with one memory of this many characters, and counts what was read from the file. */
+  function openCache(length: number) {
+    const database = new Database(':memory:');
+    const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    const watch = { changes: () => 0, onRecall: () => undefined };
+    const active = createActiveMemories(query, { mark: () => '' }, watch);
+    let reads = 0;
+    const rows = async () => {
+      reads += 1;
+      return [{ id: '1', text: 'x'.repeat(length) } as MemoryRow] as never;
+    };
+    const transaction = { rows, run: async () => 0 };
+    return {
+      reads: () => reads,
+      ask: (place: number) => active(transaction, { ...READER, place: `${READER.place}${place}` }),
+      [Symbol.dispose]: () => void database.close(),
+    };
+  }
+
+  it('are read once for each of many', async () => {
+    using cache = openCache(100);
+    for (let turn = 0; turn < 3; turn += 1) for (let place = 0; place < 200; place += 1) await cache.ask(place);
+    expect(cache.reads()).toBe(200);
+  });
+
+  it('are dropped where nobody asked for the longest time', async () => {
+    using cache = openCache(1_000_000);
+    for (const place of [1, 2, 1, 3, 1]) await cache.ask(place);
+    expect(cache.reads()).toBe(3);
+    await cache.ask(2);
+    expect(cache.reads()).toBe(4);
   });
 });

@@ -5,8 +5,9 @@ import type { Connection } from './connection.ts';
 import { FEW_MEMORIES } from './few-memories.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 
-/** Readers whose rows are cached; the queries of one turn come in quick succession. */
-const MAX_KEPT = 16;
+/** Of the cached rows: their characters, and what else a row takes in characters. With their index, 10 to 40 MB. */
+const MAX_WEIGHT = 3_000_000;
+const ROW_WEIGHT = 400;
 /** Readers known to have more. */
 const MAX_CROWDED = 10_000;
 
@@ -14,6 +15,8 @@ interface Kept {
   readonly mark: string;
   /** The same array until a text changes, so that what is derived from the texts can be kept with it. */
   readonly rows: MemoryRow[];
+  readonly places: ReadonlyMap<string, number>;
+  readonly weight: number;
 }
 
 /** Reads a reader's active memories once for all queries between two changes of memories. */
@@ -23,13 +26,13 @@ export function createActiveMemories(
   watch: MemoryWatch,
 ): SqlEngine['activeMemories'] {
   const statements = createStatements(query);
-  const kept = new Map<string, Kept>();
+  const kept = createKept();
   const crowded = new Set<string>();
   watch.onRecall((id, counted) => {
-    for (const reader of kept.values()) {
-      const at = reader.rows.findIndex((row) => row.id === id);
-      const row = reader.rows[at];
-      if (row !== undefined) reader.rows[at] = { ...row, ...counted };
+    for (const { rows, places } of kept.all()) {
+      const at = places.get(id);
+      const row = at === undefined ? undefined : rows[at];
+      if (at !== undefined && row !== undefined) rows[at] = { ...row, ...counted };
     }
   });
   return async (transaction, reader) => {
@@ -41,15 +44,49 @@ export function createActiveMemories(
     if (known?.mark === mark) return known.rows;
     const rows = await transaction.rows(statements(reader)({ place, workspace, agentId, limit: FEW_MEMORIES + 1 }));
     if (rows.length > FEW_MEMORIES) {
-      kept.delete(key);
+      kept.remove(key);
       if (crowded.size >= MAX_CROWDED) crowded.clear();
       crowded.add(key);
       return null;
     }
-    if (kept.size >= MAX_KEPT) kept.clear();
     const own = [...rows];
-    kept.set(key, { mark, rows: own });
+    const places = new Map(own.map((row, at) => [row.id, at]));
+    const weight = own.reduce((sum, { text }) => sum + ROW_WEIGHT + text.length, ROW_WEIGHT);
+    kept.set(key, { mark, rows: own, places, weight });
     return own;
+  };
+}
+
+/** The rows of the readers that asked last. */
+function createKept() {
+  const kept = new Map<string, Kept>();
+  let weight = 0;
+  const remove = (key: string): Kept | undefined => {
+    const known = kept.get(key);
+    weight -= known?.weight ?? 0;
+    kept.delete(key);
+    return known;
+  };
+  const set = (key: string, value: Kept) => {
+    remove(key);
+    kept.set(key, value);
+    weight += value.weight;
+    for (const oldest of kept.keys()) {
+      if (weight <= MAX_WEIGHT || oldest === key) break;
+      remove(oldest);
+    }
+  };
+  return {
+    all: () => kept.values(),
+    get(key: string): Kept | undefined {
+      const known = kept.get(key);
+      if (known === undefined) return undefined;
+      kept.delete(key);
+      kept.set(key, known);
+      return known;
+    },
+    remove,
+    set,
   };
 }
 

@@ -8,6 +8,7 @@ import { createRequestRecorder } from '../context/record-request.ts';
 import { type Actors, createActors } from '../conversation/actors.ts';
 import { createCacheAccounts } from '../conversation/cache-account.ts';
 import { type Children, createChildren } from '../conversation/children.ts';
+import { createDiskWatch } from '../conversation/disk-watch.ts';
 import { createHeldReplies, type HeldReplies } from '../conversation/held-replies.ts';
 import { createOutbox, type Outbox } from '../conversation/outbox.ts';
 import { createRefusedParts } from '../conversation/refused-part.ts';
@@ -204,6 +205,7 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
   const shared = {
     ...{ services, profiles, tools, channelOf, engineFor: engines.for, watch: options.compactors },
     ...{ breaker: options.breaker, logText: options.logText },
+    disk: createDiskWatch(services),
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),
     refusedPasts: options.refusedPasts,

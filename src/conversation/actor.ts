@@ -4,7 +4,6 @@ import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, Appended, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { type Limit, limitWork } from '../util/limit.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
-import type { DiskWatch } from './disk-watch.ts';
 import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
@@ -39,7 +38,6 @@ export interface Actor {
 export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
-  readonly disk: DiskWatch;
   /** Aborted once the bot is stopping: no new turn starts. */
   readonly closing: AbortSignal;
 }

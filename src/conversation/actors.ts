@@ -1,7 +1,6 @@
 import { placeOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { type Actor, type ActorOptions, createActor } from './actor.ts';
-import { createDiskWatch } from './disk-watch.ts';
 
 /** An idle conversation leaves memory after this time; the store can restore it. */
 const IDLE_MS = 60_000;
@@ -21,8 +20,7 @@ export interface Actors {
   readonly size: number;
 }
 
-export function createActors(given: Omit<ActorOptions, 'disk'>): Actors {
-  const options = { ...given, disk: createDiskWatch(given.services) };
+export function createActors(options: ActorOptions): Actors {
   // In order of last use, because a map keeps insertion order.
   const actors = new Map<ConversationKey, Actor>();
   const trim = (now: number, most: number): void => {

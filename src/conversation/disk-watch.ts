@@ -4,10 +4,13 @@ import type { Services } from '../services.ts';
 /** A disk seldom takes more than a second. */
 const LATE_MS = 5_000;
 
-/** Reports messages that the disk has not confirmed. Until it does, they are not acknowledged and get no reply. */
+/**
+ * Reports messages and replies that the disk has not confirmed. Until it does, messages are not acknowledged, and replies
+ * not posted.
+ */
 export interface DiskWatch {
-  /** Settles as `durable` does. */
-  over(durable: Promise<void>, conversation: ConversationKey): Promise<void>;
+  /** Settles as the write does. */
+  over<Result>(write: Promise<Result>, conversation: ConversationKey): Promise<Result>;
 }
 
 interface Waiting {
@@ -19,7 +22,7 @@ export function createDiskWatch({ clock, events }: Pick<Services, 'clock' | 'eve
   // In order of arrival, because a set keeps insertion order.
   const waiting = new Set<Waiting>();
   let isWatching = false;
-  /** One timer serves all messages. A stall is reported again whenever it has become twice as long. */
+  /** One timer serves all of them. A stall is reported again whenever it has become twice as long. */
   const watch = async () => {
     const { signal } = new AbortController();
     isWatching = true;
@@ -38,12 +41,12 @@ export function createDiskWatch({ clock, events }: Pick<Services, 'clock' | 'eve
     }
   };
   return {
-    async over(durable, conversation) {
+    async over(write, conversation) {
       const one = { conversation, since: clock.now() };
       waiting.add(one);
       if (!isWatching) watch().catch(() => undefined);
       try {
-        await durable;
+        return await write;
       } finally {
         waiting.delete(one);
       }

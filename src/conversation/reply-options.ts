@@ -9,6 +9,7 @@ import type { Claim, ContextSnapshot } from '../ports/store.ts';
 import type { Services, TextLog } from '../services.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { CacheAccounts } from './cache-account.ts';
+import type { DiskWatch } from './disk-watch.ts';
 import type { RefusedParts } from './refused-part.ts';
 import type { RefusedPasts } from './refused-past.ts';
 import type { Spawner } from './spawning.ts';
@@ -28,6 +29,7 @@ export interface ReplyOptions {
   readonly cacheAccounts: CacheAccounts;
   readonly refusedPasts: RefusedPasts;
   readonly refusedParts: RefusedParts;
+  readonly disk: DiskWatch;
   readonly logText: TextLog;
   /** Aborts running turns at the deadline for stopping. Their replies stay owed for the next start. */
   readonly signal: AbortSignal;

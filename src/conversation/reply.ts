@@ -178,7 +178,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
   const verdict = run?.assess(entries) ?? { tier: 'none', due: false };
   const recorded = outcome.kind === 'answered' ? ((await run?.recorded(now)) ?? null) : null;
-  const result = await store.transcript.commitTurn({
+  const written = store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
     entries,
@@ -193,6 +193,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     now,
   });
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
+  const result = await options.disk.over(written, base.conversation);
   if (result.kind === 'stale') {
     events.emit({ kind: 'turn.superseded', ...base });
     bookLost(options, snapshot, run);

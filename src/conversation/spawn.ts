@@ -197,18 +197,19 @@ interface Answered extends Turn {
 }
 
 async function commit(options: ChildOptions, child: Child, turn: Answered): Promise<Done> {
-  const { services, watch } = options;
+  const { services, watch, disk } = options;
   const { claim, newest, run, outcome, profile } = turn;
   const now = services.clock.now();
   const entries = entriesOf(outcome.steps, { role: 'assistant', text: outcome.text }, now);
   const verdict = run.assess(entries);
-  const result = await services.store.transcript.commitTurn({
+  const written = services.store.transcript.commitTurn({
     ...{ claim, readUpto: newest.seq, entries, posts: [], usage: [], now },
     calibration: run.calibration(),
     given: run.given(),
     blobs: run.blobs(),
     maintainAt: verdict.due ? now : now + idleMsOf(services.agents.agentFor(child.key)),
   });
+  const result = await disk.over(written, child.parent.context.conversation);
   if (result.kind === 'stale') throw new StrataError('CLAIM_LOST', { conversation: child.key, work: 'reply' });
   const seqs = [newest.seq, ...result.entries.map(({ seq }) => seq)];
   return {

@@ -184,7 +184,7 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
       readonly after: EventKind | null;
       readonly before: EventKind | null;
     }
-  /** The store has not confirmed a message for this long. Until then, it is neither acknowledged nor answered. */
+  /** The store has not confirmed a message or a reply for this long. It is neither acknowledged nor posted before. */
   | { readonly kind: 'store.stalled'; readonly durationMs: number }
   /** Something failed that no other event covers. */
   | { readonly kind: 'error.internal'; readonly message: string }

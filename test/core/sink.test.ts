@@ -91,6 +91,21 @@ describe('a message on its way to the disk', () => {
     expect(stalls()).toHaveLength(4);
   });
 
+  it('is reported while its reply waits', async () => {
+    const committed = Promise.withResolvers<void>();
+    await using slow = await createBotWorld({
+      models: [scriptedModel(() => ({ text: 'Hello.' }), { id: 'test:chat' })],
+      storage: (storage) => ({ ...storage, store: { ...storage.store, transcript: committing(storage, committed) } }),
+    });
+    await slow.say('Hi.');
+    await until(async () => (await slow.entries()).length > 1);
+    for (let seconds = 0; seconds < 12; seconds += 1) await slow.clock.advance(1_000);
+    const stalls = slow.events.filter(({ kind }) => kind === 'store.stalled');
+    expect(stalls).toMatchObject([{ conversation: HERE, durationMs: 5_000 }, { durationMs: 10_000 }]);
+    committed.resolve();
+    await slow.settled();
+  });
+
   it('is never acknowledged if the disk fails, even repeated', async () => {
     const disk = Promise.withResolvers<void>();
     await using slow = await openSlow(disk.promise);
@@ -338,6 +353,18 @@ function flushing({ store }: Storage, durable: () => Promise<void>): Storage['st
   return {
     ...store.transcript,
     append: async (message) => ({ ...(await store.transcript.append(message)), durable: durable() }),
+  };
+}
+
+/** A transcript whose turns are durable when `disk` resolves. */
+function committing({ store }: Storage, disk: PromiseWithResolvers<void>): Storage['store']['transcript'] {
+  return {
+    ...store.transcript,
+    async commitTurn(commit) {
+      const result = await store.transcript.commitTurn(commit);
+      await disk.promise;
+      return result;
+    },
   };
 }
 

@@ -257,6 +257,33 @@ describe('a write', () => {
     await expect(notes.group.writeLazily(notes.insert('fourth'))).rejects.toThrow(failed);
     expect(await notes.group.read(notes.list)).toEqual(['first', 'second']);
   });
+
+  it('does not reach the file after a disk has failed', async () => {
+    const file = () => readFileSync(join(directory, 'own.db'));
+    const notes = openNotes(() => Promise.reject(new Error('i/o error')));
+    notes.database.pragma('wal_checkpoint(truncate)');
+    const before = file();
+    await expect(notes.group.write(notes.insert('lost?'))).rejects.toThrow(/i\/o error/);
+    await notes[Symbol.asyncDispose]();
+    expect(file().equals(before)).toBe(true);
+    await using again = openNotes();
+    expect(await again.group.read(again.list)).toEqual(['lost?']);
+  });
+
+  it('does not reach the file from a commit in progress', async () => {
+    const file = () => readFileSync(join(directory, 'own.db'));
+    const notes = openNotes(() => Promise.reject(new Error('i/o error')));
+    notes.database.pragma('wal_autocheckpoint = 1');
+    notes.database.pragma('wal_checkpoint(truncate)');
+    notes.database.exec('begin immediate');
+    notes.database.exec("insert into note values ('open')");
+    const before = file();
+    await expect(notes.connection.log.flush()).rejects.toThrow(/i\/o error/);
+    notes.database.exec('commit');
+    expect(file().equals(before)).toBe(true);
+    await notes[Symbol.asyncDispose]();
+    expect(file().equals(before)).toBe(true);
+  });
 });
 
 describe('a disk that answers quickly', () => {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, statSync } from 'node:fs';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
 import { explain, fileMoved, isBusy } from './failures.ts';
@@ -39,6 +39,7 @@ export interface Connection {
   isBusy(error: unknown): boolean;
   explain(error: unknown): unknown;
   closedError(): Error;
+  /** After a failed flush, leaves the log as it is. */
   close(): void;
 }
 
@@ -100,12 +101,33 @@ export function createConnection(database: Database.Database, disk: Disk = syste
     explain: (error) => explain(path, error),
     closedError: () => new StrataError('STORE_UNUSABLE', { path, reason: 'it was closed' }),
     close() {
-      database.close();
-      log.close();
+      closeDatabase(database, log);
       // Not earlier: closing any descriptor of a file releases all locks of this process on it.
       if (descriptor !== null) closeSync(descriptor);
     },
   };
+}
+
+function closeDatabase(database: Database.Database, log: Log): void {
+  const reader = log.hasFailed() ? openReader(database.name) : null;
+  database.close();
+  reader?.close();
+  log.close();
+}
+
+/**
+ * The last connection to close copies the log into the file, which after a failed flush would be newer than the log on
+ * the disk. One that can only read does not. Null if none can be opened.
+ */
+function openReader(path: string): Database.Database | null {
+  try {
+    const reader = new Database(path, { readonly: true });
+    // A connection counts once it has read something.
+    reader.pragma('user_version');
+    return reader;
+  } catch {
+    return null;
+  }
 }
 
 /** Between two looks at the place of the file. */

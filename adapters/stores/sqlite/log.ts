@@ -24,6 +24,8 @@ export function systemDisk(): Disk {
 export interface Log {
   /** Throws after a failed flush. */
   check(): void;
+  /** Whether a flush failed. */
+  hasFailed(): boolean;
   /** Resolves when everything that was committed before is on the disk. Does not block the event loop. */
   flush(): Promise<void>;
   /** The same on this thread: a quick disk answers sooner than another thread can be woken for it and back. */
@@ -67,6 +69,8 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   const failed = (error: unknown) => {
     // A retry would succeed although pages are lost, because the system has reported the failed write already.
     failure ??= unconfirmed(database.name, error);
+    // A transaction that is open now can still commit.
+    database.pragma('wal_autocheckpoint = 0');
     return failure;
   };
   const took = (ms: number) => {
@@ -74,6 +78,7 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   };
   return {
     check,
+    hasFailed: () => failure !== null,
     async flush() {
       check();
       if (!isLogged) return;

@@ -5,7 +5,7 @@ import { fold, tokensOf, wordsOf } from '../search/words.ts';
 import { normalForm } from '../util/normal-form.ts';
 
 /** Two texts that share at least this part of their words are the same statement in other words. */
-const NEAR = 0.8;
+export const NEAR = 0.8;
 const NEGATIONS = new Set(
   'not no never none nobody nothing neither nor without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent stopped quit nicht kein keine nie pas jamais non nunca ne nem'.split(
     ' ',
@@ -95,11 +95,11 @@ export function createDistinct(): (text: string) => boolean {
   };
 }
 
-function numbersOf(text: string): ReadonlySet<string> {
+export function numbersOf(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text).filter((word) => /\p{N}/u.test(word)));
 }
 
-function negationsOf(text: string): number {
+export function negationsOf(text: string): number {
   const words = wordsOf(text).filter((word) => NEGATIONS.has(word)).length;
   return words + (fold(text).match(NEGATING_CHARACTERS)?.length ?? 0);
 }

@@ -3,12 +3,18 @@ import type { MemoryId } from '../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import { isNearDuplicate } from './fingerprint.ts';
+import { createNearDuplicates } from './near-duplicates.ts';
 import { mayChange, type Requester } from './permissions.ts';
 
 type Reading = Pick<Services, 'store' | 'search'>;
 
 const MAX_TWINS = 20;
+/** More are compared with everything in their place, because a search for each would read that again and again. */
+const MAX_SEARCHED = 50;
+/** A few milliseconds of comparisons. */
+const COMPARED_AT_ONCE = 20;
 const PAGE = 1000;
 
 /**
@@ -69,7 +75,30 @@ async function twinsOf(services: Reading, memories: readonly Memory[]): Promise<
   return found;
 }
 
-async function twinsAt({ store, search }: Reading, { reader, memories }: PlaceMemories): Promise<readonly Memory[]> {
+async function twinsAt(services: Reading, ofPlace: PlaceMemories): Promise<readonly Memory[]> {
+  const isMany = ofPlace.memories.length > MAX_SEARCHED;
+  return isMany ? await twinsOfMany(services, ofPlace) : await searchTwins(services, ofPlace);
+}
+
+async function twinsOfMany({ store }: Reading, { reader, memories }: PlaceMemories): Promise<readonly Memory[]> {
+  const known = new Set(memories.map((memory) => memory.id));
+  const isAlike = createNearDuplicates(memories.map(({ text }) => text));
+  const found: Memory[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.memories.list({ reader, states: MEMORY_STATES, limit: PAGE, offset });
+    const others = page.filter((memory) => memory.place === reader.place && !known.has(memory.id));
+    for (const [index, memory] of others.entries()) {
+      if (isAlike(memory.text)) found.push(memory);
+      if (index % COMPARED_AT_ONCE === 0) await waitForOwnTurn();
+    }
+    if (page.length < PAGE) return found;
+  }
+}
+
+async function searchTwins(
+  { store, search }: Reading,
+  { reader, memories }: PlaceMemories,
+): Promise<readonly Memory[]> {
   const known = new Set(memories.map((memory) => memory.id));
   const alike = new Map<MemoryId, Memory[]>();
   for (const memory of memories) {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contradicts } from '../../src/memory/attribute.ts';
 import { containment, fingerprintOf, isNearDuplicate, similarity } from '../../src/memory/fingerprint.ts';
+import { createNearDuplicates } from '../../src/memory/near-duplicates.ts';
 import { stem } from '../../src/search/stem.ts';
 import { tokensOf } from '../../src/search/words.ts';
 
@@ -147,4 +148,28 @@ describe('contradiction', () => {
     ['Ada moved to Rome in 2012', 'Ada lives in Paris', false],
     ['Ada prefers tea', 'Ada prefers coffee in winter', false],
   ])('of "%s" against "%s": %s', (newer, older, expected) => expect(contradicts(newer, older)).toBe(expected));
+});
+
+it('near duplicates among many texts are found as by comparing all', () => {
+  const word = fc.constantFrom(
+    'ada',
+    'boat',
+    'harbour',
+    'garden',
+    'kettle',
+    'river',
+    'Rome',
+    'never',
+    '12',
+    '13',
+    'the',
+  );
+  const text = fc.array(word, { minLength: 1, maxLength: 7 }).map((words) => words.join(' '));
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 30 }), text, (texts, wanted) => {
+      const isKnown = createNearDuplicates(texts);
+      expect(isKnown(wanted)).toBe(texts.some((one) => isNearDuplicate(one, wanted)));
+    }),
+    { numRuns: 300 },
+  );
 });

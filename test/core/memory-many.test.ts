@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type MemoryWrite, placeOf } from '../../src/adapter-kit.ts';
 import { ada, bob, dm, general, memoryOf, openWorld } from './memory.world.ts';
 
@@ -75,4 +75,24 @@ describe('many memories', () => {
     expect(preview.memories).toHaveLength(60);
     expect((user + system) / 1000).toBeLessThan(10_000);
   }, 240_000);
+});
+
+it('many memories are forgotten with the same statements in other words', async () => {
+  await using world = await openWorld();
+  await world.say('hi', { key: general });
+  const place = { place: placeOf(general), audience: 'public' } as const;
+  const things = ['boat', 'garden', 'kettle', 'ladder', 'lantern'];
+  const about = (index: number) => `Ada keeps ${things[index % 5]} ${index} near the old harbour of Bergen`;
+  const ids = [];
+  for (let index = 0; index < 120; index += 1) ids.push(await world.plant(about(index), place));
+  const twin = await world.plant('Near the old Bergen harbour, Ada keeps boat 60', place);
+  const stays = await world.plant('Near the old Bergen harbour, Ada keeps boat 65', { ...place, subjectId: 'u-bob' });
+  const searched = vi.spyOn(world.search, 'memories');
+  const forgotten = await world.forget(
+    { kind: 'memories', ids },
+    { reader: world.reader(general), author: ada, rights: 'member' },
+  );
+  expect(searched).not.toHaveBeenCalled();
+  expect(forgotten.memoryIds).toContain(twin);
+  expect((await world.all(general)).map(({ id }) => id)).toEqual([stays]);
 });

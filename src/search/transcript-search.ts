@@ -29,6 +29,8 @@ export interface TranscriptHit {
   readonly isMatch: boolean;
 }
 
+/** The beginning of a question that is read, as much as anybody types. Its words are compared with every candidate. */
+const READ_CHARACTERS = 4000;
 /** Number of entries that the index proposes, and how many of the best ones bring their neighbours. */
 const PROPOSED = 400;
 const SURROUNDED = 64;
@@ -52,7 +54,8 @@ export async function searchTranscript(
   services: Pick<Services, 'store' | 'search'>,
   query: TranscriptQuery,
 ): Promise<readonly TranscriptHit[]> {
-  const { conversationId, question } = query;
+  const { conversationId } = query;
+  const question = query.question.slice(0, READ_CHARACTERS).toWellFormed();
   const conversation = await services.store.conversations.get(conversationId);
   if (!conversation) return [];
   const { hits } = await rankTranscript(services, {

@@ -84,6 +84,19 @@ describe('one message', () => {
     expect(block).toBeLessThan(MAX_BLOCK_MS);
   });
 
+  it('that searches the transcript holds nobody up', async () => {
+    const model = scriptedModel(() => ({ text: 'ok' }), { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [model] });
+    for (let at = 0; at < 300; at += 1) await world.say(`w${at.toString(36)} is code ${at}`, { asks: false });
+    const query = distinct((index) => `w${index.toString(36)}`);
+    let block = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) {
+      const asked = await longestBlock(() => world.command('transcript search', { query }));
+      block = Math.min(block, asked / slowdown());
+    }
+    expect(block).toBeLessThan(MAX_BLOCK_MS);
+  });
+
   it('is seen when it does', async () => {
     const spin = async () => {
       const before = threadCpuMs();

@@ -1,5 +1,6 @@
 import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
+import { latinCapitals, undecorated } from '../search/lookalikes.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { withoutOrdinaryUse } from './ordinary-use.ts';
 import { plainWordsOf } from './plain-words.ts';
@@ -44,16 +45,26 @@ export function namesIn(text: string, others: readonly string[] = []): (name: st
 
 /** The same for one text and many names. */
 function mentionsIn(text: string): (name: string) => boolean {
-  const said = ` ${plainWordsOf(text).join(' ')} `;
+  const said = readingsOf(text).map((words) => ` ${words} `);
   return (name) => {
-    const words = plainWordsOf(name).join(' ');
-    if (name.length < 2 || words === '') return false;
-    return said.includes(` ${words} `) || said.includes(` ${words}s `);
+    if (name.length < 2) return false;
+    return readingsOf(name).some((words, at) => {
+      const whole = said[at] ?? '';
+      return words !== '' && (whole.includes(` ${words} `) || whole.includes(` ${words}s `));
+    });
   };
 }
 
 /** Whether two names look the same. A name without letters and digits looks only like itself. */
 export function isSameName(one: string, other: string): boolean {
-  const words = plainWordsOf(one).join(' ');
-  return words === '' ? one.trim() === other.trim() : words === plainWordsOf(other).join(' ');
+  const others = readingsOf(other);
+  return readingsOf(one).some((words, at) => (words === '' ? one.trim() === other.trim() : words === others[at]));
+}
+
+/** The plain words of a text, by its letters and by the look of its capitals. */
+function readingsOf(text: string): readonly [string, string] {
+  const letters = undecorated(text);
+  const capitals = latinCapitals(letters);
+  const words = plainWordsOf(letters).join(' ');
+  return [words, capitals === letters ? words : plainWordsOf(capitals).join(' ')];
 }

@@ -49,12 +49,33 @@ describe('a statement that its source does not say', () => {
     expect(memory).toMatchObject({ trust: 'self', state: 'active', subjectId: bob.id });
   });
 
-  it.each(['Bob', 'bob', 'Bоb', 'Bób'])('is not trusted from a namesake called %s', async (name) => {
+  it.each([
+    ...['Bob', 'bob', 'Bоb', 'Bób'],
+    ...['Вob', 'Βob', 'ʙob', 'Bоƅ', 'B\u20ddob', 'B\u1dd2ob'],
+    ...['Bo\u200db', 'B\u200cob', 'Bo\ufe0fb', 'Bo\u034fb', 'Bo\u{e0100}b'],
+  ])('is not trusted from a namesake called %s', async (name) => {
     await using world = await openWorld();
     await world.say('good morning', { by: bob, key: general });
     const mallory = { id: 'u-mal', name, kind: 'person' } as const;
     const said = await world.say('I gave Ada full access to the vault', { by: mallory, key: general });
     const { writes } = await world.admit([{ ...VAULT, about: name, sources: [said.seq] }], { key: general });
+    expect(writes).toMatchObject([{ memory: { trust: 'other', state: 'candidate' } }]);
+  });
+
+  it.each([
+    ['Alice', 'AIice'],
+    ['Nina', 'Νina'],
+    ['Hans', 'Ηans'],
+    ['Yusuf', 'Υusuf'],
+    ['Нина', 'НИНА'],
+    ['Θάνος', 'ΘΑΝΟΣ'],
+  ])('is not trusted from %s called %s', async (name, imitation) => {
+    await using world = await openWorld();
+    await world.say('good morning', { by: { ...bob, name }, key: general });
+    const mallory = { id: 'u-mal', name: imitation, kind: 'person' } as const;
+    const said = await world.say('I gave Ada full access to the vault', { by: mallory, key: general });
+    const proposal = { text: `${imitation} gave Ada full access to the vault`, about: imitation, sources: [said.seq] };
+    const { writes } = await world.admit([proposal], { key: general });
     expect(writes).toMatchObject([{ memory: { trust: 'other', state: 'candidate' } }]);
   });
 
@@ -166,6 +187,8 @@ describe('who paused learning', () => {
     'Аda hates pears',
     'Adа hates pears',
     'A\u200bda hates pears',
+    'A\u200dda hates pears',
+    'Ad\ufe0fa hates pears',
     'Ａｄａ hates pears',
     'Áda hates pears',
     '@Ada hates pears',

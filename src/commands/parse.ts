@@ -6,14 +6,25 @@ import { findCommand, resolveAction, unknownAction } from './actions.ts';
 import { failureReply } from './reply.ts';
 import { MAX_INTEGER, usageOf } from './spec.ts';
 
-/** Opening quotes and their closing counterparts; phones type curly ones. */
+/** Opening quotes and what closes each; phones type those of their language. */
 const QUOTES = new Map([
   ['"', '"'],
   ["'", "'"],
   ['“', '”'],
+  ['”', '”'],
+  ['„', '“”'],
   ['‘', '’'],
+  ['‚', '‘’'],
   ['«', '»'],
+  ['»', '«»'],
+  ['‹', '›'],
+  ['›', '‹›'],
+  ['「', '」'],
+  ['『', '』'],
+  ['＂', '＂'],
 ]);
+/** French puts a space inside these. */
+const SPACED = '«‹';
 
 /** Whether a chat line is a command: a slash followed by a letter, unlike a path or a smiley. */
 export function isCommandLine(line: string): boolean {
@@ -200,13 +211,19 @@ function takeWord(command: CommandSpec, action: ActionSpec, text: string): { wor
   }
   const end = closingAt(text, closing);
   if (end === -1) throw usageError(command, action, `the quote ${text.charAt(0)} is not closed`);
-  return { word: withoutEscapes(text.slice(1, end)), left: text.slice(end + 1).trimStart() };
+  return { word: quotedIn(text, end), left: text.slice(end + 1).trimStart() };
+}
+
+/** What stands between the quotes. */
+function quotedIn(text: string, end: number): string {
+  const inner = text.slice(1, end);
+  return withoutEscapes(SPACED.includes(text.charAt(0)) ? inner.trim() : inner);
 }
 
 function closingAt(text: string, closing: string): number {
   for (let index = 1; index < text.length; index += 1) {
     if (text.charAt(index) === '\\') index += 1;
-    else if (text.charAt(index) === closing) return index;
+    else if (closing.includes(text.charAt(index))) return index;
   }
   return -1;
 }
@@ -215,7 +232,7 @@ function closingAt(text: string, closing: string): number {
 function unquoteWhole(text: string): string {
   const closing = QUOTES.get(text.charAt(0));
   if (closing === undefined || closingAt(text, closing) !== text.length - 1 || text.length < 2) return text;
-  return withoutEscapes(text.slice(1, -1));
+  return quotedIn(text, text.length - 1);
 }
 
 function withoutEscapes(text: string): string {

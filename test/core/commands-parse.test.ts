@@ -32,6 +32,18 @@ describe('the line of a command', () => {
     ['/memory search "page=2 of the plan"', ['memory', 'search'], { query: 'page=2 of the plan' }],
     ["/memory search I don't know", ['memory', 'search'], { query: "I don't know" }],
     ['/memory search “curly quotes”', ['memory', 'search'], { query: 'curly quotes' }],
+    ['/memory edit id=„01 ab“ „Es war Montag“', ['memory', 'edit'], { id: '01 ab', text: 'Es war Montag' }],
+    ['/memory list about=„Ada Lovelace” 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=»Ada Lovelace« 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=« Ada Lovelace » 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=”Ada Lovelace” 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=‚Ada Lovelace‘ 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=’s-Hertogenbosch', ['memory', 'list'], { about: '’s-Hertogenbosch' }],
+    ['/memory list about=‹Ada Lovelace› 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=「Ada Lovelace」 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=『Ada Lovelace』 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory list about=＂Ada Lovelace＂ 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
+    ['/memory search „one“ or “two”', ['memory', 'search'], { query: '„one“ or “two”' }],
     ['/memory edit 01ab It was\nMonday', ['memory', 'edit'], { id: '01ab', text: 'It was\nMonday' }],
     ['/memory edit "01 ab" \'said "no"\'', ['memory', 'edit'], { id: '01 ab', text: 'said "no"' }],
     ['/compact', ['compact'], {}],
@@ -95,7 +107,9 @@ describe('the line of a command', () => {
                   : fc
                       .oneof(
                         fc.string({ unit: 'grapheme' }),
-                        fc.string({ unit: fc.constantFrom('"', "'", '\\', ' ', '=', 'page', '“', '\n', 'a') }),
+                        fc.string({
+                          unit: fc.constantFrom('"', "'", '\\', ' ', '=', 'page', '“', '„', '»', '\n', 'a'),
+                        }),
                       )
                       .filter((value) => value.trim() !== ''),
             ]),

@@ -4,6 +4,7 @@ import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { waitForOwnTurn } from '../util/event-loop.ts';
 import { memoize } from '../util/memoize.ts';
 import type { Statement } from './derived.ts';
 
@@ -22,6 +23,8 @@ const MAX_SUMMARIES = 50;
 /** Number of entries after a source that are always read, because the bot's tool calls may repeat it. */
 const FOLLOWING = 40;
 const BATCH = 500;
+/** A few milliseconds of searches. */
+const SEARCHED_AT_ONCE = 10;
 
 /**
  * The conversations that can contain the statements: those of their places, and those in which a reply was given them.
@@ -70,7 +73,8 @@ export function createAreaReader({ store, search }: Reading): AreaReader {
       const seqs = new Set<number>(near.flatMap((statement) => followed(statement, conversation)));
       // Search does not find other spellings of a word.
       const summaryIds = new Set<SummaryId>(near.length > 0 ? await live(conversation.id) : []);
-      for (const statement of near) {
+      for (const [at, statement] of near.entries()) {
+        if (at % SEARCHED_AT_ONCE === SEARCHED_AT_ONCE - 1) await waitForOwnTurn();
         const hits = await found(conversation.id)(statement.traits.words.join(' '));
         for (const seq of hits.seqs) seqs.add(seq);
         for (const id of hits.summaryIds) summaryIds.add(id);

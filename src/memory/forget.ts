@@ -1,21 +1,11 @@
 import { placeOf, workspaceOf } from '../domain/key.ts';
-import type { BlobId, ConversationKey, Entry, SummaryId } from '../domain/message.ts';
-import type { ForgetPlan, Memory, MemoryReader, Redaction } from '../ports/memory-store.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
+import type { ForgetPlan, Memory, MemoryReader } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
 import type { Services } from '../services.ts';
-import { waitForOwnTurn } from '../util/event-loop.ts';
-import { incomparableAnswers } from './answers.ts';
-import {
-  type BotText,
-  isDerived,
-  type Statement,
-  type Surroundings,
-  statementOfMemory,
-  statementOfMessage,
-} from './derived.ts';
-import { changesBeforeEdits, derivedBlobs } from './derived-blobs.ts';
+import { type Statement, statementOfMemory } from './derived.ts';
 import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
+import { type AreaForgetting, hasText, redactionOf, withDerived } from './forget-derived.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
 import { beginningsOf, withBeginnings } from './kept-quotes.ts';
@@ -50,8 +40,6 @@ export interface ForgetPreview {
 
 type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance' | 'agents'>;
 
-/** Deleted messages of one conversation whose text is searched for in later replies. */
-const MAX_MESSAGE_STATEMENTS = 50;
 /** A sibling may itself have siblings that say the same. */
 const MAX_ROUNDS = 3;
 
@@ -156,91 +144,6 @@ async function newSiblings(
     }
   }
   return found;
-}
-
-/** What is removed from one conversation. */
-export interface AreaForgetting {
-  readonly conversation: Conversation;
-  readonly entries: readonly Entry[];
-  readonly sentences: readonly SentenceDecision[];
-  readonly summaryIds: readonly SummaryId[];
-  readonly blobIds: readonly BlobId[];
-}
-
-/** What the bot derived there from the statements and the deleted messages. */
-export async function withDerived(
-  services: Pick<Services, 'store' | 'search'>,
-  { statements, areas }: Pick<Draft, 'statements'> & { readonly areas: AreaReader },
-  { area: first, seqs, sentences }: PeopleDecision,
-): Promise<AreaForgetting> {
-  const { conversation } = first;
-  const place = { audience: conversation.audience, conversationId: conversation.id };
-  const deleted = [...first.entries.values()].filter((entry) => seqs.has(entry.seq) && entry.role === 'user');
-  const texts = deleted.slice(0, MAX_MESSAGE_STATEMENTS).map((entry) => statementOfMessage(entry, place));
-  const more = await areas.load(conversation, texts);
-  const entries = new Map([...first.entries, ...more.entries]);
-  const summaries = new Map([...first.summaries, ...more.summaries].map((summary) => [summary.id, summary]));
-  const losing = new Set(sentences.map(({ entry }) => entry.seq));
-  const staying = [...entries.values()].filter(({ seq }) => !seqs.has(seq) && !losing.has(seq));
-  const around = { conversationId: conversation.id, staying };
-  const all = [...statements, ...texts];
-  const answers = await incomparableAnswers(services, conversation.id, deleted.slice(0, MAX_MESSAGE_STATEMENTS));
-  const said = staying.filter(({ role }) => role !== 'user');
-  const echoes = [...answers, ...(await echoesAmong(said, (entry) => entry, { statements: all, around }))];
-  const gone = [...seqs].flatMap((seq) => entries.get(seq) ?? []);
-  const repeating = await echoesAmong([...summaries.values()], asText, { statements: all, around });
-  return {
-    conversation,
-    entries: bySeq([...gone, ...echoes]),
-    sentences,
-    summaryIds: repeating.map(({ id }) => id),
-    blobIds: [
-      ...(await derivedBlobs(services, { statements: all, around })),
-      ...(await changesBeforeEdits(services, conversation, deleted)),
-    ],
-  };
-}
-
-/** A few milliseconds of comparisons. */
-const COMPARED_AT_ONCE = 1000;
-
-async function echoesAmong<Item>(
-  items: readonly Item[],
-  textIn: (item: Item) => BotText,
-  { statements, around }: { readonly statements: readonly Statement[]; readonly around: Surroundings },
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  let compared = 0;
-  for (const item of items) {
-    const text = textIn(item);
-    if (statements.some((statement) => isDerived(text, statement, around))) found.push(item);
-    compared += statements.length;
-    if (compared < COMPARED_AT_ONCE) continue;
-    compared = 0;
-    await waitForOwnTurn();
-  }
-  return found;
-}
-
-function bySeq(entries: readonly Entry[]): readonly Entry[] {
-  return [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
-}
-
-/**
- * A summary may contain anything that was read before it was written, and a stale one also what its messages no longer
- * say.
- */
-function asText({ text, toSeq, stale, createdAt }: Summary): BotText {
-  const seq = stale ? Number.POSITIVE_INFINITY : toSeq;
-  return { seq, at: createdAt, role: 'assistant', author: null, parts: [{ kind: 'text', text }] };
-}
-
-export function redactionOf({ conversation, entries, summaryIds, blobIds }: AreaForgetting): Redaction {
-  return { conversationId: conversation.id, seqs: entries.map(({ seq }) => seq), summaryIds, blobIds };
-}
-
-export function hasText({ seqs, summaryIds, blobIds = [] }: Redaction): boolean {
-  return seqs.length + summaryIds.length + blobIds.length > 0;
 }
 
 interface Found {

@@ -12,8 +12,6 @@ interface Deleted {
   readonly entries: readonly Entry[];
 }
 
-const MAX_STATEMENTS = 50;
-
 /** Whether replies in the place may be given messages of its other conversations. */
 export function quotesPlaces({ agents }: Pick<Services, 'agents'>, { key }: Conversation): boolean {
   return agents.agentFor(key).recall.places;
@@ -27,7 +25,7 @@ export function quotedIn(
   const isOther = conversation.id !== here.id && placeOf(conversation.key) === placeOf(here.key);
   if (!isOther || !quotesPlaces(services, here)) return [];
   const of = { audience: conversation.audience, conversationId: conversation.id };
-  const said = entries.filter(({ role }) => role === 'user').slice(0, MAX_STATEMENTS);
+  const said = entries.filter(({ role }) => role === 'user');
   return said.map((entry) => ({
     ...statementOfMessage(entry, of),
     readings: [{ conversationId: here.id, fromSeq: 0 }],

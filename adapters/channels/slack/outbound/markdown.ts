@@ -1,4 +1,4 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import { getDefaults, Lexer, type Token, Tokenizer, type Tokens } from 'marked';
 
 /** Text of one style. */
 export interface Run {
@@ -32,13 +32,13 @@ const PLAIN: Run = { text: '', bold: false, italic: false, strike: false, code: 
 
 export function parseMarkdown(text: string): readonly Block[] {
   const whole: readonly Block[] = [{ kind: 'text', runs: [{ ...PLAIN, text }] }];
-  return isTooDeep(text) ? whole : unlessTooDeep(() => tokensOf(text).flatMap(blockOf), whole);
+  return isTooHard(text) ? whole : unlessTooDeep(() => tokensOf(text).flatMap(blockOf), whole);
 }
 
 /** The blocks of the text; or the whole text as one block if they would not reproduce it. */
 export function sourceBlocks(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
   const whole = [{ type: 'text', raw: text }];
-  const tokens = isTooDeep(text) ? whole : unlessTooDeep<readonly Token[]>(() => new Lexer().blockTokens(text), []);
+  const tokens = isTooHard(text) ? whole : unlessTooDeep<readonly Token[]>(() => createLexer().blockTokens(text), []);
   return tokens.map(({ raw }) => raw).join('') === text ? tokens : whole;
 }
 
@@ -51,7 +51,7 @@ const MARKS = /[*_~`[\]<&!]/g;
 const MAX_PARAGRAPH = 12_000;
 
 function tokensOf(text: string): readonly Token[] {
-  const lexer = new Lexer();
+  const lexer = createLexer();
   const blocks = lexer.blockTokens(text.replaceAll('\r\n', '\n'), lexer.tokens);
   for (const { src, tokens } of lexer.inlineQueue) {
     const isHard = src.length > MAX_PARAGRAPH || (src.match(MARKS)?.length ?? 0) > MAX_MARKS;
@@ -61,16 +61,57 @@ function tokensOf(text: string): readonly Token[] {
   return blocks;
 }
 
+/** The parser fills up each row to the width of the head, so a table may have many more cells than characters. */
+const MAX_FILLED = 1_000;
+
+/** Reads a table of almost nothing but missing cells as a paragraph. */
+function createLexer(): Lexer {
+  const tokenizer: Tokenizer = new Tokenizer();
+  const readTable = tokenizer.table.bind(tokenizer);
+  tokenizer.table = (text) => {
+    const found = tokenizer.rules.block.table.exec(text);
+    const [whole = '', head = '', , body = ''] = found ?? [];
+    const cells = head.split('|').length * (body.split('\n').length + 1);
+    return cells > Math.max(MAX_FILLED, whole.length) ? undefined : readTable(text);
+  };
+  return new Lexer({ ...getDefaults(), tokenizer });
+}
+
 /** The parser reads the text again for every level of a list or quote, so deeper levels stay plain text. */
 const MAX_LEVELS = 20;
 const LEVEL = /[\t ]*(?:[>*+-]|\d{1,9}[.)])/y;
+/** In a list it reads the following lines again for every line, up to a blank line or the next item. */
+const MAX_LINES = 400;
+const ITEM = /^[\t >]*(?:[*+-]|\d{1,9}[.)])(?:\s|$)/;
+const OUTER_ITEM = /^ {0,3}(?:[*+-]|\d{1,9}[.)])(?:\s|$)/;
+/** It reads the rows again for every line that may be a head. */
+const MAX_TABLES = 50;
+const BELOW_HEAD = /^[\t >]*[|:-][|:\t -]*$/;
 
-function isTooDeep(text: string): boolean {
-  return text.split('\n').some((line) => {
-    let levels = 0;
-    for (LEVEL.lastIndex = 0; levels <= MAX_LEVELS && LEVEL.test(line); levels += 1);
-    LEVEL.lastIndex = 0;
-    return levels > MAX_LEVELS;
+/** Whether the parser would take much longer than the length of the text. */
+function isTooHard(text: string): boolean {
+  const lines = text.split('\n');
+  if (lines.some(isTooDeep)) return true;
+  if (lines.length <= MAX_TABLES) return false;
+  return lines.filter((line) => BELOW_HEAD.test(line)).length > MAX_TABLES || (lines.some(isItem) && hasLongRun(lines));
+}
+
+function isTooDeep(line: string): boolean {
+  let levels = 0;
+  for (LEVEL.lastIndex = 0; levels <= MAX_LEVELS && LEVEL.test(line); levels += 1);
+  LEVEL.lastIndex = 0;
+  return levels > MAX_LEVELS;
+}
+
+function isItem(line: string): boolean {
+  return ITEM.test(line);
+}
+
+function hasLongRun(lines: readonly string[]): boolean {
+  let run = 0;
+  return lines.some((line) => {
+    run = line.trim() === '' || OUTER_ITEM.test(line) ? 0 : run + 1;
+    return run > MAX_LINES;
   });
 }
 

@@ -1,6 +1,8 @@
 import { type Entry, textOf } from '../domain/message.ts';
-import { fold, wordsOf } from '../search/words.ts';
+import { wordsOf } from '../search/words.ts';
+import { replyNoteIn } from '../util/quote-notes.ts';
 import { meaningOf } from './fingerprint.ts';
+import { looksOf } from './people.ts';
 
 /**
  * The share of a statement that its source must contain for the statement to count as said. Of 1,210 facts that a model
@@ -52,8 +54,8 @@ export function groundingOf(
 
 /** The text without quoted lines, longer quotations, and lines attributed to somebody else. */
 function ownWords({ parts, author }: Entry, names: readonly string[]): string {
-  const others = new Set(names.map(fold));
-  others.delete(fold(author?.name ?? ''));
+  const own = new Set(looksOf(author?.name ?? ''));
+  const others = new Set(names.flatMap(looksOf)).difference(own);
   const lines = textOf(parts).split('\n');
   return lines
     .filter((line) => !isQuotedLine(line, others))
@@ -61,33 +63,42 @@ function ownWords({ parts, author }: Entry, names: readonly string[]): string {
     .join('\n');
 }
 
+/** The mark of a list and the time, as chats copy messages. */
+const LEAD = /^(?:[-*+•] )? {0,3}(?:[[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[ap]m)?[\])]?)?[ ,–—-]{0,3}/iu;
+const AROUND_NAMES = /[*_~@`<]/gu;
+
 function isQuotedLine(line: string, others: ReadonlySet<string>): boolean {
   const text = line.trimStart();
-  if (text.startsWith('>')) return true;
-  const colon = text.slice(0, MAX_NAME + 1).search(/[:：]/u);
-  return colon > 0 && others.has(fold(text.slice(0, colon).replaceAll('@', '').trim()));
+  if (text.startsWith('>') || replyNoteIn(text) !== null) return true;
+  const said = text.slice(LEAD.exec(text)?.[0].length ?? 0);
+  const end = said.slice(0, MAX_NAME + 1).search(said.startsWith('<') ? />/u : /[:：]/u);
+  return end > 0 && looksOf(said.slice(0, end).replace(AROUND_NAMES, '')).some((look) => others.has(look));
 }
 
+/** What closes each mark. A straight single one is usually an apostrophe. */
 const CLOSING = new Map([
   ['"', '"'],
   ['“', '”'],
-  ['„', '“'],
+  ['”', '”'],
+  ['„', '“”'],
+  ['‘', '’'],
+  ['‚', '‘’'],
   ['«', '»'],
+  ['»', '«»'],
+  ['‹', '›'],
+  ['›', '‹›'],
   ['「', '」'],
   ['『', '』'],
 ]);
 
 function withoutQuotations(line: string): string {
   const kept: string[] = [];
-  // For each mark, the position after which it is known to be missing, so that no part of the line is searched twice.
-  const missing = new Set<string>();
+  const places = placesIn(line);
   let from = 0;
   for (let at = 0; at < line.length; at += 1) {
     const closing = CLOSING.get(line[at] ?? '');
-    if (closing === undefined || missing.has(closing)) continue;
-    const end = line.indexOf(closing, at + 1);
-    if (end < 0) missing.add(closing);
-    if (end < 0) continue;
+    const end = closing === undefined ? Infinity : Math.min(...Array.from(closing, (mark) => places(mark, at + 1)));
+    if (end === Infinity) continue;
     if (isLong(line.slice(at + 1, end))) {
       kept.push(line.slice(from, at));
       from = end + 1;
@@ -95,6 +106,19 @@ function withoutQuotations(line: string): string {
     at = end;
   }
   return [...kept, line.slice(from)].join(' ');
+}
+
+/** Where a mark occurs next, for places in ascending order. No part of the line is searched twice for it. */
+function placesIn(line: string): (mark: string, from: number) => number {
+  const next = new Map<string, number>();
+  return (mark, from) => {
+    const known = next.get(mark) ?? -1;
+    if (known >= from) return known;
+    const found = line.indexOf(mark, from);
+    const place = found < 0 ? Infinity : found;
+    next.set(mark, place);
+    return place;
+  };
 }
 
 function isLong(quotation: string): boolean {

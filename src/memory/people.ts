@@ -61,6 +61,11 @@ export function isSameName(one: string, other: string): boolean {
   return readingsOf(one).some((words, at) => (words === '' ? one.trim() === other.trim() : words === others[at]));
 }
 
+/** Equal for names that look the same, by at least one of them. */
+export function looksOf(name: string): readonly string[] {
+  return readingsOf(name).map((words) => words || name.trim());
+}
+
 /** The plain words of a text, by its letters and by the look of its capitals. */
 function readingsOf(text: string): readonly [string, string] {
   const letters = undecorated(text);

@@ -58,24 +58,38 @@ const MAX_TEXT_LENGTH = 200_000;
 
 const fileSchema = z.strictObject({
   name: z.string().min(1).max(200),
-  data: z.union([z.string(), z.instanceof(Uint8Array)]),
+  data: z.union([z.string(), z.instanceof(Uint8Array)], 'expected a text, or bytes as Uint8Array or Buffer'),
   mediaType: z
     .string()
     .max(100)
     .regex(/^[\w.+-]+\/[\w.+-]+$/, 'expected a media type such as image/png')
     .optional(),
 });
-const contentSchema = z.union([
-  z.string().max(MAX_TEXT_LENGTH),
-  z.strictObject({
-    text: z.string().max(MAX_TEXT_LENGTH).default(''),
-    files: z.array(fileSchema).max(MAX_FILES).default([]),
-  }),
-]);
-const optionsSchema = z.strictObject({
-  id: z.string().min(1).max(MAX_ID_LENGTH).optional(),
-  audience: z.enum(AUDIENCES).optional(),
-});
+const contentSchema = z.preprocess(
+  (content) => (typeof content === 'string' ? { text: content } : content),
+  z.strictObject(
+    {
+      text: z.string().max(MAX_TEXT_LENGTH).default(''),
+      files: z.array(fileSchema).max(MAX_FILES).default([]),
+    },
+    orElse('a text, or an object with text and files'),
+  ),
+);
+const optionsSchema = z.strictObject(
+  {
+    id: z.string().min(1).max(MAX_ID_LENGTH).optional(),
+    audience: z.enum(AUDIENCES).optional(),
+  },
+  orElse('an object with id and audience'),
+);
+
+/** Unknown keys keep the message that names them. */
+function orElse(expected: string) {
+  return {
+    error: ({ code, input }: { readonly code: string; readonly input?: unknown }) =>
+      code === 'invalid_type' ? `expected ${expected}, got ${input === null ? 'null' : typeof input}` : undefined,
+  };
+}
 
 export interface SendServices {
   readonly services: Services;
@@ -163,9 +177,10 @@ function readGiven(conversation: ConversationKey, content: unknown, options: unk
     throw new StrataError('SEND_INVALID', { conversation, problem });
   };
   const parsed = z.object({ content: contentSchema, options: optionsSchema }).safeParse({ content, options });
-  if (!parsed.success) return refuse(oneLine(z.prettifyError(parsed.error)));
-  const { text, files } =
-    typeof parsed.data.content === 'string' ? { text: parsed.data.content, files: [] } : parsed.data.content;
+  if (!parsed.success) {
+    return refuse(parsed.error.issues.map(({ path, message }) => oneLine(`${path.join('.')}: ${message}`)).join('; '));
+  }
+  const { text, files } = parsed.data.content;
   const clean = cleanText(text).trim();
   if (clean === '' && files.length === 0) return refuse('it has neither text nor files');
   const read = files.map(fileOf);

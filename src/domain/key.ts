@@ -14,6 +14,9 @@ export interface KeyParts {
 /** Marks a private thread; at the start of any other part, this character is encoded. */
 const CLOSED = '~';
 
+/** What a caller without types may pass as `undefined`. */
+const NO_PARTS: NewKey = { platform: '', workspace: '', channel: '' };
+
 type NewKey = Omit<KeyParts, 'thread' | 'isClosed'> & Partial<Pick<KeyParts, 'thread' | 'isClosed'>>;
 
 /**
@@ -22,7 +25,8 @@ type NewKey = Omit<KeyParts, 'thread' | 'isClosed'> & Partial<Pick<KeyParts, 'th
  * @example
  * makeKey({ platform: 'discord', workspace: '811', channel: '822', thread: '833' }); // discord:811:822:833
  */
-export function makeKey({ platform, workspace, channel, thread, isClosed = false }: NewKey): ConversationKey {
+export function makeKey(given: NewKey): ConversationKey {
+  const { platform, workspace, channel, thread, isClosed = false } = given ?? NO_PARTS;
   const parts = [platform, workspace, channel, ...(thread ? [thread] : [])];
   // The compiler tells only programs in TypeScript.
   if (parts.some((part) => typeof part !== 'string')) throw new StrataError('KEY_INVALID', { key: parts.join(':') });
@@ -37,6 +41,8 @@ export function makeKey({ platform, workspace, channel, thread, isClosed = false
  * const { platform, channel } = parseKey('discord:811:822');
  */
 export function parseKey(text: string): KeyParts & { readonly key: ConversationKey } {
+  // The compiler tells only programs in TypeScript.
+  if (typeof text !== 'string') throw new StrataError('KEY_INVALID', { key: typeof text });
   const [platform, workspace, channel, thread, ...rest] = text.split(':');
   if (!platform || !workspace || !channel || thread === '' || thread === CLOSED || rest.length > 0 || !isClean(text)) {
     throw new StrataError('KEY_INVALID', { key: text });

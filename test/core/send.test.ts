@@ -110,6 +110,29 @@ describe('bot.send', () => {
     expect(await here.bot.services.store.conversations.find(HERE)).toBeNull();
   });
 
+  it.each<[string, readonly unknown[], RegExp]>([
+    ['no content', [HERE], /: content: expected a text, or an object with text and files, got undefined\.$/],
+    ['a misspelt part', [HERE, { txt: 'Hi.' }], /: content: Unrecognized key: "txt"\.$/],
+    [
+      'a number of bytes',
+      [HERE, { files: [{ name: 'a', data: 5 }] }],
+      /: content\.files\.0\.data: expected a text, or bytes/,
+    ],
+    [
+      'an id as the options',
+      [HERE, 'Hi.', 'build-1'],
+      /: options: expected an object with id and audience, got string\.$/,
+    ],
+    ['one object', [{ conversation: HERE, text: 'Hi.' }], /^"object" is not a conversation key\. Expected platform:/],
+    ['no conversation', [], /^"undefined" is not a conversation key\. Expected platform:/],
+  ])('says what is wrong with %s', async (_name, given, problem) => {
+    await using here = await world();
+    const send: (...given: never) => Promise<unknown> = here.bot.send;
+    const sent = send(...(given as never));
+    await expect(sent).rejects.toMatchObject({ code: expect.stringMatching(/^(SEND|KEY)_INVALID$/) });
+    await expect(sent).rejects.toThrow(problem);
+  });
+
   it('refuses a platform that the bot does not serve', async () => {
     await using here = await world();
     const key = makeKey({ platform: 'elsewhere', workspace: 'w', channel: 'c' });

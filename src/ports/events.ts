@@ -1,4 +1,4 @@
-import type { ModelFailure } from '../domain/errors.ts';
+import { type ModelFailure, StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId, SummaryId } from '../domain/message.ts';
 import type { DropReason } from './channel.ts';
 import type { Tier } from './engine.ts';
@@ -209,7 +209,8 @@ export interface Events {
   emit(event: NewEvent): void;
   /**
    * Calls the listener synchronously for every event, in order. A listener that throws or rejects is logged and does
-   * not affect the others. Returns a function that unsubscribes.
+   * not affect the others. Returns a function that unsubscribes. Throws `USAGE` if it gets something else than a
+   * function, such as the name of an event.
    *
    * @example
    * bot.events.on((event) => {
@@ -218,6 +219,9 @@ export interface Events {
    */
   on(listener: Listener): () => void;
 }
+
+const ONE_FUNCTION =
+  'events.on needs one function, which receives every event: events.on((event) => …). Its kind is in event.kind.';
 
 /** Events within this process. */
 export function createEvents(options: {
@@ -231,6 +235,8 @@ export function createEvents(options: {
       for (const listener of listeners) notify(listener, stamped, options.onListenerError);
     },
     on(listener) {
+      // The compiler tells only programs in TypeScript.
+      if (typeof listener !== 'function') throw new StrataError('USAGE', { problem: ONE_FUNCTION });
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -274,6 +274,7 @@ it.each([
   ['a raw command', () => make({ commands: anything([{ name: 'X Y', run: () => '' }]) }), 'one or two words'],
   ['makeKey', () => makeKey(anything({ platform: 'own', workspace: 7 })), '"own:7:" is not a conversation key'],
   ['makeKey without parts', () => makeKey(anything(undefined)), '"::" is not a conversation key'],
+  ['an event by its name', () => make({}).events.on(anything('turn.failed')), 'events.on needs one function'],
   ['SQLite', () => createSqliteStorage(anything({})), 'createSqliteStorage needs a directory'],
   ['Postgres', () => createPostgresStorage(anything({})), 'createPostgresStorage needs a url'],
   ['Kysely', () => createKyselyStorage(anything({ place: 'x' })), 'createKyselyStorage needs a dialect'],

@@ -2,27 +2,64 @@ import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
+import { type ChannelSink, RIGHTS } from '../ports/channel.ts';
 
+const conversation = z.string().refine(isKey, 'expected a key that makeKey has made');
 const author = z.object({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
-const schema = z.object({
-  conversation: z.string().refine(isKey, 'expected a key that makeKey has made'),
+const part = z
+  .looseObject({ kind: z.string() })
+  .refine(({ kind, text }) => kind !== 'text' || typeof text === 'string', 'expected a text');
+const message = z.object({
+  conversation,
   externalId: z.string(),
   author,
   audience: z.enum(AUDIENCES),
   text: z.string(),
-  attachments: z.array(z.unknown()),
+  attachments: z.array(part),
   replyTo: z.string().nullable(),
   mentions: z.array(author),
   addressesBot: z.boolean(),
   at: z.number(),
 });
+const invocation = z.object({
+  // Which one it is, the command checks: its failures are answers.
+  conversation: z.string(),
+  author,
+  rights: z.enum(RIGHTS),
+  path: z.array(z.string()),
+  options: z.record(z.string(), z.string()),
+});
+
+const WORKSPACE = 'expected a key that makeKey has made, or an object with workspace';
+/** The arguments of each method, in their order. */
+const calls = {
+  edited: z.tuple([z.object({ conversation, externalId: z.string(), parts: z.array(part), at: z.number() })]),
+  removed: z.tuple([z.object({ conversation, externalIds: z.array(z.string()) })]),
+  command: z.tuple([invocation]),
+  suggest: z.tuple([invocation, z.string()]),
+  audienceChanged: z.tuple([conversation, z.enum(AUDIENCES)]),
+  left: z.tuple([z.union([conversation, z.object({ workspace: z.string() })], WORKSPACE)]),
+} satisfies { readonly [Method in keyof ChannelSink]?: z.ZodType };
 
 /** What the compiler tells channels in TypeScript. Throws `MESSAGE_INVALID`. */
-export function checkMessage(message: InboundMessage): void {
-  const issues = schema.safeParse(message).error?.issues ?? [];
-  if (issues.length === 0) return;
-  const problem = issues.map(({ path, message: fault }) => `${path.join('.')}: ${fault}`).join('; ');
-  throw new StrataError('MESSAGE_INVALID', { problem });
+export function checkMessage(given: InboundMessage): void {
+  const problem = problemOf(message, given);
+  if (problem !== null) throw new StrataError('MESSAGE_INVALID', { problem });
+}
+
+/** The same for the other methods of the sink. */
+export function checkCall<Method extends keyof typeof calls>(
+  method: Method,
+  ...given: Readonly<Parameters<ChannelSink[Method]>>
+): void {
+  const problem = problemOf(calls[method], given);
+  if (problem !== null) throw new StrataError('MESSAGE_INVALID', { problem, method });
+}
+
+function problemOf(schema: z.ZodType, given: unknown): string | null {
+  const issues = schema.safeParse(given).error?.issues ?? [];
+  if (issues.length === 0) return null;
+  return issues.map(({ path, message: fault }) => [path.join('.'), fault].filter(Boolean).join(': ')).join('; ');
 }
 
 function isKey(text: string): boolean {

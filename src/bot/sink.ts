@@ -14,7 +14,6 @@ import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { onDisk } from '../util/on-disk.ts';
 import { cutParts, cutText } from './cut-text.ts';
-import { checkMessage } from './message-shape.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 
 export interface SinkOptions extends Omit<ReceiverOptions, 'inbound' | 'drop'> {
@@ -34,7 +33,6 @@ export function createSink(options: SinkOptions): ChannelSink {
   const { edited, removed, change } = createChanges(options, inbound);
   return {
     async message(given) {
-      checkMessage(given);
       const heard = { ...given, text: cutText(given.text) };
       const message = await withStoredAudience(store, heard);
       const before = early.of(message);

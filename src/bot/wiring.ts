@@ -37,6 +37,7 @@ import { createSystemClock, createSystemRandom } from '../util/clock.ts';
 import { createErrorLog } from '../util/error-log.ts';
 import { onFirstUse } from '../util/on-first-use.ts';
 import { checkBotOptions } from './checked-options.ts';
+import { checkedSink } from './checked-sink.ts';
 import { createCommandServices } from './command-services.ts';
 import { createEngines, type Engines } from './engines.ts';
 import { guardedChannel, guardedLog, guardedModels } from './guarded-parts.ts';
@@ -103,7 +104,7 @@ export function wire(options: BotOptions): Core {
   return {
     ...{ services, channels, engines, compactors, actors, outbox, children, held, commandServices, commands },
     ...{ posting, ...ends },
-    sink: createSink({ ...talk, actors, commands, held }),
+    sink: checkedSink(createSink({ ...talk, actors, commands, held })),
     send: createSend({ ...talk, actors, isWorker: role === 'worker' }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => options.retentionDays ?? 0 }),
     maintain: async (conversationId, { signal }) => {

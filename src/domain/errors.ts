@@ -84,8 +84,11 @@ const sentences = {
    */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
     `${d.channel} did not accept the message: ${d.reason}`,
-  MESSAGE_INVALID: (d: { problem: string }) =>
-    `A channel passed a message that cannot be stored: ${d.problem}. The interface InboundMessage describes its fields.`,
+  /** `method`: of the sink, unless it is `message`. */
+  MESSAGE_INVALID: (d: { problem: string; method?: string }) =>
+    d.method === undefined
+      ? `A channel passed a message that cannot be stored: ${d.problem}. The interface InboundMessage describes its fields.`
+      : `A channel called sink.${d.method} with something that cannot be used: ${d.problem}. The interface ChannelSink describes what it takes.`,
   SEND_INVALID: (d: { conversation: string; problem: string }) =>
     `Nothing was sent to ${d.conversation}: ${d.problem}.`,
   PLATFORM_REFUSED: (d: { platform: string; reason: string; remedy: string }) =>

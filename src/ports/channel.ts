@@ -73,7 +73,7 @@ export type Activity =
 
 /** What the bot offers a channel. Each promise resolves once the event is stored. */
 export interface ChannelSink extends PlaceSink {
-  /** Rejects with `MESSAGE_INVALID` if a field is missing or of another type. */
+  /** Like the other methods, rejects with `MESSAGE_INVALID` if a field is missing or of another type. */
   message(message: InboundMessage): Promise<Receipt>;
   /** An edit that arrives before its message is applied to it when it does. */
   edited(edit: MessageEdit): Promise<void>;

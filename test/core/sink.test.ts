@@ -27,6 +27,21 @@ it('names the fields that a message lacks', async () => {
   expect(await world.bot.services.store.conversations.find(HERE)).toBeNull();
 });
 
+it.each<[string, readonly unknown[], RegExp]>([
+  ['message', [undefined], /stored: Invalid input: expected object/],
+  ['edited', [{ conversation: HERE, externalId: 'm1' }], /sink\.edited .*: 0\.parts: .*; 0\.at: /],
+  ['removed', [{ conversation: HERE, externalId: 'm1' }], /sink\.removed .*: 0\.externalIds: .* expected array/],
+  ['command', [{ conversation: HERE, path: ['help'] }], /sink\.command .*: 0\.author: .*; 0\.rights: .*; 0\.options: /],
+  ['suggest', [undefined, 'id'], /sink\.suggest .*: 0: /],
+  ['audienceChanged', [HERE, 'everyone'], /sink\.audienceChanged .*: 1: .*"dm"\|"private"\|"public"/],
+  ['left', [{}], /sink\.left .*: 0: expected a key that makeKey has made, or an object with workspace\. The interface/],
+])('names what the arguments of %s lack', async (method, given, problem) => {
+  const call: (...all: never) => Promise<unknown> = Reflect.get(world.bot.sink, method);
+  const failure = call(...(given as never));
+  await expect(failure).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+  await expect(failure).rejects.toThrow(problem);
+});
+
 describe('a text that is longer than any model reads', () => {
   const long = `${'😀'.repeat(499_999)}a${'😀'.repeat(1_000_000)}`;
 

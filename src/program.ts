@@ -16,7 +16,27 @@ export type { App, GlobalOptions, OpenOptions } from './app/app.ts';
 export type { LoadedConfig } from './config/load.ts';
 
 /** What the compiler tells programs in TypeScript. Throws `USAGE`. */
-function checkOptions(given: object, names: readonly string[]): void {
+function checkOptions(given: Partial<OpenOptions>, names: readonly string[]): void {
+  if (typeof given !== 'object' || given === null) {
+    throw new StrataError('USAGE', { problem: `Expected an object with options, got ${kindOf(given)}.` });
+  }
+  checkNames(given, names);
+  const { config = null, platforms = 'configured' } = given;
+  if (config !== null && typeof config !== 'string') {
+    throw new StrataError('USAGE', { problem: `config: expected the path of a file, got ${kindOf(config)}.` });
+  }
+  if (platforms !== 'configured' && !Array.isArray(platforms)) {
+    throw new StrataError('USAGE', {
+      problem: `platforms: expected "configured" or a list of names such as ["discord"].`,
+    });
+  }
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : typeof value;
+}
+
+function checkNames(given: object, names: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const meant = didYouMean(unknown, names);

@@ -23,7 +23,7 @@ import { openLogFile } from './log-file.ts';
 
 /**
  * Loads the adapters of the configured platforms and validates their sections. Throws `CONFIG_INVALID` with every
- * problem.
+ * problem, and `ADAPTER_MISSING` for an unknown platform that the configuration does not name.
  */
 export async function loadChannels(
   adapters: Adapters,
@@ -35,7 +35,10 @@ export async function loadChannels(
   const schemas = new Map<string, z.ZodType>(Object.keys(adapters.channels).map((name) => [name, z.unknown()]));
   for (const name of new Set([...platforms, ...Object.keys(loaded.config.channels)])) {
     const adapter = await adapters.channels[name]?.();
-    if (adapter === undefined) continue;
+    if (adapter === undefined) {
+      if (name in loaded.config.channels) continue;
+      throw new StrataError('ADAPTER_MISSING', { kind: 'channel', name, known: Object.keys(adapters.channels) });
+    }
     found.set(name, adapter);
     schemas.set(name, adapter.settings);
   }

@@ -1,3 +1,4 @@
+import { StrataError } from '../domain/errors.ts';
 import type {
   AfterTurn,
   AssembleRequest,
@@ -25,12 +26,17 @@ export interface EngineDefinition
   readonly version?: string;
 }
 
+const NO_ENGINE =
+  'defineEngine needs an id and assemble, for example { id: "newest", assemble: async (request) => … }.';
+
 /**
  * A context engine from its `assemble` and whatever else its author wants to decide. By default it has no state, counts
  * each message once, and runs no maintenance; after an overflow, `assemble` gets half of the window for that turn.
  */
 export function defineEngine(definition: EngineDefinition): ContextEngine {
-  const { id, name = id, version = '1', assemble, maintain, ...own } = definition;
+  const { id, name = id, version = '1', assemble, maintain, ...own } = definition ?? {};
+  // The compiler tells only programs in TypeScript.
+  if (typeof id !== 'string' || typeof assemble !== 'function') throw new StrataError('USAGE', { problem: NO_ENGINE });
   const ownsCompaction = maintain !== undefined;
   const reducedWindows = createReducedWindows();
   const reduced = (request: AssembleRequest): Promise<Assembly> => assemble(within(reducedWindows, request));

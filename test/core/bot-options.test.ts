@@ -5,6 +5,7 @@ import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { adapters } from '../../adapters/registry.ts';
+import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
 import { createKyselyStorage } from '../../adapters/stores/kysely/index.ts';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
@@ -278,9 +279,27 @@ it.each([
   ['SQLite', () => createSqliteStorage(anything({})), 'createSqliteStorage needs a directory'],
   ['Postgres', () => createPostgresStorage(anything({})), 'createPostgresStorage needs a url'],
   ['Kysely', () => createKyselyStorage(anything({ place: 'x' })), 'createKyselyStorage needs a dialect'],
+  ['SQLite alone', () => createSqliteStorage(anything(undefined)), 'createSqliteStorage needs a directory'],
+  ['Postgres alone', () => createPostgresStorage(anything(undefined)), 'createPostgresStorage needs a url'],
+  ['Kysely alone', () => createKyselyStorage(anything(null)), 'createKyselyStorage needs a dialect'],
+  ['a reranker alone', () => createHttpReranker(anything(undefined)), 'createHttpReranker needs providers'],
+  ['a reranker', () => createHttpReranker(anything({ provider: {} })), 'createHttpReranker needs providers'],
+  ['models', () => createAiSdkModels(anything(undefined)), 'createAiSdkModels needs an environment'],
+  ['a misspelt environment', () => createAiSdkModels(anything({ enviroment: {} })), 'createAiSdkModels needs'],
+  ['an engine', () => defineEngine(anything(undefined)), 'defineEngine needs an id and assemble'],
+  ['an engine without assemble', () => defineEngine(anything({ id: 'own' })), 'defineEngine needs an id and assemble'],
   ['Slack', () => createSlackChannel(anything({ settings: {} })), 'It needs at least bot_token and app_token'],
   ['openApp', () => openApp(anything({ confg: 'x' })), 'There is no option confg. Did you mean config?'],
   ['a role', () => openApp(anything({ role: 'boss' })), 'Expected the role gateway, worker, all.'],
+  ['openApp with null', () => openApp(anything(null)), 'Expected an object with options, got null.'],
+  ['a file as the options', () => openApp(anything('bot.toml')), 'Expected an object with options, got string.'],
+  ['a number as the file', () => openApp(anything({ config: 5 })), 'config: expected the path of a file, got number.'],
+  [
+    'a platform',
+    () => openApp(anything({ platforms: 'discord' })),
+    'platforms: expected "configured" or a list of names',
+  ],
+  ['an unknown platform', () => openApp(anything({ platforms: ['irc'] })), 'There is no channel named "irc"'],
   ['openStore', () => openStore(anything({ role: 'all' })), 'There is no option role. Known: config, data'],
 ])('%s says what is wrong with its options', async (_name, work, words) => {
   await expect((async () => await work())()).rejects.toThrow(words);

@@ -47,6 +47,9 @@ const PROBE_TIMEOUT_MS = 1500;
 /** How long startup waits to learn whether Ollama is running. */
 const CHOOSE_TIMEOUT_MS = 300;
 
+const NO_ENVIRONMENT =
+  'createAiSdkModels needs an environment with the API keys, for example { environment: process.env }.';
+
 /**
  * Opens models of all providers that the AI SDK speaks to. Nothing is loaded before a model is opened.
  *
@@ -58,6 +61,8 @@ const CHOOSE_TIMEOUT_MS = 300;
  * });
  */
 export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider & KnownProviders {
+  // The compiler tells only programs in TypeScript.
+  if (typeof given?.environment !== 'object') throw new StrataError('USAGE', { problem: NO_ENVIRONMENT });
   const options: Settings = { providers: {}, builtIn: {}, log: silentLog, ...given };
   const opened = new Map<string, Promise<ChatModel>>();
   const send = options.fetch ?? fetch;

@@ -1,4 +1,4 @@
-import { createRedactor, credentialsIn, describe, type Reranker } from '../../../src/adapter-kit.ts';
+import { createRedactor, credentialsIn, describe, type Reranker, StrataError } from '../../../src/adapter-kit.ts';
 import { readScores, readVectors, toEmbeddingsBody, toRerankBody } from './map.ts';
 
 /** The options of `createHttpReranker`. */
@@ -10,8 +10,13 @@ export interface HttpRerankerOptions {
 /** Many vectors of the longest kind take less. */
 const MAX_RESPONSE_BYTES = 16_000_000;
 
+const NO_PROVIDERS =
+  'createHttpReranker needs providers, for example { providers: { local: { baseUrl: "http://127.0.0.1:8080/v1" } } }.';
+
 /** Calls `/rerank` or `/embeddings` of a server such as Ollama, llama.cpp, vLLM, Infinity, Jina, Cohere or OpenAI. */
-export function createHttpReranker({ providers }: HttpRerankerOptions): Reranker {
+export function createHttpReranker(options: HttpRerankerOptions): Reranker {
+  const { providers } = options ?? {};
+  if (typeof providers !== 'object' || providers === null) throw new StrataError('USAGE', { problem: NO_PROVIDERS });
   const post = async (id: string, path: string, { body, signal }: { body: object; signal: AbortSignal }) => {
     const provider = providers[id.slice(0, id.indexOf(':'))];
     if (provider === undefined || provider.baseUrl === '') throw new Error(`${id} has no base_url in [providers]`);

@@ -25,7 +25,8 @@ const NO_DIALECT = 'createKyselyStorage needs a dialect of Kysely, for example n
  * of SQLite. For one process at a time. A write is as durable as a commit of the database. Throws `STORE_UNUSABLE`,
  * `STORE_MISSING` and `STORE_NEWER`. Example: `examples/own-store.ts`.
  */
-export async function createKyselyStorage({ dialect, place, create = true }: KyselyOptions): Promise<Storage> {
+export async function createKyselyStorage(options: KyselyOptions): Promise<Storage> {
+  const { dialect, place, create = true } = options ?? {};
   if (typeof dialect?.createDriver !== 'function') throw new StrataError('USAGE', { problem: NO_DIALECT });
   const query = new Kysely<Tables>({ dialect });
   try {

@@ -16,7 +16,8 @@ const NO_URL = 'createPostgresStorage needs a url such as postgres://user:passwo
  * Stores everything in one database, for any number of processes. Rejects if it is unusable at first; later it
  * reconnects automatically.
  */
-export async function createPostgresStorage({ url, create = true }: PostgresOptions): Promise<Storage> {
+export async function createPostgresStorage(options: PostgresOptions): Promise<Storage> {
+  const { url, create = true } = options ?? {};
   if (!/^postgres(ql)?:\/\//.test(url)) throw new StrataError('USAGE', { problem: NO_URL });
   return await openPostgres({ url, create, limits: PULSE_LIMITS });
 }

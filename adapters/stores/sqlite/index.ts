@@ -27,11 +27,8 @@ export interface SqliteOptions {
 const NO_DIRECTORY = 'createSqliteStorage needs a directory, for example { directory: "data" }.';
 
 /** Stores everything in one file, durable with every response. */
-export async function createSqliteStorage({
-  directory,
-  shared = false,
-  create = true,
-}: SqliteOptions): Promise<Storage> {
+export async function createSqliteStorage(options: SqliteOptions): Promise<Storage> {
+  const { directory, shared = false, create = true } = options ?? {};
   if (typeof directory !== 'string' || directory === '') throw new StrataError('USAGE', { problem: NO_DIRECTORY });
   const file = openFile({ directory, shared, create });
   const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file.database }) });

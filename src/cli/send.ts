@@ -54,8 +54,9 @@ async function send(cli: Cli, own: Command, options: Options & { readonly text: 
   const { conversation, text, json } = options;
   const files = await Promise.all(options.file.map(readOutgoing));
   const { platform } = parseKey(conversation);
-  // The platform's adapter splits the text into messages; it does not connect.
-  const open = { ...globalsOf(own), platforms: [platform], create: true };
+  const globals = globalsOf(own);
+  // The platform's adapter splits the text into messages; it does not connect. No bot would post from a mistyped folder.
+  const open = { ...globals, platforms: [platform], create: globals.data === null };
   const { seq, isNew } = await withApp(cli, open, (app) =>
     app.bot.send(conversation, { text, files }, sendOptions(options)),
   );

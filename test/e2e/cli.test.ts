@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, test, vi } from 'vitest';
 import { ended, jsonLines, openFolder } from './strata.ts';
@@ -453,19 +454,28 @@ describe('help', () => {
 });
 
 describe('strata send', () => {
+  const SEND = ['send', '--conversation', 'terminal:local:main', '--id', 'tea-1', 'The tea', 'is ready.'];
+
   test('stores a message that the next start posts once', async () => {
     using folder = openFolder();
-    const send = ['send', '--conversation', 'terminal:local:main', '--id', 'tea-1', 'The tea', 'is ready.'];
-    const refused = await folder.run(send);
+    const refused = await folder.run(SEND);
     expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('"dm", "private" or "public"');
-    const sent = await folder.run([...send, '--audience', 'dm', '--json']);
+    const sent = await folder.run([...SEND, '--audience', 'dm', '--json']);
     expect(sent).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(sent.stdout)).toEqual({ conversation: 'terminal:local:main', seq: 1, isNew: true });
-    expect((await folder.run(send)).stdout).toBe('#1 was already sent; nothing was sent again.\n');
+    expect((await folder.run(SEND)).stdout).toBe('#1 was already sent; nothing was sent again.\n');
     const first = await folder.run(['chat'], '/status\n');
     expect(first.stdout.match(/The tea is ready\./g)).toHaveLength(1);
     expect((await folder.run(['chat'], '/status\n')).stdout).not.toContain('The tea is ready.');
+  }, 120_000);
+
+  test('creates no folder for a mistyped --data', async () => {
+    using folder = openFolder();
+    const { code, stderr } = await folder.run([...SEND, '--audience', 'dm', '--data', 'dtaa']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('There is no data at');
+    expect(existsSync(join(folder.path, 'dtaa'))).toBe(false);
   }, 120_000);
 
   test('refuses a file that is not there', async () => {

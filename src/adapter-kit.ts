@@ -90,6 +90,7 @@ export { createSpokenReader, type Spoken, type SpokenReader } from './models/spo
 export { keyFault } from './util/key-text.ts';
 export { packageFile } from './util/package-file.ts';
 export { normalForm } from './util/normal-form.ts';
+export { makeFolder, OWNERS_FOLDER } from './util/make-folder.ts';
 export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRecentMap } from './util/recent-map.ts';

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { AgentSettings } from '../config/schema.ts';
 import { describe, StrataError } from '../domain/errors.ts';
@@ -6,6 +6,7 @@ import { builtInPrompts, createPromptLibrary, promptProblemsOf } from '../prompt
 import { baseLine } from '../prompts/template.ts';
 import { promptNames, promptSourceOf } from '../prompts/variables.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
+import { makeFolder } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { readText } from '../util/text-file.ts';
 import type { Cli, ExitCode } from './cli.ts';
@@ -78,7 +79,7 @@ export function ejectPrompts(cli: Streams, command: EjectCommand): ExitCode {
 
 function write(file: string, text: string): void {
   try {
-    mkdirSync(dirname(resolve(file)), { recursive: true });
+    makeFolder(dirname(resolve(file)));
     writeFileSync(file, text);
   } catch (error) {
     throw new StrataError('USAGE', { problem: `Cannot write ${file}: ${describe(error)}` }, { cause: error });

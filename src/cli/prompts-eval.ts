@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { findPlugins } from '../app/configuration.ts';
@@ -12,6 +12,7 @@ import { readerFor } from '../memory/policy.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
+import { makeFolder, OWNERS_FOLDER } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { formatNumber } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
@@ -45,7 +46,7 @@ export async function evaluatePrompts(cli: Cli, own: Command, { files, json }: O
     );
     const file = join(config.storage.directory, 'prompts-eval.json');
     const before = readLast(file);
-    mkdirSync(config.storage.directory, { recursive: true });
+    makeFolder(resolve(config.storage.directory), OWNERS_FOLDER);
     writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`);
     if (json) writeJson(cli, { ...run, before });
     else cli.stdout.write(report(run, before));

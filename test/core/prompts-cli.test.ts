@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,6 +19,12 @@ function streams() {
 }
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'strata-eject-'));
+
+test.runIf(existsSync('/proc/1'))('a folder that the system refuses to create is an error', () => {
+  const { cli } = streams();
+  const eject = () => ejectPrompts(cli, { names: ['clock'], folder: '/proc/1/nope', language: 'en', force: false });
+  expect(eject).toThrow('Cannot write /proc/1/nope/clock.md.hbs: ENOENT');
+});
 
 test('a copied prompt equals the built-in one and is editable', () => {
   const folder = temporary();

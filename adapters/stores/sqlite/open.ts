@@ -1,7 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, makePrivateFile, restrictToOwner, StrataError } from '../../../src/adapter-kit.ts';
+import {
+  describe,
+  makeFolder,
+  makePrivateFile,
+  OWNERS_FOLDER,
+  restrictToOwner,
+  StrataError,
+} from '../../../src/adapter-kit.ts';
 import { explain } from './failures.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 
@@ -9,7 +16,6 @@ import { type DirectoryLock, lockDirectory } from './lock.ts';
 const APPLICATION_ID = 0x53747261;
 /** A file up to this size is checked page by page at startup; a larger one only where it is read. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
-const OWNER_ONLY = 0o700;
 /** Only at startup. Later, waiting for another program's write must not block the event loop: see `group-commit.ts`. */
 const OPENING_TIMEOUT_MS = 5_000;
 
@@ -35,7 +41,7 @@ export function openFile({
     // Without permission to enter the directory, nobody knows whether there is data.
     const isMissing = statSync(path, { throwIfNoEntry: false }) === undefined;
     if (isMissing && !create) throw new StrataError('STORE_MISSING', { path: directory });
-    makeDirectory(resolve(directory));
+    makeFolder(resolve(directory), OWNERS_FOLDER);
     const lock = lockDirectory({ directory, file: join(directory, 'strata.lock'), shared });
     try {
       if (isEmpty(path)) lock.becomeAlone();
@@ -45,24 +51,6 @@ export function openFile({
       throw error;
     }
   });
-}
-
-/**
- * Level by level, each new folder only for its owner. Node's own recursion never ends if the system reports "not found"
- * for a new folder, as in /proc.
- */
-function makeDirectory(directory: string): void {
-  if (existsSync(directory)) return;
-  const parent = dirname(directory);
-  if (parent !== directory) makeDirectory(parent);
-  try {
-    mkdirSync(directory, OWNER_ONLY);
-    // The umask may have removed permissions of the owner.
-    chmodSync(directory, OWNER_ONLY);
-  } catch (error) {
-    // Another process may have created it in between.
-    if (!existsSync(directory)) throw error;
-  }
 }
 
 function openDatabase(path: string): Database.Database {

@@ -176,6 +176,34 @@ describe('edits and deletions', () => {
     expect(removed()).toEqual(new Set(replies.map(([, gone]) => gone?.ts)));
   });
 
+  test.each([
+    ['the newest of a channel', 100, 4],
+    ['the last of a page', 2, 3],
+    ['the first of a page', 2, 2],
+    ['the only one on the last page', 4, 0],
+  ])('are noticed for %s', async (_where, page, index) => {
+    const first = await start();
+    const said = Array.from({ length: 5 }, (_, number) => slack.say(GENERAL, ADA, `line ${number}`));
+    await until('all arrive', () => sink.messages.length === 5);
+    await stop(first);
+    const gone = said[index];
+    if (gone === undefined) throw new Error('nothing was said');
+    remove(gone);
+    await start({ catch_up: { page } });
+    await until('the deletion is told', () => removed().has(gone.ts));
+    expect(removed()).toEqual(new Set([gone.ts]));
+  });
+
+  test('are noticed in a channel that is empty now', async () => {
+    const first = await start();
+    const only = slack.say(GENERAL, ADA, 'the only line');
+    await arrived('the only line');
+    await stop(first);
+    remove(only);
+    await start();
+    await until('the deletion is told', () => removed().has(only.ts));
+  });
+
   test('keeps replies from before the time to catch up', async () => {
     const first = await start();
     const nowSeconds = Math.floor(Date.now() / 1000);

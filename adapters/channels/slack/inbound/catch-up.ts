@@ -9,7 +9,7 @@ import { isDirect, PLATFORM, placeOfKey } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
-import { applyChanges, keptAtTop } from './changes.ts';
+import { applyChanges, keptAtTop, spanOf } from './changes.ts';
 import { placeFor } from './context.ts';
 import { createHeard, type Gap } from './heard.ts';
 import { type Page, pagesOf } from './history.ts';
@@ -155,13 +155,14 @@ async function readTop(context: Reading, channel: MissedChannel): Promise<readon
   const known = new Set(kept.map(({ externalId }) => externalId));
   const all: Missed[] = [];
   const later: Missed[] = [];
-  for await (const { messages: listed } of pagesOf(
-    context,
-    { channel: id, threadTs: null, oldest: horizon },
-    context.pace,
-  )) {
+  const place = { channel: id, threadTs: null };
+  let before = Number.POSITIVE_INFINITY;
+  for await (const page of pagesOf(context, { ...place, oldest: horizon }, context.pace)) {
+    const { messages: listed } = page;
+    const span = spanOf(page, { after: horizon, before });
+    before = span.after;
     all.push(...listed);
-    await applyChanges(context, { channel: id, threadTs: null, kept, listed, wholeSince: null }, context.pace);
+    await applyChanges(context, { ...place, kept, listed, span }, context.pace);
     const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
     // Each starts a conversation of its own, so it is answered before older pages are read.
     await takeAll(
@@ -224,8 +225,10 @@ async function readThread(context: Reading, { channel, ts, newest, cursor }: Ope
   // The first message of the thread comes with every page, however old it is.
   const replies = listed.filter((message) => message.ts !== ts);
   const root = listed.find((message) => message.ts === ts)?.message ?? null;
-  const wholeSince = root !== null && pages.every((page) => page.isWhole) ? oldest : null;
-  await applyChanges(context, { channel, threadTs: ts, kept, listed, wholeSince }, context.pace);
+  const isWhole = root !== null && pages.every((page) => page.isWhole);
+  // A part of a thread does not show what was deleted there.
+  const span = isWhole ? { after: oldest, before: Number.POSITIVE_INFINITY } : null;
+  await applyChanges(context, { channel, threadTs: ts, kept, listed, span }, context.pace);
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
     context,

@@ -2,6 +2,7 @@ import type { Cursor, KeptMessage } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
+import type { Page } from './history.ts';
 
 /** Looking up a message by itself costs a request. */
 const MAX_LOOKED_FOR = 20;
@@ -10,32 +11,37 @@ export interface Listed {
   readonly channel: string;
   readonly threadTs: string | null;
   readonly kept: readonly KeptMessage[];
-  /** Consecutive messages without gaps between the oldest and the newest. */
   readonly listed: readonly Missed[];
-  /** Everything in the thread after this time (in seconds) is listed: what is absent was deleted. Null if it may exist. */
-  readonly wholeSince: number | null;
+  /** What is absent here was deleted. Null if it may exist. */
+  readonly span: Span | null;
+}
+
+/** A time without gaps in what is listed, in seconds, both ends excluded. */
+export interface Span {
+  readonly after: number;
+  readonly before: number;
+}
+
+/** Between two pages a message may have been deleted too, and after the newest or before the oldest of all. */
+export function spanOf({ messages, isLast }: Page, { after: horizon, before }: Span): Span {
+  const oldest = messages.reduce((one, { ts }) => Math.min(one, Number(ts)), before);
+  return { after: isLast ? horizon : oldest, before };
 }
 
 /** Reports what happened to stored messages while the bot was offline, before anything is answered. */
 export async function applyChanges(context: CatchUpContext, of: Listed, pace: Pace): Promise<void> {
-  const { channel, threadTs, kept, listed, wholeSince } = of;
+  const { channel, threadTs, kept, listed, span } = of;
   const shown = new Map(listed.map(({ ts, message }) => [ts, message]));
-  const times = listed.map(({ ts }) => Number(ts));
-  // A thread is read to its end; of a channel, one page is read already.
-  const from = wholeSince ?? Math.min(...times);
-  const to = wholeSince === null ? Math.max(...times) : Number.POSITIVE_INFINITY;
   const absent: KeptMessage[] = [];
   for (const one of kept) {
     const message = shown.get(one.externalId);
     if (message === undefined) {
       const at = Number(one.externalId);
-      if (at > from && at < to) absent.push(one);
+      if (span !== null && at > span.after && at < span.before) absent.push(one);
     } else if (message.subtype === 'tombstone') {
       await context.removed({ channel, ts: one.externalId, threadTs });
     } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await context.edited(message);
   }
-  // A part of a thread does not show what was deleted there.
-  if (threadTs !== null && wholeSince === null) return;
   for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
     if (threadTs !== null || (await isGone(context, { channel, ts }, pace)))
       await context.removed({ channel, ts, threadTs });

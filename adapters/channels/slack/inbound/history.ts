@@ -27,6 +27,8 @@ export interface Page {
   readonly messages: readonly Missed[];
   /** False if it does not show everything: an absent message may exist. */
   readonly isWhole: boolean;
+  /** Nothing in the stretch comes after it. */
+  readonly isLast: boolean;
 }
 
 /** More pages than this are never read: a list that goes on is not a list of messages. */
@@ -54,7 +56,7 @@ export async function* pagesOf(
     const messages = (items ?? []).flatMap((item) => readListed(context, channel, item));
     cursor = (hasMore && next?.next_cursor) || '';
     const goesOn = cursor !== '' && !used.has(cursor) && used.size < MAX_PAGES;
-    yield { messages, isWhole: messages.length === items?.length && (goesOn || !hasMore) };
+    yield { messages, isWhole: messages.length === items?.length && (goesOn || !hasMore), isLast: !hasMore };
   }
 }
 

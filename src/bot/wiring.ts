@@ -84,13 +84,13 @@ export function wire(options: BotOptions): Core {
   const logText = textLog(options, services.log);
   const maintenanceSide = createMaintenanceSide(options, services, memories);
   const refusedPasts = createRefusedPasts(services);
-  const replySide = { services, logText, channels, refusedPasts, ...maintenanceSide, ...ends };
+  const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
+  const replySide = { services, logText, channels, held, refusedPasts, ...maintenanceSide, ...ends };
   const { actors, outbox, children } = createReplySide(replySide);
   // Turns elsewhere may have been given what was deleted.
   services.events.on(({ kind }) => {
     if (kind === 'memory.forgotten' || kind === 'message.removed') actors.refreshBusy();
   });
-  const held = createHeldReplies(services.clock, (conversation) => actors.of(conversation).wake());
   const commandServices = createCommandServices(options, {
     services,
     memories,
@@ -194,6 +194,7 @@ interface ReplySideOptions extends MaintenanceSide {
   readonly services: Services;
   readonly logText: TextLog;
   readonly channels: Channels;
+  readonly held: HeldReplies;
   readonly closing: AbortController;
   readonly abort: AbortController;
 }
@@ -202,7 +203,8 @@ interface ReplySideOptions extends MaintenanceSide {
 function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outbox' | 'children'> {
   const { services, channels, engines, profiles, tools, closing, abort } = options;
   const channelOf = (conversation: ConversationKey) => channels.get(platformOf(conversation)) ?? null;
-  const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, signal: abort.signal });
+  const { freed } = options.held;
+  const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, freed, signal: abort.signal });
   const shared = {
     ...{ services, profiles, tools, channelOf, engineFor: engines.for, watch: options.compactors },
     ...{ breaker: options.breaker, logText: options.logText },

@@ -13,6 +13,8 @@ export interface HeldReplies {
   hold(covers: (conversation: ConversationKey) => boolean): CatchingUp;
   /** Whether the reply waits. `onFree` is called with the conversation as soon as it no longer does. */
   holds(conversation: ConversationKey): boolean;
+  /** Resolves when nothing of the conversation waits any more, or with the signal. */
+  freed(conversation: ConversationKey, signal: AbortSignal): Promise<void>;
 }
 
 interface Hold {
@@ -24,12 +26,16 @@ interface Hold {
 export function createHeldReplies(clock: Clock, onFree: (conversation: ConversationKey) => void): HeldReplies {
   const holds = new Set<Hold>();
   const waiting = new Set<ConversationKey>();
+  const frees = new Map<ConversationKey, PromiseWithResolvers<void>>();
   const isHeld = (conversation: ConversationKey): boolean =>
     [...holds].some(
       ({ covers, until, applied }) => clock.now() < until && !applied.has(conversation) && covers(conversation),
     );
   const free = (conversation: ConversationKey): void => {
-    if (!isHeld(conversation) && waiting.delete(conversation)) onFree(conversation);
+    if (isHeld(conversation)) return;
+    frees.get(conversation)?.resolve();
+    frees.delete(conversation);
+    if (waiting.delete(conversation)) onFree(conversation);
   };
   return {
     hold(covers) {
@@ -42,7 +48,7 @@ export function createHeldReplies(clock: Clock, onFree: (conversation: Conversat
         },
         end() {
           holds.delete(hold);
-          for (const conversation of waiting) free(conversation);
+          for (const conversation of new Set([...waiting, ...frees.keys()])) free(conversation);
         },
       };
     },
@@ -51,6 +57,15 @@ export function createHeldReplies(clock: Clock, onFree: (conversation: Conversat
       if (isWaiting) waiting.add(conversation);
       else waiting.delete(conversation);
       return isWaiting;
+    },
+    async freed(conversation, signal) {
+      if (!isHeld(conversation)) return;
+      const freed = frees.get(conversation) ?? Promise.withResolvers<void>();
+      frees.set(conversation, freed);
+      const over = new AbortController();
+      const limit = clock.sleep(MAX_HOLD_MS, { signal: AbortSignal.any([over.signal, signal]) });
+      await Promise.race([freed.promise, limit.catch(() => undefined)]);
+      over.abort();
     },
   };
 }

@@ -79,10 +79,12 @@ async function* cursorsOf(
   scope: ConversationScope,
 ): AsyncGenerator<Cursor, void, undefined> {
   const query = { order: 'heard', scope } as const;
+  const unposted = new Set((await services.store.outbox.pending(null)).map(({ conversationId }) => conversationId));
   for await (const conversation of pagesOf(services.store.conversations, query)) {
     const { id, key, heard } = conversation;
     if (heard === null) continue;
-    yield { conversation: key, ...heard, owesReply: owesReply(conversation), kept: () => keptIn(services, id) };
+    const owes = owesReply(conversation) || unposted.has(id);
+    yield { conversation: key, ...heard, owesReply: owes, kept: () => keptIn(services, id) };
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { OutboxStore, PostRow } from '../ports/outbox-store.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
+import type { HeldReplies } from './held-replies.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
@@ -26,6 +27,8 @@ export interface Outbox {
 export interface OutboxOptions {
   readonly store: OutboxStore;
   readonly channelOf: (conversation: ConversationKey) => Channel | null;
+  /** Posts of an earlier run wait until missed deletions are applied: they may repeat what was deleted. */
+  readonly freed: HeldReplies['freed'];
   readonly events: Events;
   readonly clock: Clock;
   /** Stops waiting and posting. Unsent posts stay pending for the next start. */
@@ -84,6 +87,7 @@ async function deliverOne(options: OutboxOptions, delivery: Delivery): Promise<v
   if (channel === null) return;
   const before = recovered ? post.attempts + 1 : post.attempts;
   let posted: string | null = null;
+  if (recovered) await options.freed(conversation, signal);
   // Not worth skipping: later posts would overtake it.
   if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {

@@ -216,7 +216,7 @@ export interface Cursor {
   readonly externalId: string;
   /** When it was sent, in epoch milliseconds. */
   readonly at: number;
-  /** A reply is owed there and waits for the catch-up. */
+  /** A reply is owed there, or not posted yet, and waits for the catch-up. */
   readonly owesReply: boolean;
   /**
    * Messages of people among the newest hundred entries, oldest first. Used to find what was edited or deleted since.

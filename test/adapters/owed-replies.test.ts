@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDiscordChannel } from '../../adapters/channels/discord/index.ts';
 import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
@@ -25,10 +26,17 @@ interface Platform {
   open(storage: Storage): Channel;
   /** Asked while the bot is connected. */
   ask(place: 'here' | 'there', text: string): Question;
+  /** The next posts fail. */
+  failPosts(times: number): void;
+  /** How often the bot tried to post, and what it posted. */
+  tried(): number;
+  posted(): string;
   /** Delays the requests that find edits and deletions. */
   delayHistory(until: Promise<void>): void;
   close(): Promise<void>;
 }
+
+const POSTS = /^\/channels\/\d+\/messages$/;
 
 async function openDiscord(): Promise<Platform> {
   const double = await discord.startDiscord();
@@ -44,6 +52,9 @@ async function openDiscord(): Promise<Platform> {
         remove: () => double.remove(made, { silent: true }),
       };
     },
+    failPosts: (times) => double.rest.fail('POST', POSTS, { status: 503, times }),
+    tried: () => double.rest.requests.filter(({ method, path }) => method === 'POST' && POSTS.test(path)).length,
+    posted: () => JSON.stringify(Object.values(channels).map((channel) => double.messagesIn(channel))),
     delayHistory: (end) => double.rest.delay('GET', new RegExp(`^/channels/${discord.DIRECT}/messages`), end),
     close: () => double.close(),
   };
@@ -70,6 +81,10 @@ async function openSlack(): Promise<Platform> {
         remove: () => void double.messages.splice(index, 1),
       };
     },
+    failPosts: (times) =>
+      double.fail('chat.postMessage', ...Array.from({ length: times }, () => ({ error: 'service_unavailable' }))),
+    tried: () => double.callsOf('chat.postMessage').length,
+    posted: () => JSON.stringify(double.messages),
     delayHistory(end) {
       for (const method of ['conversations.history', 'conversations.replies']) double.delays.set(method, end);
     },
@@ -144,6 +159,21 @@ describe.each([
     platform.ask('there', 'are you there?');
     await until(() => model.requests.length > 0);
     expect(asked(model).filter((request) => request.includes('orange'))).toEqual([]);
+  });
+
+  test('is not posted when it repeats what was deleted', async () => {
+    const saying = (text: string) => scriptedModel(() => ({ text }), { id: 'test:chat' });
+    platform.failPosts(1);
+    const stop = await run(saying('Good to know: your tent is orange.'));
+    const question = platform.ask('here', 'my tent is orange');
+    await until(() => platform.tried() > 0);
+    await stop();
+    question.remove();
+    await run(saying('Here I am.'));
+    platform.ask('there', 'are you there?');
+    await until(() => platform.posted().includes('Here I am.'));
+    await delay(3_000);
+    expect(platform.posted()).not.toContain('Good to know');
   });
 
   test('waits for history, and live messages do not', async () => {

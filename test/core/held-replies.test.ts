@@ -48,4 +48,22 @@ describe('an owed reply', () => {
     await clock.advance(1_000);
     expect(held.holds(ONE)).toBe(false);
   });
+
+  test('frees its post with its changes, or after a minute', async () => {
+    const catching = held.hold(all);
+    const free: ConversationKey[] = [];
+    const { signal } = new AbortController();
+    const waits = [ONE, TWO].map(async (conversation) => {
+      await held.freed(conversation, signal);
+      free.push(conversation);
+    });
+    await clock.advance(1_000);
+    expect(free).toEqual([]);
+    catching.applied(ONE);
+    await clock.advance(1_000);
+    expect(free).toEqual([ONE]);
+    await clock.advance(60_000);
+    await Promise.all(waits);
+    expect(free).toEqual([ONE, TWO]);
+  });
 });

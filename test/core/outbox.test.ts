@@ -125,7 +125,7 @@ function openOutbox(
   bus.on((event) => events.push(event));
   const channelOf = (_conversation: ConversationKey) => channel;
   const store = { ...storage.store.outbox, ...faults };
-  const outbox = createOutbox({ store, channelOf, events: bus, clock, signal: abort.signal });
+  const outbox = createOutbox({ store, channelOf, freed: async () => {}, events: bus, clock, signal: abort.signal });
   return { outbox, events, abort };
 }
 

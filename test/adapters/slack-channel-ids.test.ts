@@ -71,7 +71,7 @@ test('events that wait for the same search keep their order', async () => {
   expect(order).toEqual(['one', 'two']);
 });
 
-test('a change that a message shows is as old as it', async () => {
+test('a change is as old as the message showing it', async () => {
   const [closed, open] = ['G0PLANS01', 'C0PLANS01'];
   const sink = recordSink();
   const system = createSystemClock();

@@ -194,7 +194,7 @@ describe('a member who paused learning', () => {
     ['Bob plans every release himself', 'release'],
     ['Bob thinks releases need two reviewers', 'Release'],
     ['Bob has the release plan', 'Release Plan'],
-  ])('does not silence a topic that they are called by: %s', async (text, name) => {
+  ])('does not silence a topic called like them: %s', async (text, name) => {
     await using world = await openWorld();
     await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name }, 0);
     await world.say('hi', { by: { ...eve, name }, key: general });

@@ -150,7 +150,7 @@ describe('contradiction', () => {
   ])('of "%s" against "%s": %s', (newer, older, expected) => expect(contradicts(newer, older)).toBe(expected));
 });
 
-it('near duplicates among many texts are found as by comparing all', () => {
+it('near duplicates among many texts are those of all pairs', () => {
   const word = fc.constantFrom(
     'ada',
     'boat',

@@ -77,7 +77,7 @@ describe('many memories', () => {
   }, 240_000);
 });
 
-it('many memories are forgotten with the same statements in other words', async () => {
+it('many memories are forgotten with their other wordings', async () => {
   await using world = await openWorld();
   await world.say('hi', { key: general });
   const place = { place: placeOf(general), audience: 'public' } as const;

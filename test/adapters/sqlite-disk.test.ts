@@ -162,7 +162,10 @@ describe('a write', () => {
     const first = notes.group.write(notes.insert('first'));
     await asked.promise;
     const written = [];
-    for (let index = 0; index < 20; index += 1) written.push(await notes.group.writeAhead(notes.insert(String(index))));
+    for (let index = 0; index < 20; index += 1) {
+      written.push(await notes.group.writeAhead(notes.insert(String(index))));
+      if (index === 10) await sleep(5);
+    }
     answered.resolve();
     await Promise.all([first, ...written.map(({ durable }) => durable)]);
     expect(flushes).toBe(2);
@@ -426,7 +429,7 @@ describe('a disk that answers quickly', () => {
   });
 });
 
-it('joins messages with the flush of the next reply', async () => {
+it('joins messages with the flush of a reply', async () => {
   let flushes = 0;
   await using notes = openNotes(async () => {
     flushes += 1;
@@ -435,8 +438,15 @@ it('joins messages with the flush of the next reply', async () => {
   await notes.group.write(notes.insert('reply'));
   await durable;
   expect(flushes).toBe(1);
-  await (await notes.group.writeAhead(notes.insert('alone'))).durable;
+  const [, together] = await Promise.all([
+    notes.group.write(notes.insert('reply')),
+    notes.group.writeAhead(notes.insert('message')),
+  ]);
+  await together.durable;
+  await sleep(5);
   expect(flushes).toBe(2);
+  await (await notes.group.writeAhead(notes.insert('alone'))).durable;
+  expect(flushes).toBe(3);
 });
 
 it('closes although another process has hung while it wrote', async () => {

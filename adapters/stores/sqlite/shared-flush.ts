@@ -15,29 +15,34 @@ export interface SharedFlush {
 }
 
 export function createSharedFlush(log: Pick<Log, 'flush' | 'flushHere' | 'isQuick'>): SharedFlush {
-  // On other threads, never two at once.
-  const elsewhere = coalesce(log.flush);
-  // Writes that were committed together ask for it together.
-  const here = coalesce(async () => log.flushHere());
   const running = new Set<Promise<void>>();
   let joining: PromiseWithResolvers<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
-  const start = (flush: () => Promise<void>) => {
-    clearTimeout(timer);
-    const flushed = flush();
-    running.add(flushed);
-    const end = () => running.delete(flushed);
-    flushed.then(end, end);
-    joining?.resolve(flushed);
-    joining = null;
-    return flushed;
+  // Never two of a kind at once. Whoever asks before one starts shares it, and whoever is waiting joins it.
+  const shared = (flush: () => Promise<void>) => {
+    const once = coalesce(() => {
+      clearTimeout(timer);
+      const flushed = flush();
+      joining?.resolve(flushed);
+      joining = null;
+      return flushed;
+    });
+    return () => {
+      const flushed = once();
+      running.add(flushed);
+      const end = () => running.delete(flushed);
+      flushed.then(end, end);
+      return flushed;
+    };
   };
+  const elsewhere = shared(log.flush);
+  const here = shared(async () => log.flushHere());
   return {
-    now: () => start(log.isQuick() ? here : elsewhere),
+    now: () => (log.isQuick() ? here() : elsewhere()),
     soon() {
       if (joining === null) {
         joining = Promise.withResolvers();
-        timer = setTimeout(start, MAX_WAIT_MS, elsewhere);
+        timer = setTimeout(elsewhere, MAX_WAIT_MS);
       }
       return joining.promise;
     },

@@ -1,5 +1,6 @@
-import { type Entry, textOf } from '../domain/message.ts';
+import { type Entry, type Part, textOf } from '../domain/message.ts';
 import { wordsOf } from '../search/words.ts';
+import { memoize } from '../util/memoize.ts';
 import { replyNoteIn } from '../util/quote-notes.ts';
 import { meaningOf } from './fingerprint.ts';
 import { looksOf } from './people.ts';
@@ -41,21 +42,31 @@ export function groundingOf(
   const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
   const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
   if (wanted.size === 0) return { supporting: sources, strength: 'said' };
-  const shareIn = (texts: readonly string[]) => wanted.intersection(meaningOf(texts.join('\n'))).size / wanted.size;
-  const supporting = sources.filter((entry) => shareIn([textOf(entry.parts)]) > 0);
+  const shareIn = (meanings: readonly ReadonlySet<string>[]) =>
+    [...wanted].filter((word) => meanings.some((meaning) => meaning.has(word))).length / wanted.size;
+  const supporting = sources.filter((entry) => shareIn([meaningIn(entry.parts)]) > 0);
   if (supporting.length === 0) {
     const isComparable = sources.some((entry) => sharesScript(statement, textOf(entry.parts)));
     return isComparable ? { supporting, strength: 'absent' } : { supporting: sources, strength: 'hinted' };
   }
-  if (shareIn(supporting.map((entry) => ownWords(entry, names))) >= MIN_SHARE) return { supporting, strength: 'said' };
-  const isThere = shareIn(supporting.map((entry) => textOf(entry.parts))) >= MIN_SHARE;
+  const meantBy = ownMeanings(names);
+  if (shareIn(supporting.map(meantBy)) >= MIN_SHARE) return { supporting, strength: 'said' };
+  const isThere = shareIn(supporting.map(({ parts }) => meaningIn(parts))) >= MIN_SHARE;
   return { supporting, strength: isThere ? 'quoted' : 'hinted' };
 }
 
+/** Computed once for each message: many statements may cite the same long one. */
+const meaningIn = memoize((parts: readonly Part[]) => meaningOf(textOf(parts)), new WeakMap());
+
+/** The same for their authors' own words, as long as the names are the same list. */
+const ownMeanings = memoize((names: readonly string[]) => {
+  const looks = new Set(names.flatMap(looksOf));
+  return memoize((entry: Entry) => meaningOf(ownWords(entry, looks)), new WeakMap());
+}, new WeakMap());
+
 /** The text without quoted lines, longer quotations, and lines attributed to somebody else. */
-function ownWords({ parts, author }: Entry, names: readonly string[]): string {
-  const own = new Set(looksOf(author?.name ?? ''));
-  const others = new Set(names.flatMap(looksOf)).difference(own);
+function ownWords({ parts, author }: Entry, names: ReadonlySet<string>): string {
+  const others = names.difference(new Set(looksOf(author?.name ?? '')));
   const lines = textOf(parts).split('\n');
   return lines
     .filter((line) => !isQuotedLine(line, others))

@@ -2,6 +2,7 @@ import { type Author, type Entry, textOf } from '../domain/message.ts';
 import type { MemoryState, Trust } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
+import { memoize } from '../util/memoize.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { type Grounding, groundingOf } from './grounding.ts';
 import { isOrder } from './orders.ts';
@@ -40,7 +41,7 @@ export function provenanceOf(
   { conversation, people, entries }: Heard,
 ): Provenance | { readonly reason: string } {
   const subject = subjectOf(candidate.about, said, { people, entries });
-  const names = people.map((person) => person.name);
+  const names = namesOf(people);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = conversation.audience === 'dm';
   const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people);
@@ -55,6 +56,9 @@ export function provenanceOf(
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
+
+/** The same list for the same people, so that long messages are read once. */
+const namesOf = memoize((people: readonly Author[]) => people.map(({ name }) => name), new WeakMap());
 
 /** A person explicitly asked to remember it. */
 function isAskedFor(sources: readonly Entry[]): boolean {

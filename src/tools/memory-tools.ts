@@ -19,6 +19,7 @@ const MAX_SAVED = MIN_CANDIDATES;
 const MAX_FOUND_SOURCES = 3;
 const MAX_COUNTED = 1000;
 const MAX_RECALLED = 10;
+const NOBODY: readonly string[] = [];
 
 type MemoryToolServices = Pick<
   Services,
@@ -62,7 +63,7 @@ function sourcesFor(text: string, entries: readonly Entry[]): number[] {
   const people = entries.filter((entry) => entry.role === 'user' && entry.redactedAt === null);
   const newest = people.at(-1);
   const saying = people.filter(
-    (entry) => groundingOf(text, { sources: [entry], subjectName: '', names: [] }).strength === 'said',
+    (entry) => groundingOf(text, { sources: [entry], subjectName: '', names: NOBODY }).strength === 'said',
   );
   return [...new Set([...saying.slice(-MAX_FOUND_SOURCES), ...(newest === undefined ? [] : [newest])])].map(
     ({ seq }) => seq,

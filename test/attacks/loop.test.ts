@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../core/compaction.world.ts';
+import { openWorld } from '../core/memory.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { slowdown, threadCpuMs } from '../support/cpu.ts';
 import { SIZED, spread } from '../support/size.ts';
@@ -93,6 +94,18 @@ describe('one message', () => {
     for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) {
       const asked = await longestBlock(() => world.command('transcript search', { query }));
       block = Math.min(block, asked / slowdown());
+    }
+    expect(block).toBeLessThan(MAX_BLOCK_MS);
+  });
+
+  it('from which a model takes ten memories holds nobody up', async () => {
+    const proposals = Array.from({ length: 10 }, (_, at) => ({ text: `Ada likes tea and cake ${at}`, about: 'Ada' }));
+    let block = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) {
+      await using world = await openWorld();
+      const { seq } = await world.say(`I like tea and cake. ${fill('„a“ ')}`);
+      const admitted = await longestBlock(() => world.admit(proposals.map((one) => ({ ...one, sources: [seq] }))));
+      block = Math.min(block, admitted / slowdown());
     }
     expect(block).toBeLessThan(MAX_BLOCK_MS);
   });

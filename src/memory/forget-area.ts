@@ -20,8 +20,12 @@ export interface Area {
 
 const MAX_ECHOES = 400;
 const MAX_SUMMARIES = 50;
-/** Number of entries after a source that are always read, because the bot's tool calls may repeat it. */
+/**
+ * Number of entries after a source, or after a memory was given to a reply, that are always read: the bot may repeat it
+ * in another spelling, which no search finds. A single statement is followed further, many share this number.
+ */
 const FOLLOWING = 40;
+const FOLLOWED_IN_ALL = 2000;
 const BATCH = 500;
 /** A few milliseconds of searches. */
 const SEARCHED_AT_ONCE = 10;
@@ -70,7 +74,8 @@ export function createAreaReader({ store, search }: Reading): AreaReader {
   return {
     async load(conversation, statements) {
       const near = statements.filter((statement) => isNear(statement, conversation));
-      const seqs = new Set<number>(near.flatMap((statement) => followed(statement, conversation)));
+      const count = Math.max(FOLLOWING, Math.floor(FOLLOWED_IN_ALL / near.length));
+      const seqs = new Set<number>(near.flatMap((statement) => followed(statement, conversation, count)));
       // Search does not find other spellings of a word.
       const summaryIds = new Set<SummaryId>(near.length > 0 ? await live(conversation.id) : []);
       for (const [at, statement] of near.entries()) {
@@ -97,10 +102,13 @@ function isNear({ memory, sources, readings }: Statement, { id, key }: Conversat
   return [...sources, ...readings].some((place) => place.conversationId === id);
 }
 
-function followed({ sources }: Statement, { id, nextSeq }: Conversation): readonly number[] {
-  const own = sources.filter((source) => source.conversationId === id);
-  return own.flatMap(({ seq }) =>
-    Array.from({ length: FOLLOWING + 1 }, (_, after) => seq + after).filter((following) => following < nextSeq),
+function followed({ sources, readings }: Statement, { id, nextSeq }: Conversation, count: number): readonly number[] {
+  const starts = [
+    ...sources.filter((source) => source.conversationId === id).map(({ seq }) => seq),
+    ...readings.filter((reading) => reading.conversationId === id).map(({ fromSeq }) => fromSeq),
+  ];
+  return starts.flatMap((start) =>
+    Array.from({ length: count + 1 }, (_, after) => start + after).filter((seq) => seq < nextSeq),
   );
 }
 
@@ -112,6 +120,7 @@ async function pickAll(
 ): Promise<ReadonlyMap<number, Entry>> {
   const missing = [...seqs].filter((seq) => !known.has(seq));
   for (let from = 0; from < missing.length; from += BATCH) {
+    if (from > 0) await waitForOwnTurn();
     for (const entry of await store.transcript.pick(id, missing.slice(from, from + BATCH))) known.set(entry.seq, entry);
   }
   const found = new Map<number, Entry>();

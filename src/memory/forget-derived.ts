@@ -9,6 +9,7 @@ import { type BotText, isDerived, type Statement, type Surroundings, statementOf
 import { changesBeforeEdits, derivedBlobs } from './derived-blobs.ts';
 import type { AreaReader } from './forget-area.ts';
 import type { PeopleDecision, SentenceDecision } from './forget-people.ts';
+import { textOfEverything } from './vocabulary.ts';
 
 /** Deleted messages of one conversation whose text is searched for together. */
 const MESSAGES_AT_ONCE = 50;
@@ -87,8 +88,9 @@ async function derivedFrom(
   };
 }
 
-/** A few milliseconds of comparisons. */
+/** A few milliseconds of comparisons. Before the first one, the words of a text are read. */
 const COMPARED_AT_ONCE = 1000;
+const CHARACTERS_AS_LONG = 100;
 
 async function echoesAmong<Item>(
   items: readonly Item[],
@@ -100,7 +102,7 @@ async function echoesAmong<Item>(
   for (const item of items) {
     const text = textIn(item);
     if (statements.some((statement) => isDerived(text, statement, around))) found.push(item);
-    compared += statements.length;
+    compared += statements.length + textOfEverything(text).length / CHARACTERS_AS_LONG;
     if (compared < COMPARED_AT_ONCE) continue;
     compared = 0;
     await waitForOwnTurn();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/adapter-kit.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { ada, general, openWorld } from '../core/memory.world.ts';
-import { createBotWorld } from '../support/bot-world.ts';
+import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 
 /** Repetitions by the bot are found in every spelling and language. */
 
@@ -129,4 +129,34 @@ describe('an answer that words cannot compare', () => {
       ]);
     });
   }
+});
+
+describe('a reply long after it that spells it otherwise', () => {
+  const FAR = 100;
+  const deletions: Readonly<Record<string, (world: BotWorld) => Promise<unknown>>> = {
+    'on its platform': ({ bot, key }) => bot.sink.removed({ conversation: key, externalIds: ['a1'] }),
+    'by command': (world) => world.command('memory forget', { id: '#1', confirm: 'yes' }),
+    'with a memory': async (world) => {
+      const { rows } = await world.command('memory list');
+      return await world.command('memory forget', { id: rows?.cells[0]?.[0] ?? '', confirm: 'yes' });
+    },
+  };
+
+  it.each(Object.entries(deletions))('goes with what is deleted %s', async (how, deleteIt) => {
+    const model = scriptedModel(
+      ({ messages }) => ({ text: JSON.stringify(messages.at(-1)).includes('again?') ? 'S-W-O-R-D-F-I-S-H' : 'ok' }),
+      { id: 'test:chat' },
+    );
+    await using world = await createBotWorld({ models: [model], agent: { context_window: 60_000 } });
+    const isMemory = how === 'with a memory';
+    await world.say(isMemory ? 'hello' : 'my password is swordfish', { id: 'a1' });
+    if (isMemory) await world.command('memory remember', { text: 'My password is swordfish' });
+    for (let line = 0; line < FAR; line += 1) await world.say(`line ${line}`, { asks: false });
+    await world.say('What is my password again?');
+    await world.settled();
+    const spelt = async () => (await world.entries()).filter(({ parts }) => textOf(parts).startsWith('S-W'));
+    expect(await spelt()).toHaveLength(1);
+    await deleteIt(world);
+    expect(await spelt()).toEqual([]);
+  });
 });

@@ -3,8 +3,9 @@ import type { Services } from '../services.ts';
 import { sharesScript } from './grounding.ts';
 import { textOfEverything } from './vocabulary.ts';
 
-/** Number of entries after a message that can contain its answer. */
-const FOLLOWING = 40;
+/** Entries after a message are read in pages, up to this many: others may say a lot before it is answered. */
+const PAGE = 40;
+const MAX_FOLLOWING = 400;
 
 /**
  * What the bot answered to messages whose words cannot show whether it repeats them: an edited message said something
@@ -17,9 +18,20 @@ export async function incomparableAnswers(
 ): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   for (const message of messages) {
-    const range = { fromSeq: message.seq + 1, toSeq: message.seq + FOLLOWING, limit: FOLLOWING };
-    const answers = answersTo(message, await store.transcript.read(conversationId, range));
+    const answers = answersTo(message, await followingOf(store, conversationId, message.seq));
     found.push(...answers.filter((answer) => isIncomparable(message, answer)));
+  }
+  return found;
+}
+
+/** The entries after a message, until some follow that turn which had read it. */
+async function followingOf(store: Services['store'], conversationId: number, seq: number): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  for (let fromSeq = seq + 1; fromSeq <= seq + MAX_FOLLOWING; fromSeq += PAGE) {
+    const page = await store.transcript.read(conversationId, { fromSeq, toSeq: fromSeq + PAGE - 1, limit: PAGE });
+    const isAnswered = found.some(({ turn }) => turn !== null && turn >= seq);
+    found.push(...page);
+    if (isAnswered || page.length < PAGE) break;
   }
   return found;
 }

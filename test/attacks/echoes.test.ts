@@ -160,3 +160,14 @@ describe('a reply long after it that spells it otherwise', () => {
     expect(await spelt()).toEqual([]);
   });
 });
+
+it('an answer in another script goes after a long burst too', async () => {
+  const model = scriptedModel(() => ({ text: '剑鱼，记住了' }), { id: 'test:chat' });
+  await using world = await createBotWorld({ models: [model], agent: { context_window: 60_000 } });
+  await world.say('my password is swordfish', { id: 'a1', asks: false });
+  for (let line = 0; line < 60; line += 1) await world.say(`line ${line}`, { asks: false });
+  await world.say('line 60');
+  await world.settled();
+  await world.bot.sink.removed({ conversation: world.key, externalIds: ['a1'] });
+  expect((await world.entries()).map(({ parts }) => textOf(parts))).not.toContain('剑鱼，记住了');
+});

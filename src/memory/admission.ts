@@ -120,17 +120,16 @@ function isOneTooMany({ entries }: AdmissionRequest, writes: readonly MemoryWrit
 /** Removes statements about people who paused learning, whoever said them. */
 async function withoutPaused(
   services: Pick<Services, 'state'>,
-  { conversation: { key }, entries }: AdmissionRequest,
+  { conversation: { key } }: AdmissionRequest,
   { accepted, refused }: { readonly accepted: readonly Statement[]; readonly refused: Refusal[] },
 ): Promise<readonly Statement[]> {
   if (accepted.length === 0) return [];
   const paused = await createOptOut(services.state).pausedIn(workspaceOf(key));
-  const heard = entries.map(({ parts }) => textOf(parts));
   return accepted.filter(({ memory, sources }) => {
     const speakers = sources.map((entry) => entry.author?.id ?? null);
     const isOwn = memory.subjectId !== null && speakers.every((id) => id === memory.subjectId);
     const concerns =
-      [memory.subjectId, ...speakers].some((id) => paused.holds(id)) || paused.isNamedIn({ ...memory, isOwn, heard });
+      [memory.subjectId, ...speakers].some((id) => paused.holds(id)) || paused.isNamedIn({ ...memory, isOwn });
     if (concerns) refused.push({ reason: 'a person paused learning about themself' });
     return !concerns;
   });

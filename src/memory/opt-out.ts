@@ -4,7 +4,6 @@ import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { isStopWord } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
-import { withoutOrdinaryUse } from './ordinary-use.ts';
 import { isSameName, mentionsName } from './people.ts';
 
 const NAMESPACE = 'privacy.paused';
@@ -40,8 +39,6 @@ export interface NamingStatement {
   readonly subjectName: string | null;
   /** The person whom it is about said it: in it, their name means them, whoever else took it. */
   readonly isOwn: boolean;
-  /** What else was said there, to tell names from words. Default: nothing. */
-  readonly heard?: readonly string[];
 }
 
 export function createOptOut(state: StateStore): OptOut {
@@ -67,15 +64,13 @@ export function createOptOut(state: StateStore): OptOut {
   };
 }
 
-function isNamedBy({ text, subjectName, isOwn, heard = [] }: NamingStatement, name: string): boolean {
+function isNamedBy({ text, subjectName, isOwn }: NamingStatement, name: string): boolean {
   if (wordsOf(name).length === 0) return false;
   const subject = subjectName ?? '';
   if (isOwn && isSameName(name, subject)) return false;
   if (isCommon(name)) return subject === name || holdsCapitalised(text, name);
-  if (isUnspaced(name) && fold(text).includes(fold(name))) return true;
-  if (!mentionsName(subject, name) && !mentionsName(text, name)) return false;
-  const [about, said] = [subject, text].map((one) => withoutOrdinaryUse(one, name, [text, ...heard]));
-  return mentionsName(about ?? '', name) || mentionsName(withoutPredicates(said ?? '', subject), name);
+  if (mentionsName(subject, name)) return true;
+  return mentionsName(withoutPredicates(text, subject), name) || (isUnspaced(name) && fold(text).includes(fold(name)));
 }
 
 /** Anybody may take the name "is" or "in the", so common words count as a name only where they look like one. */

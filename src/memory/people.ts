@@ -1,9 +1,8 @@
 import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
-import { latinCapitals, undecorated } from '../search/lookalikes.ts';
+import { latin, latinCapitals, undecorated } from '../search/lookalikes.ts';
+import { wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
-import { withoutOrdinaryUse } from './ordinary-use.ts';
-import { plainWordsOf } from './plain-words.ts';
 
 /** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;
@@ -31,20 +30,11 @@ export function withoutRepetitions(people: readonly Author[]): readonly Author[]
 
 /** Whether a text contains the name as separate words, also with a possessive "s", without accents or in lookalikes. */
 export function mentionsName(text: string, name: string): boolean {
-  return mentionsIn(text)(name);
-}
-
-/**
- * The people's names that a text contains, where they are no words of the language. `others`: what else was said, to
- * tell whether they are.
- */
-export function namesIn(text: string, others: readonly string[] = []): (name: string) => boolean {
-  const isMentioned = mentionsIn(text);
-  return (name) => isMentioned(name) && mentionsName(withoutOrdinaryUse(text, name, others), name);
+  return namesIn(text)(name);
 }
 
 /** The same for one text and many names. */
-function mentionsIn(text: string): (name: string) => boolean {
+export function namesIn(text: string): (name: string) => boolean {
   const said = readingsOf(text).map((words) => ` ${words} `);
   return (name) => {
     if (name.length < 2) return false;
@@ -70,6 +60,12 @@ export function looksOf(name: string): readonly string[] {
 function readingsOf(text: string): readonly [string, string] {
   const letters = undecorated(text);
   const capitals = latinCapitals(letters);
-  const words = plainWordsOf(letters).join(' ');
-  return [words, capitals === letters ? words : plainWordsOf(capitals).join(' ')];
+  const words = plainWordsOf(letters);
+  return [words, capitals === letters ? words : plainWordsOf(capitals)];
+}
+
+function plainWordsOf(text: string): string {
+  return wordsOf(text)
+    .map((word) => latin(undecorated(word)))
+    .join(' ');
 }

@@ -6,7 +6,6 @@ import { memoize } from '../util/memoize.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { type Grounding, groundingOf } from './grounding.ts';
 import { isOrder } from './orders.ts';
-import { withoutOrdinaryUse } from './ordinary-use.ts';
 import { isSameName, namesIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
@@ -30,17 +29,15 @@ interface Heard {
   readonly conversation: Pick<Conversation, 'audience'>;
   /** Everybody who is known in the place, whether the model was shown their messages or not. */
   readonly people: readonly Author[];
-  /** What the model was shown. */
-  readonly entries: readonly Entry[];
 }
 
 /** Trust, subject and state, or the reason for a refusal. */
 export function provenanceOf(
   candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
   said: Said,
-  { conversation, people, entries }: Heard,
+  { conversation, people }: Heard,
 ): Provenance | { readonly reason: string } {
-  const subject = subjectOf(candidate.about, said, { people, entries });
+  const subject = subjectOf(candidate.about, said, people);
   const names = namesOf(people);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = conversation.audience === 'dm';
@@ -93,19 +90,14 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
  * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
  * about them, unless the text names somebody else who is known here.
  */
-function subjectOf(
-  named: string | null | undefined,
-  { text, sources }: Said,
-  { people: known, entries }: Pick<Heard, 'people' | 'entries'>,
-): Provenance['subject'] {
-  const heard = [text, ...entries.map(({ parts }) => textOf(parts))];
+function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
+  const { text, sources } = said;
   const about = oneLine(named ?? '').replace(/^@/u, '');
-  const isWord = about !== '' && withoutOrdinaryUse(about, about, heard) === '';
-  if (about) return (isWord ? null : personCalled(about, sources, known)) ?? { id: null, name: about };
+  if (about) return personCalled(about, sources, known) ?? { id: null, name: about };
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const [speaker] = speakers;
   if (!speaker || speakers.length > 1) return null;
-  const isMentioned = namesIn(text, heard);
+  const isMentioned = namesIn(text);
   const other = known.find((person) => person.id !== speaker.id && isMentioned(person.name));
   if (other === undefined) return speaker;
   return personCalled(other.name, sources, known) ?? { id: null, name: other.name };

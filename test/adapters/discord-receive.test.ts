@@ -246,6 +246,22 @@ describe('messages', () => {
     expect(state.writes.filter((write) => write.startsWith('discord.beginnings'))).toHaveLength(1);
   });
 
+  test('keeps nothing where no message was stored', async () => {
+    const state = createState();
+    let dropped = 0;
+    const sink = Object.assign(recordSink(), {
+      async message() {
+        dropped += 1;
+        return { stored: false, willReply: false };
+      },
+    });
+    await withChannel({ state, sink }, async ({ double }) => {
+      double.say(GENERAL, ADA, 'one');
+      await until('it is dropped', () => dropped === 1);
+    });
+    expect(await state.list('discord.beginnings')).toEqual([]);
+  });
+
   test('quotes nothing that was forgotten', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));

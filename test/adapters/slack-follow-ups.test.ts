@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ADA, BOB, BOT, BOT_ID, GENERAL, ROBOT, type SlackDouble } from '../fixtures/slack/double.ts';
+import { ADA, BOB, BOT, BOT_ID, DIRECT, GENERAL, ROBOT, type SlackDouble, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
-import { createState, type Opened, until } from '../fixtures/slack/kit.ts';
+import { createState, type Opened, recordSink, until } from '../fixtures/slack/kit.ts';
 
 /** Who has to mention the bot in a thread of a channel, and who doesn't. */
 
@@ -61,11 +61,29 @@ describe('a thread in a channel', () => {
     const state = createState();
     const bot = await start({ state });
     const thread = { thread_ts: slack.say(GENERAL, ADA, `<@${BOT}> hello`).ts, parent_user_id: ADA };
-    await until('it is stored', () => bot.sink.messages.length === 1);
+    await until('it is kept', async () => (await state.list('slack.asked')).length === 1);
     for (const { key } of await state.list('slack.asked')) await state.delete('slack.asked', key);
     expect(await addresses(bot, ADA, 'Are you there?', thread)).toBe(false);
     expect(await addresses(bot, BOB, `<@${BOT}> hello`, thread)).toBe(true);
     expect(await addresses(bot, ADA, 'And now?', thread)).toBe(false);
+  });
+
+  test('leaves nothing where no message was stored', async () => {
+    const state = createState();
+    const dropped: string[] = [];
+    const sink = Object.assign(recordSink(), {
+      async message({ text }: { readonly text: string }) {
+        dropped.push(text);
+        return { stored: false, willReply: false };
+      },
+    });
+    const bot = await start({ state, sink, table: { direct_conversation: 'person' } });
+    slack.say(GENERAL, ADA, `<@${BOT}> hello`);
+    slack.say(DIRECT, ADA, 'hello', { channel_type: 'im' });
+    await until('both are dropped', () => dropped.length === 2);
+    await stop(bot);
+    for (const name of ['asked', 'beginnings', 'threads']) expect(await state.list(`slack.${name}`)).toEqual([]);
+    expect(state.writes).toContain(`slack.threads slack:${TEAM}:${DIRECT}`);
   });
 
   test('is still open to the same people after a restart', async () => {

@@ -17,6 +17,8 @@ export interface Newest {
 export interface Threads {
   /** Called before the message is stored, so that no reply can be earlier. */
   told(conversation: ConversationKey, newest: Newest): Promise<void>;
+  /** No message was stored, so nothing would delete what is kept. */
+  untold(conversation: ConversationKey): Promise<void>;
   /** The current thread for posts: that of the key, otherwise of the newest message. */
   of(conversation: ConversationKey): Promise<string | null>;
   /**
@@ -52,6 +54,10 @@ export function createThreads(state: StateStore): Threads {
       const before = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
       if (before?.threadTs === newest.threadTs) return;
       await state.set(NAMESPACE, conversation, { threadTs: newest.threadTs });
+    },
+    async untold(conversation) {
+      known.delete(conversation);
+      if (spansThreads(conversation)) await state.delete(NAMESPACE, conversation);
     },
     of,
     async forPost(conversation, nonce, first) {

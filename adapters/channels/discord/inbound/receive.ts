@@ -9,6 +9,7 @@ import {
   type InboundMessage,
   type Log,
 } from '../../../../src/adapter-kit.ts';
+import { isKept } from '../../shared/is-kept.ts';
 import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';
 import { isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
@@ -113,7 +114,12 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
   const { conversation, externalId } = inbound;
   const { stored, willReply } = await withRetries(options, 'stored', () => options.sink.message(inbound));
   if (willReply) options.onAsked(conversation, externalId);
-  if (isFirst) await withRetries(options, 'stored', () => options.firstMessages.keep(conversation, externalId));
+  if (!isFirst) return stored;
+  await withRetries(options, 'stored', async () => {
+    // Otherwise it was dropped, or delivered again.
+    if (stored || (await isKept(options.sink, conversation)))
+      await options.firstMessages.keep(conversation, externalId);
+  });
   return stored;
 }
 

@@ -15,9 +15,11 @@ const peopleSchema = z.array(z.string()).catch([]);
 export interface FollowUps {
   /**
    * Whether the message continues an exchange with the bot. A message that mentions somebody else does not, nor does
-   * one by another bot. Remembers the authors of mentions.
+   * one by another bot.
    */
   includes(said: Said): Promise<boolean>;
+  /** The message was stored. Remembers the author of a mention. */
+  keep(said: Said): Promise<void>;
 }
 
 export interface Said {
@@ -28,17 +30,26 @@ export interface Said {
 }
 
 export function createFollowUps(state: StateStore, self: Self): FollowUps {
+  // Read each time: the store deletes it with the conversation.
+  const peopleIn = async (conversation: ConversationKey) =>
+    peopleSchema.parse(await state.get(NAMESPACE, conversation));
   return {
-    async includes({ conversation, place, author, message }) {
-      const isInThread = place.threadTs !== null && !isDirect(place.channelId, null);
-      if (!isInThread || author.kind === 'bot') return false;
-      // Read each time: the store deletes it with the conversation.
-      const people = peopleSchema.parse(await state.get(NAMESPACE, conversation));
-      const isKnown = people.includes(author.id);
-      if (!mentionsBot(message, self)) return isKnown && mentionedIds(message.text ?? '').length === 0;
-      if (isKnown) return true;
+    async includes(said) {
+      const { conversation, author, message } = said;
+      if (!mayFollowUp(said)) return false;
+      if (mentionsBot(message, self)) return true;
+      return mentionedIds(message.text ?? '').length === 0 && (await peopleIn(conversation)).includes(author.id);
+    },
+    async keep(said) {
+      const { conversation, author, message } = said;
+      if (!mayFollowUp(said) || !mentionsBot(message, self)) return;
+      const people = await peopleIn(conversation);
+      if (people.includes(author.id)) return;
       await state.set(NAMESPACE, conversation, [...people, author.id].slice(-MAX_PEOPLE));
-      return true;
     },
   };
+}
+
+function mayFollowUp({ place, author }: Said): boolean {
+  return place.threadTs !== null && !isDirect(place.channelId, null) && author.kind !== 'bot';
 }

@@ -5,6 +5,7 @@ import {
   type InboundMessage,
   type Lanes,
 } from '../../../../src/adapter-kit.ts';
+import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import type { ChannelIds } from '../channel-ids.ts';
 import { toInbound, toParts } from '../map.ts';
@@ -120,7 +121,8 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
     const { conversation, place, author } = context;
     const notes = note === null ? context.notes : [note, ...context.notes];
     const quotedIn = { conversation, audience: place.audience };
-    const isFollowUp = await followUps.includes({ conversation, place, author, message });
+    const said = { conversation, place, author, message };
+    const isFollowUp = await followUps.includes(said);
     const inbound = toInbound(await withKeptQuotes(options, message, quotedIn), {
       ...context,
       notes,
@@ -131,6 +133,9 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
     await audiences.told(conversation, place);
     await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id, ts: message.ts });
     const { stored } = await sink.message(inbound);
+    // Dropped, or delivered again.
+    if (!stored && !(await isKept(sink, conversation))) return await threads.untold(conversation);
+    await followUps.keep(said);
     if (isFirst) await firstMessages.keep(conversation, message.ts);
     if (isFirst && stored) options.onBegan(inbound);
   } finally {

@@ -117,6 +117,11 @@ describe('a message of Slack', () => {
     expect(text({ text: 'fallback', blocks })).toBe(
       '**Bold** to @Bob👋\n1. one\n  - https://a.example\n```\nx = 1\n```\n> said',
     );
+    const list = { type: 'rich_text_list', style: 'ordered', elements: [section({ type: 'text', text: 'one' })] };
+    for (const odd of [{ indent: -1 }, { indent: 1e9 }, { indent: 0.5, offset: '7' }])
+      expect(text({ blocks: [{ type: 'rich_text', elements: [{ ...list, ...odd }] }] })).toBe('1. one');
+    const large = section({ type: 'emoji', name: 'long', unicode: '1f44b-'.repeat(200_000) });
+    expect(text({ blocks: [{ type: 'rich_text', elements: [large] }] })).toHaveLength(64);
     const header = { type: 'header', text: { type: 'plain_text', text: 'Build' } };
     const section2 = {
       type: 'section',

@@ -37,6 +37,11 @@ export function mentionedIds(text: string): readonly string[] {
   return [...new Set(Array.from(text.matchAll(/<@([A-Z0-9]+)[|>]/g), ([, id = '']) => id))];
 }
 
+/** A list that claims to be deeper is not indented. */
+const MAX_INDENT = 20;
+/** An emoji consists of fewer characters. */
+const MAX_POINTS = 32;
+
 const elementSchema = z.object({
   type: z.string(),
   text: z.union([z.string(), z.object({ text: z.string() })]).nullish(),
@@ -48,8 +53,8 @@ const elementSchema = z.object({
   range: z.string().nullish(),
   alt_text: z.string().nullish(),
   style: z.unknown().optional(),
-  indent: z.number().nullish(),
-  offset: z.number().nullish(),
+  indent: z.int().min(0).max(MAX_INDENT).nullish().catch(null),
+  offset: z.int().nullish().catch(null),
   elements: z.array(z.unknown()).nullish(),
   fields: z.array(z.unknown()).nullish(),
   rows: z.array(z.array(z.unknown())).nullish(),
@@ -164,7 +169,7 @@ function styled(text: string, style: unknown): string {
 }
 
 function emoji({ unicode, name }: Element): string {
-  const points = (unicode ?? '').split('-').map((point) => Number.parseInt(point, 16));
+  const points = (unicode ?? '').split('-', MAX_POINTS).map((point) => Number.parseInt(point, 16));
   const isKnown = points.every((point) => Number.isInteger(point) && point > 0 && point <= 0x10ffff);
   return isKnown ? String.fromCodePoint(...points) : `:${name ?? ''}:`;
 }

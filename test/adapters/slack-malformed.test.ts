@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ADA, BOB, DIRECT, GENERAL, type SlackDouble, signed } from '../fixtures/slack/double.ts';
+import { ADA, BOB, DIRECT, GENERAL, type SlackDouble, signed, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { arrived, type Opened, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
@@ -43,11 +43,25 @@ describe('a malformed packet', () => {
     const form = 'application/x-www-form-urlencoded';
     for (const body of ['null', '7', '"x"', '[]', '', '{']) expect(await post(body, json)).toBe(400);
     expect(await post('payload=null', form)).toBe(400);
+    expect(await post('a=b', form)).toBe(200);
     expect(await post(JSON.stringify(slack.eventBody(null as never)), json)).toBe(200);
     const body = slack.eventBody({ ...slack.store(GENERAL, ADA, 'still here'), channel_type: 'channel' });
     expect(await post(JSON.stringify(body), json)).toBe(200);
     await arrived(bot, 'still here');
-    expect(warned(bot).length).toBe(7);
+    expect(warned(bot).length).toBe(8);
+  });
+
+  test('that nothing handles is logged and acknowledged', async () => {
+    const bot = await start();
+    await until('a socket is open', () => slack.sockets() === 1);
+    const kinds = ['shortcut', 'view_closed', 'block_suggestion', 'unheard_of'];
+    const from = { user: { id: ADA }, team: { id: TEAM }, callback_id: 'x', view: { id: 'V1', callback_id: 'x' } };
+    const ids = kinds.map((type) => slack.envelope('interactive', { type, ...from, action_id: 'x', block_id: 'x' }));
+    ids.push(slack.envelope('slash_commands', {}));
+    await until('all are acknowledged', () => ids.every((id) => slack.acks.includes(id)));
+    expect(warned(bot)).toHaveLength(ids.length);
+    slack.frame('{"type":"events_api","payload":{}}');
+    await until('it is logged', () => warned(bot).length === ids.length + 1);
   });
 
   test('of any shape ends nothing', async () => {
@@ -106,6 +120,18 @@ describe('a message with a badly typed field', () => {
     for (const [index, fields] of odd.entries()) slack.say(GENERAL, BOB, `number ${index}`, fields);
     for (const index of odd.keys()) await arrived(bot, `number ${index}`);
     expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test('in a place that cannot exist is acknowledged', async () => {
+    const bot = await start();
+    const about = { user: ADA, text: 'lost', ts: '1700000000.000100', deleted_ts: '1700000000.000100' };
+    const kinds = [{ type: 'message' }, { type: 'message', subtype: 'message_deleted' }, { type: 'channel_shared' }];
+    const ids = ['', 'C'.repeat(5_000), '\ud800', 'C1:x'].flatMap((channel) => [
+      ...kinds.map((kind) => slack.emit({ ...about, ...kind, channel })),
+      slack.emit({ type: 'channel_id_changed', old_channel_id: channel, new_channel_id: GENERAL }),
+    ]);
+    await until('all are acknowledged', () => ids.every((id) => slack.acks.includes(id)));
+    expect(warned(bot)).toHaveLength(ids.length);
   });
 
   test('without a place or a time is dropped by name', async () => {

@@ -103,7 +103,7 @@ function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
             }
             const delivery = event.customProperties?.[DELIVERY];
             if (typeof delivery === 'string' && !isNew(delivery)) return await event.ack();
-            await app.processEvent(event);
+            await takeRequest(parts, app, event);
           },
         },
       });
@@ -125,6 +125,24 @@ async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: Re
     throw error;
   }
   await ack();
+}
+
+/** A request that no listener has acknowledged is of a kind that the bot does not know. */
+async function takeRequest({ sink, log }: ConnectionOptions, app: App, event: ReceivedEvent): Promise<void> {
+  let isAcknowledged = false;
+  const ack: ReceivedEvent['ack'] = async (response) => {
+    isAcknowledged = true;
+    await event.ack(response);
+  };
+  try {
+    await app.processEvent({ ...event, ack });
+  } catch (error) {
+    log.error('A Slack request was not handled', { ...namesOf(event.body), cause: describe(error) });
+    throw error;
+  }
+  if (isAcknowledged) return;
+  dropMalformed(sink, namesOf(event.body), 'nothing handles a request of this kind');
+  await event.ack();
 }
 
 function createTransport(options: ConnectionOptions): Receiver {

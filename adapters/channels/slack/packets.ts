@@ -66,7 +66,7 @@ export function namesOf(body: unknown): Names {
   };
 }
 
-const envelopeSchema = z.looseObject({ type: z.string() });
+const envelopeSchema = z.looseObject({ type: z.string(), envelope_id: z.string().optional() });
 const disconnectSchema = z.object({ type: z.literal('disconnect'), reason: z.string() });
 
 export interface SocketWatch {
@@ -97,6 +97,8 @@ export function guardSocket(client: SocketModeReceiver['client'], { onMalformed,
     const leaving = disconnectSchema.safeParse(envelope).data;
     if (leaving !== undefined) onLeaving(leaving.reason);
     if (OWN_TYPES.has(envelope.type)) return pass(data);
+    // Nothing could be acknowledged.
+    if (envelope.envelope_id === undefined) return onMalformed('a packet has no id');
     // Without a payload it is acknowledged and dropped like every other malformed packet.
     const payload = PAYLOAD_TYPES.has(envelope.type) ? envelope['payload'] : null;
     pass(JSON.stringify({ ...envelope, type: NEUTRAL_TYPE, payload }));

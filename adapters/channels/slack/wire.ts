@@ -6,6 +6,8 @@ import { z } from 'zod';
  */
 
 const id = z.string();
+/** Of a channel. It becomes part of the keys of conversations, which are short and of few characters. */
+export const channelId = z.string().regex(/^[\w-]{1,64}$/);
 
 /** A field that may be missing, null or of an undocumented type. */
 function side<Schema extends z.ZodType>(schema: Schema) {
@@ -92,7 +94,7 @@ const messageShape = {
 export const messageSchema = z.object(messageShape);
 export type WireMessage = z.infer<typeof messageSchema>;
 
-const placedShape = { channel: id.min(1), channel_type: text };
+const placedShape = { channel: channelId, channel_type: text };
 export const eventMessageSchema = z.object({ ...messageShape, ...placedShape });
 export type WireEventMessage = z.infer<typeof eventMessageSchema>;
 
@@ -113,7 +115,7 @@ export const appContextChangedSchema = z.object({ user: side(id), context: side(
 
 export const homeOpenedSchema = z.object({
   user: id,
-  channel: id,
+  channel: channelId,
   tab: text,
   context: side(appContextSchema),
 });
@@ -121,7 +123,7 @@ export const homeOpenedSchema = z.object({
 export const assistantSchema = z.object({
   assistant_thread: z.object({
     user_id: id,
-    channel_id: id,
+    channel_id: channelId,
     thread_ts: timestamp,
     context: side(z.object({ channel_id: side(id) })),
   }),
@@ -178,7 +180,7 @@ export const slashSchema = z.object({
   text: z.string().catch(''),
   user_id: id,
   team_id: id,
-  channel_id: id,
+  channel_id: channelId,
   trigger_id: z.string().catch(''),
   response_url: z.string().catch(''),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Audience, DropReason } from '../../../../src/adapter-kit.ts';
-import { changedSchema, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
+import { changedSchema, channelId, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
 
 /** An event that changes stored data, as an action for the bot. */
 export type Incoming =
@@ -78,7 +78,7 @@ function readRemoval(event: unknown): Incoming | Refused {
 }
 
 const placedSchema = z.object({
-  channel: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]),
+  channel: z.union([channelId, z.object({ id: channelId }).transform(({ id }) => id)]),
 });
 
 type PlaceChange = { readonly kind: 'conversion'; readonly audience: Audience | null } | { readonly kind: 'leaving' };
@@ -90,8 +90,8 @@ function readPlaceChange(event: unknown, change: PlaceChange): Incoming | Refuse
 }
 
 const renumberedSchema = z.object({
-  old_channel_id: z.string().min(1),
-  new_channel_id: z.string().min(1),
+  old_channel_id: channelId,
+  new_channel_id: channelId,
   event_ts: z.coerce.number().positive().nullish().catch(null),
 });
 

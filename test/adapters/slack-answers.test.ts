@@ -78,6 +78,16 @@ describe('an answer to a command', () => {
     expect(answer).toMatchObject({ channel: GENERAL, user: ADA, response_type: 'ephemeral' });
   });
 
+  test('that Slack confirms too late is sent once', { timeout: 20_000 }, async () => {
+    const bot = await start();
+    slack.hanging.add('response_url');
+    slack.slash('memory list');
+    await until('it is logged', () => bot.log.lines.some(({ message }) => message.includes('did not confirm')), 12_000);
+    await delay(200);
+    expect(slack.answers).toHaveLength(1);
+    expect(slack.callsOf('chat.postEphemeral')).toEqual([]);
+  });
+
   test.each([{ text: null }, { channel_id: undefined }, { user_id: null }, { team_id: null }, { trigger_id: 7 }])(
     'with the odd field %j harms nothing',
     async (odd) => {

@@ -49,6 +49,8 @@ export function createResponder({
         const body = { text, blocks, replace_original: replace, ...kind, ...thread };
         // It expires after half an hour or five answers, and with a message that was deleted.
         await send(fetch, responseUrl, body).catch(async (error: unknown) => {
+          // Slack may show it still; people should not get it twice.
+          if (isLate(error)) return log.warn('Slack did not confirm the answer to a command in time', { channelId });
           log.debug('The response URL of a command failed; its answer is posted', { cause: describe(error) });
           await note();
         });
@@ -66,6 +68,10 @@ async function send(fetcher: typeof globalThis.fetch, url: string, body: object)
     signal: AbortSignal.timeout(TIME_LIMIT_MS),
   });
   if (!response.ok) throw new Error(`Slack rejected an answer: status ${response.status}`);
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
 const MAX_ALT_TEXT = 1000;

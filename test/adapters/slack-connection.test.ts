@@ -325,13 +325,18 @@ describe('HTTP', () => {
       response_url: `${slack.base}/respond`,
     };
     const text = new URLSearchParams(fields).toString();
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed(text) };
+    const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded', ...signed(text) };
     const response = await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers });
     expect(response.status).toBe(200);
     await until('it is answered', () => slack.answers.length === 1);
     expect(bot.sink.commands[0]?.path).toEqual(['status']);
     const again = await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers });
     expect(again.status).toBe(200);
+    const altered = { ...headers, 'x-slack-signature': `${headers['x-slack-signature']}=0` };
+    await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers: altered });
+    const ahead = { ...headers, ...signed(text, { at: Date.now() + 600_000 }) };
+    const early = await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: text, headers: ahead });
+    expect(early.status).toBe(401);
     const more = `${text}&trigger_id=2`;
     const later = { ...headers, ...signed(more) };
     await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', body: more, headers: later });

@@ -167,6 +167,11 @@ function createTransport(options: ConnectionOptions): Receiver {
 
 const SIGNATURE = 'x-slack-signature';
 
+/** The library ignores what follows, so the same request could arrive with several signatures. */
+function verifiedPart(signature: unknown): string {
+  return String(signature).split('=', 2).join('=');
+}
+
 /** Slack counts three seconds; later responses are late, not lost. */
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -181,11 +186,12 @@ function createHttp(
     signingSecret: settings.signing_secret ?? '',
     signatureVerification: endpoint !== null,
     endpoints: endpoint === null ? [] : [endpoint],
-    customPropertiesExtractor: ({ headers }) => ({ [DELIVERY]: headers[SIGNATURE] }),
+    customPropertiesExtractor: ({ headers }) => ({ [DELIVERY]: verifiedPart(headers[SIGNATURE]) }),
     logger: slackLogger(log),
     unhandledRequestTimeoutMillis: ANSWER_WITHIN_MS,
   });
-  receiver.requestListener = guarded(receiver.requestListener, reportMalformed(options.sink));
+  const onMalformed = reportMalformed(options.sink);
+  receiver.requestListener = guarded(receiver.requestListener, { onMalformed, clock: options.clock });
   let isStarted = false;
   return {
     init: (app) => receiver.init(app),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
+import type { Clock } from '../../../src/adapter-kit.ts';
 
 /** The same limit as in Slack's library. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -10,15 +11,25 @@ const MAX_LARGE_BODIES = 8;
 /** For receiving a whole request, which Slack sends at once. */
 export const RECEIVED_WITHIN_MS = 10_000;
 
+/** The library rejects older requests, but not those from the future, which could be repeated until then. */
+const MAX_AHEAD_MS = 300_000;
+
+interface Guard {
+  readonly onMalformed: (problem: string) => void;
+  readonly clock: Clock;
+}
+
 /**
  * Slack's library throws outside any handler for a JSON body that is not an object, and answers 500 for an invalid
  * path. The former is rejected here with 400, the latter with 404.
  */
-export function guarded(next: RequestListener, onMalformed: (problem: string) => void): RequestListener {
+export function guarded(next: RequestListener, { onMalformed, clock }: Guard): RequestListener {
   const places = { left: MAX_LARGE_BODIES };
   return (request, response) => {
     if (!URL.canParse(request.url ?? '', 'http://localhost')) return end(response, 404);
     if (request.method !== 'POST') return next(request, response);
+    const sentAt = Number(request.headers['x-slack-request-timestamp'] ?? 0) * 1000;
+    if (sentAt - clock.now() > MAX_AHEAD_MS) return end(response, 401);
     readBody(request, places).then(
       (rawBody) => {
         if (typeof rawBody === 'number') return end(response, rawBody);

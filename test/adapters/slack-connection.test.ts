@@ -89,6 +89,22 @@ describe('Socket Mode', () => {
     expect(slack.callsOf('apps.connections.open')).toHaveLength(before + 2);
   }, 120_000);
 
+  test('waits longer whenever Slack closes a socket soon after it opened', async () => {
+    const system = createSystemClock();
+    const pauses: number[] = [];
+    const sleep: Clock['sleep'] = (ms, options) => {
+      pauses.push(ms);
+      return system.sleep(Math.min(ms, 100), options);
+    };
+    await start({ table: { sockets: 1 }, clock: { ...system, sleep } });
+    for (let lost = 0; lost < 5; lost += 1) {
+      await until('the socket is open', () => slack.sockets() === 1);
+      slack.kill();
+    }
+    await until('the socket is open again', () => slack.sockets() === 1);
+    expect(pauses.filter((ms) => [250, 500, 1000, 2000].includes(ms))).toEqual([250, 500, 1000, 2000]);
+  }, 120_000);
+
   test('answers a command once, however often its envelope comes', async () => {
     const bot = await start();
     const command = { command: '/strata', text: 'status', user_id: ADA, team_id: TEAM, channel_id: GENERAL };

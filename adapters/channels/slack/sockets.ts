@@ -81,12 +81,15 @@ function createSocket(options: SocketOptions, { open: opened, signal, giveUp }: 
     reason = given;
   };
   const receiver = createReceiver({ ...options, signal }, onLeaving);
+  const life = createLife(clock);
   let isOpening = false;
   const open = () => openOne(options, { receiver, opened, signal });
   const reopen = (): void => {
     if (isOpening || signal.aborted) return;
     isOpening = true;
-    open()
+    const rested = clock.sleep(life.pauseMs(), { signal }).catch(() => undefined);
+    rested
+      .then(open)
       .catch((error: unknown) => {
         if (error instanceof StrataError) giveUp(error);
         else log.error('Stopped reopening a Slack socket', { cause: describe(error) });
@@ -101,16 +104,36 @@ function createSocket(options: SocketOptions, { open: opened, signal, giveUp }: 
   receiver.client.on('connected', () => {
     const wasAlone = opened.size === 0;
     opened.add(receiver);
+    life.begun();
     if (wasAlone) listener.connected();
   });
   receiver.client.on('disconnected', () => {
     if (!opened.delete(receiver)) return;
     if (!signal.aborted) log.info('A Slack socket was closed', { reason, open: opened.size });
     reason = null;
+    life.ended();
     if (opened.size === 0) listener.lost();
     reopen();
   });
   return { receiver, open, reopen };
+}
+
+/** A socket that is closed sooner than this was of no use. */
+const MIN_LIFE_MS = 10_000;
+
+/** A lost socket is reopened at once, but not again and again if Slack closes each soon after it has opened. */
+function createLife(clock: Clock) {
+  let openedAt = 0;
+  let short = 0;
+  return {
+    begun() {
+      openedAt = clock.now();
+    },
+    ended() {
+      short = clock.now() - openedAt < MIN_LIFE_MS ? short + 1 : 0;
+    },
+    pauseMs: () => (short < 2 ? 0 : reachingPauseMs(null, short - 2)),
+  };
 }
 
 function createReceiver(

@@ -29,6 +29,16 @@ function messageIn(body: string): string | null {
 }
 
 describe('classify', () => {
+  test('says that an answer broke off', () => {
+    const about = { url: 'https://example.org', requestBodyValues: {}, statusCode: 200 };
+    const cause = new TypeError('terminated');
+    const lost = new APICallError({ ...about, message: 'Failed to process successful response', cause });
+    const detail = 'the server closed the connection before the answer was complete';
+    for (const error of [lost, cause, new Error('Response stream ended without a finish reason')]) {
+      expect(classify(error, now)).toMatchObject({ reason: 'transient', detail });
+    }
+  });
+
   // Shows: P22
   test.each([...overflows, ...otherOverflows])('$name is an overflow', (refusal) => {
     expect(classify(thrown(refusal), now)).toMatchObject({ reason: 'overflow', windowTokens: refusal.windowTokens });

@@ -105,11 +105,14 @@ function gather(error: unknown): Evidence {
   return evidence;
 }
 
+/** What the SDK says about any answer that it could not read to its end; the cause says why. */
+const WRAPPER = 'Failed to process successful response';
+
 function visit(value: unknown, evidence: Evidence, depth: number): void {
   if (typeof value === 'string' || typeof value === 'number') {
     const text = String(value).slice(0, MAX_FIELD_LENGTH);
     if (!evidence.text.includes(text)) evidence.text += `${text}\n`;
-    if (evidence.message === '') evidence.message = text;
+    if (evidence.message === '' && text !== WRAPPER) evidence.message = text;
     return;
   }
   if (depth > MAX_DEPTH || !isRecord(value)) return;
@@ -137,10 +140,14 @@ const STATUS_TEXTS: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).fi
 /** What says nothing; OpenRouter has the reason elsewhere in the body. */
 const EMPTY: ReadonlySet<string> = new Set(['', 'Provider returned error']);
 
+/** How Node.js and the SDK say that the connection was lost. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(['terminated', 'Response stream ended without a finish reason']);
+
 const MIN_SECRET_LENGTH = 6;
 const MAX_DETAIL_LENGTH = 300;
 
 function detailOf({ message, status, body }: Evidence, secrets: readonly string[]): string {
+  if (BROKEN_OFF.has(message.trim())) return 'the server closed the connection before the answer was complete';
   const isEmpty = EMPTY.has(message.trim()) || STATUS_TEXTS.has(message.trim());
   // Some packages make the whole body the message.
   const told = isEmpty || /^[{[]/.test(message) ? reasonIn(isEmpty ? body : message) : null;

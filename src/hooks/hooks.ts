@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AttachmentPart, Audience, Author, ConversationKey, JsonValue, ToolCallPart } from '../domain/message.ts';
 import type { MemoryKind } from '../ports/memory-store.ts';
 import type { FinishReason, ModelPurpose, ModelRequest, ModelUsage, ToolSpec } from '../ports/model.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
 
 /**
  * Middleware: receives an operation and `next`, which performs it and resolves with the result. A value passed to
@@ -169,8 +170,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 const hook = <Of extends (...args: never[]) => unknown>() =>
   z.custom<Of>(isFunction, 'expected a function').exactOptional();
 
-/** Checks that every hook is a function and has a known name. */
-export const hooksSchema: z.ZodType<Hooks> = z.strictObject({
+const shape = {
   name: z.string().min(1).exactOptional(),
   inbound: hook<NonNullable<Hooks['inbound']>>(),
   model: hook<NonNullable<Hooks['model']>>(),
@@ -178,4 +178,15 @@ export const hooksSchema: z.ZodType<Hooks> = z.strictObject({
   post: hook<NonNullable<Hooks['post']>>(),
   compaction: hook<NonNullable<Hooks['compaction']>>(),
   memory: hook<NonNullable<Hooks['memory']>>(),
+};
+
+/** Checks that every hook is a function and has a known name. */
+export const hooksSchema: z.ZodType<Hooks> = z.strictObject(shape, {
+  error: (issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map(unknownHook).join('; ') : undefined),
 });
+
+function unknownHook(name: string): string {
+  const known = Object.keys(shape);
+  const meant = didYouMean(name, known);
+  return `there is no hook "${name}"; ${meant === null ? `known: ${known.join(', ')}` : `did you mean ${meant}?`}`;
+}

@@ -390,6 +390,6 @@ describe('a hook that reaches for more', () => {
 describe('hooks given to createBot', () => {
   it('are checked when the bot is made', async () => {
     const wrong = { inbounds: broken } as Hooks;
-    await expect(world([wrong])).rejects.toThrow(/hooks\.0: Unrecognized key: "inbounds"/);
+    await expect(world([wrong])).rejects.toThrow(/hooks\.0: there is no hook "inbounds"; did you mean inbound\?/);
   });
 });

@@ -241,7 +241,7 @@ describe('hooks of plugins', () => {
     using folder = openFolder();
     write(folder, { 'plugins/odd.ts': hook('odd', 'inbounds: () => null'), 'config.toml': listed('odd') });
     const { stderr, code } = await folder.run(['config', 'check']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Unrecognized key: "inbounds"')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no hook "inbounds"; did you mean inbound?')]);
   }, 120_000);
 });
 

@@ -5,9 +5,9 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { searchTranscript } from '../search/transcript-search.ts';
-import { readLines } from '../util/lines.ts';
 import { cleanText, excerpt } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { inputLines } from './input-lines.ts';
 import { addConversation, readCount } from './options.ts';
 
 interface Options {
@@ -29,7 +29,7 @@ export function addRecall(program: Command, cli: Cli): void {
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
         const conversation = await findConversation(app.services, options.conversation);
-        for await (const line of readLines(cli.stdin, { maxBytes: MAX_QUESTION_BYTES })) {
+        for await (const line of inputLines(cli.stdin, { maxBytes: MAX_QUESTION_BYTES, signal: cli.signal })) {
           if (cli.signal.aborted) return;
           if (line.kind === 'refused')
             throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });

@@ -488,6 +488,19 @@ describe('strata send', () => {
 });
 
 describe('the end', () => {
+  test('SIGINT ends recall while it waits for a question', async () => {
+    using folder = openFolder();
+    await folder.run(['chat'], 'Hi.\n');
+    const child = folder.start(['recall', '--conversation', 'terminal:local:main']);
+    const end = ended(child);
+    await new Promise<void>((resolve) => {
+      child.stdout.once('data', () => resolve());
+      child.stdin.write('tea\n');
+    });
+    child.kill('SIGINT');
+    expect((await end).code).toBe(0);
+  }, 60_000);
+
   // Shows: W33
   test('SIGTERM finishes what is owed and exits 0', async () => {
     using folder = openFolder();

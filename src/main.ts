@@ -6,6 +6,8 @@ import type { Cli, ExitCode } from './cli/cli.ts';
 import { readText } from './util/text-file.ts';
 
 const OLDEST_NODE = 24;
+/** For what a library finishes by itself, such as closing its connections. */
+const LEAVE_MS = 1_000;
 
 await main();
 
@@ -34,6 +36,19 @@ async function main(): Promise<void> {
       process.exitCode = code;
     },
   });
+  leave();
+}
+
+/**
+ * Everything is closed and saved by now. What libraries still wait for must not keep the process: the end of a rate
+ * limit can be minutes away, and no request that waits for it is of use any more.
+ */
+function leave(): void {
+  const timer = setInterval(() => {
+    // A slow reader of the output gets all of it.
+    if (process.stdout.writableLength === 0) process.exit();
+  }, LEAVE_MS);
+  timer.unref();
 }
 
 /**

@@ -139,6 +139,16 @@ describe('the doctor', () => {
     await double.close();
   });
 
+  test('does not wait for a long rate limit', async () => {
+    const found = await check({
+      before: (double) => double.rest.limit('GET', /applications\/@me$/, { forMs: 60_000 }),
+    });
+    expect(found['token']).toMatchObject({
+      severity: 'fail',
+      message: expect.stringMatching(/^Discord accepts no requests for another \d+ s$/),
+    });
+  });
+
   test('says when Discord cannot be asked', async () => {
     const findings = await discordAdapter.check({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context());
     expect(findings).toMatchObject([

@@ -1,6 +1,7 @@
 import {
   ApplicationFlagsBitField,
   PermissionFlagsBits,
+  RateLimitError,
   type RESTPutAPIApplicationCommandsJSONBody,
   Routes,
 } from 'discord.js';
@@ -14,13 +15,16 @@ import { BAD_TOKEN, refusalOf } from './refusal.ts';
 import { type Application, createRest, type Rest, readApplication, statusOf } from './rest.ts';
 import { type NamedBot, siteOf } from './settings.ts';
 
+/** Somebody is waiting for the result. */
+const PATIENCE_MS = 5_000;
+
 /** Token, intents, permissions and commands of one bot, for `strata doctor`. Changes nothing. */
 export async function checkBot(
   { name, settings }: NamedBot,
   { log, commandSpecs }: Pick<ChannelContext, 'log' | 'commandSpecs'>,
 ): Promise<readonly Finding[]> {
   const found = reporter(name);
-  const rest = createRest(settings, log);
+  const rest = createRest(settings, log, { patienceMs: PATIENCE_MS });
   const application = await readApplication(rest).catch((error: unknown) => unanswered(found, 'token', error));
   if ('severity' in application) return [application];
   const asked = { rest, application, commands: commandsJson(commandSpecs, settings.localizations), settings };
@@ -38,6 +42,10 @@ export async function checkBot(
 /** No response, or an inconclusive one. */
 function unanswered(found: Reporter, id: string, error: unknown): Finding {
   if (statusOf(error) === 401) return found.fail(id, BAD_TOKEN.reason, BAD_TOKEN.remedy);
+  if (error instanceof RateLimitError) {
+    const waitS = Math.ceil(error.timeToReset / 1000);
+    return found.fail(id, `Discord accepts no requests for another ${waitS} s`, 'Wait that long, then try again.');
+  }
   if (error instanceof z.ZodError) {
     const problem = `Discord returned an unreadable response: ${problemOf(error)}`;
     return found.fail(
@@ -139,7 +147,8 @@ async function checkCommands(found: Reporter, of: Asked): Promise<readonly Findi
 
 /** The invite URL of each bot. */
 export async function inviteTo({ name, settings }: NamedBot, log: Log): Promise<string> {
-  const id = idOfToken(settings.token) ?? (await readApplication(createRest(settings, log))).id;
+  const rest = createRest(settings, log, { patienceMs: PATIENCE_MS });
+  const id = idOfToken(settings.token) ?? (await readApplication(rest)).id;
   const url = inviteUrl(id, siteOf(settings));
   return name === '' ? url : `${name}: ${url}`;
 }

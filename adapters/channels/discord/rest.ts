@@ -1,4 +1,4 @@
-import { DiscordAPIError, REST, RESTEvents, Routes } from 'discord.js';
+import { DiscordAPIError, type RateLimitData, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { makeRequest } from './request.ts';
@@ -20,9 +20,17 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) 
   };
 }
 
-/** Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. */
-export function createRest(settings: BotSettings, log: Log): Rest {
-  const rest = withLastingToken(new REST(restOptionsOf(settings)).setToken(settings.token));
+/**
+ * Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. Waits for
+ * the end of any rate limit, unless it lasts longer than `patienceMs`: then it throws a `RateLimitError`.
+ */
+export function createRest(
+  settings: BotSettings,
+  log: Log,
+  { patienceMs = Number.POSITIVE_INFINITY }: { readonly patienceMs?: number } = {},
+): Rest {
+  const rejectOnRateLimit = ({ timeToReset }: RateLimitData) => timeToReset > patienceMs;
+  const rest = withLastingToken(new REST({ ...restOptionsOf(settings), rejectOnRateLimit }).setToken(settings.token));
   rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
     log.debug('Discord returned a rate limit', { route, waitMs: timeToReset, global });
   });

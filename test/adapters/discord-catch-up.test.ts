@@ -236,6 +236,23 @@ describe('changes and missed messages', () => {
   });
 });
 
+test('a stop does not wait for rate limits', async () => {
+  await afterAnAbsence(
+    {
+      before: (double) => {
+        double.say(GENERAL, ADA, 'before');
+        return 1;
+      },
+      meanwhile: (double) => double.rest.limit('GET', /messages$/, { forMs: 60_000 }),
+    },
+    async ({ double, channel }) => {
+      await until('the request', () => double.rest.sent('GET', /messages$/).length > 0);
+      await delay(50);
+      expect(await Promise.race([channel.stop().then(() => 'stopped'), delay(2_000, 'still waiting')])).toBe('stopped');
+    },
+  );
+});
+
 test('reads no page twice of a channel that repeats itself', async () => {
   const path = new RegExp(`/channels/${GENERAL}/messages$`);
   await afterAnAbsence(

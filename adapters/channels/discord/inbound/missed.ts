@@ -1,5 +1,6 @@
 import { Routes } from 'discord.js';
 import type { KeptMessage } from '../../../../src/adapter-kit.ts';
+import { unlessAborted } from '../../shared/within.ts';
 import { dropMalformed } from '../drops.ts';
 import { isDeleted, isRefusal, withRetries } from '../retry.ts';
 import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';
@@ -48,8 +49,7 @@ export async function readStretch(context: CatchUpContext, channelId: string, af
 
 async function fetchPage(context: CatchUpContext, channelId: string, before: string | null): Promise<Page> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(before === null ? {} : { before }) });
-  const read = () => context.rest.get(Routes.channelMessages(channelId), { query, signal: context.signal });
-  const items = pageSchema.parse(await withRetries(context, 'read', read));
+  const items = pageSchema.parse(await readNow(context, Routes.channelMessages(channelId), query));
   const ids = items.flatMap((item) => namedSchema.safeParse(item).data?.id ?? []);
   const messages = items.flatMap((item) => readItem(context, channelId, item));
   return {
@@ -57,6 +57,14 @@ async function fetchPage(context: CatchUpContext, channelId: string, before: str
     oldest: ids.toSorted((one, other) => (isNewer(one, other) ? 1 : -1))[0] ?? null,
     isLast: items.length < PAGE,
   };
+}
+
+/** The library waits for the end of a rate limit even if the signal is aborted, and a stop would wait with it. */
+async function readNow(context: CatchUpContext, route: `/${string}`, query?: URLSearchParams): Promise<unknown> {
+  const { rest, signal } = context;
+  return await withRetries(context, 'read', () =>
+    unlessAborted(signal, rest.get(route, { signal, ...(query === undefined ? {} : { query }) })),
+  );
 }
 
 /** One unreadable message must not block the others. */
@@ -97,9 +105,7 @@ export async function findChanges(
 /** A list may lack messages for other reasons: a bot without permission to read the history gets none. */
 async function isGone(context: CatchUpContext, channelId: string, externalId: string): Promise<boolean> {
   try {
-    await withRetries(context, 'read', () =>
-      context.rest.get(Routes.channelMessage(channelId, externalId), { signal: context.signal }),
-    );
+    await readNow(context, Routes.channelMessage(channelId, externalId));
     return false;
   } catch (error) {
     if (!isRefusal(error)) throw error;

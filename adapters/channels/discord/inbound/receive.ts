@@ -10,6 +10,7 @@ import {
   type Log,
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
+import { unlessAborted } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';
 import { isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
@@ -190,7 +191,8 @@ async function placeOf(options: ReceiverOptions, message: WireMessage): Promise<
 async function withMember(options: ReceiverOptions, message: WireMessage): Promise<WireMessage> {
   const { guild_id: guildId, author, member } = message;
   if (!guildId || member || isBot(message)) return message;
-  return { ...message, member: await withRetries(options, 'read', () => options.members.of(guildId, author.id)) };
+  const read = () => unlessAborted(options.signal, options.members.of(guildId, author.id));
+  return { ...message, member: await withRetries(options, 'read', read) };
 }
 
 interface Opening {

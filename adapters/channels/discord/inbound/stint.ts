@@ -82,6 +82,7 @@ async function takeAll(context: CatchUpContext, stint: Stint, missed: readonly W
       if (await takeMissed(context, stint, message)) stored += 1;
     } catch (error) {
       failed ??= before;
+      if (context.signal.aborted) return failed;
       const fields = { ...nameOf(stint), externalId: message.id, cause: describe(error) };
       context.log.error('A missed message was not stored', fields);
     }

@@ -347,6 +347,23 @@ describe('a place without stored messages', () => {
     await channel.stop();
     await double.close();
   });
+
+  test('the first message counts though the bot died before it', async () => {
+    const [double, state] = [await startDiscord(), createState()];
+    double.say(GENERAL, ADA, 'the past', { silent: true });
+    const first = openChannel(double, { state });
+    await first.channel.start(first.sink);
+    await until('the beginning', async () => (await state.list('discord.connected')).length > 0);
+    await first.channel.stop();
+    double.say(GENERAL, ADA, 'the first', { silent: true });
+    const { channel, sink } = openChannel(double, { state });
+    await channel.start(sink);
+    await settled(double, sink);
+    expect(texts(sink.messages)).toEqual(['the first', 'the end']);
+    expect(await state.list('discord.connected')).toEqual([]);
+    await channel.stop();
+    await double.close();
+  });
 });
 
 describe('authors of missed messages', () => {

@@ -25,6 +25,8 @@ export interface Places {
   readingOf(channelId: string): bigint;
   /** The newest message of the channel according to Discord; null if unknown. */
   newestMessage(channelId: string): string | null;
+  /** The newest message of the shard's servers according to Discord; null if unknown. */
+  newestOf(shardId: number): string | null;
   /** Channels and threads of the shard with newer messages than this one, newest first. */
   activeSince(shardId: number, messageId: string): readonly ActivePlace[];
   /** The servers of the shard that the bot is in. */
@@ -57,6 +59,11 @@ export function createPlaces(clientNow: () => Client | null): Places {
     return guildId === null ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(count));
   };
   const cached = (id: string): Channel | null => clientNow()?.channels.cache.get(id) ?? null;
+  const activeSince = (shardId: number, messageId: string) =>
+    [...(clientNow()?.channels.cache.values() ?? [])]
+      .flatMap((channel) => activeFrom(channel, messageId))
+      .filter(({ place }) => shardOf(place.guildId) === shardId)
+      .toSorted((one, other) => (isNewer(one.newest, other.newest) ? -1 : 1));
   return {
     find: createFinder(clientNow),
     peek(channelId) {
@@ -71,11 +78,8 @@ export function createPlaces(clientNow: () => Client | null): Places {
       const channel = cached(channelId);
       return channel !== null && 'lastMessageId' in channel ? (channel.lastMessageId ?? null) : null;
     },
-    activeSince: (shardId, messageId) =>
-      [...(clientNow()?.channels.cache.values() ?? [])]
-        .flatMap((channel) => activeFrom(channel, messageId))
-        .filter(({ place }) => shardOf(place.guildId) === shardId)
-        .toSorted((one, other) => (isNewer(one.newest, other.newest) ? -1 : 1)),
+    newestOf: (shardId) => activeSince(shardId, '0')[0]?.newest ?? null,
+    activeSince,
     guildsOf: (shardId) => [...(clientNow()?.guilds.cache.keys() ?? [])].filter((id) => shardOf(id) === shardId),
     isAvailable: (guildId) => clientNow()?.guilds.cache.get(guildId)?.available ?? false,
     isIn: (guildId) => clientNow()?.guilds.cache.has(guildId) ?? false,

@@ -145,15 +145,22 @@ async function readScope(context: CatchUpContext, reading: ScopeReading): Promis
 async function readMissed(context: CatchUpContext, { scope, session, owed, resolve }: ScopeReading): Promise<void> {
   const ours = await withRetries(context, 'looked for', () => heardLately(context, scope));
   if (scope.guildId === null) session.heardUpto = newestOf(ours);
+  const begunAfter = session.heardUpto === null ? await beginningOf(context, scope.shardId) : null;
   // First, because what is read below must not be shown to a wider audience than now.
   const guildIds = scope.guildId === null ? context.places.guildsOf(scope.shardId) : [scope.guildId];
   await withRetries(context, 'closed', () => context.audiences.review(guildIds));
   const unread = await withRetries(context, 'looked for', () => context.unread.list());
-  const readings = planReadings(context, { scope, ours, unread, owed, heardUpto: session.heardUpto });
+  const readings = planReadings(context, { scope, ours, unread, owed, heardUpto: session.heardUpto, begunAfter });
   resolve(readings);
   const waiting = readings.values();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(context, waiting)));
   await context.leaving?.review((guildId) => isIn(context.places, scope, guildId), ours);
+}
+
+/** Null if the shard connects for the first time, and has stored no message yet. */
+async function beginningOf(context: CatchUpContext, shardId: number): Promise<string | null> {
+  const newest = context.places.newestOf(shardId) ?? '0';
+  return await withRetries(context, 'looked for', () => context.beginnings.of(shardId, newest));
 }
 
 async function workOff({ signal }: CatchUpContext, waiting: Iterable<Reading>): Promise<void> {

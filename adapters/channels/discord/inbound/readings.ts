@@ -61,6 +61,8 @@ export interface Plan {
   readonly owed: CatchingUp;
   /** The newest message stored when the session began; null if there was none. */
   readonly heardUpto: string | null;
+  /** Then: the newest message when the bot first connected; null if this is the first time. */
+  readonly begunAfter: string | null;
 }
 
 export function newestOf(cursors: readonly Cursor[]): string | null {
@@ -74,14 +76,14 @@ export function newestOf(cursors: readonly Cursor[]): string | null {
  * First conversations with an owed reply, then recent ones, newest first; then channels and threads without stored
  * messages.
  */
-export function planReadings(context: CatchUpContext, { scope, ours, unread, owed, heardUpto }: Plan): Readings {
+export function planReadings(context: CatchUpContext, { scope, ours, unread, owed, ...plan }: Plan): Readings {
   const rank = ({ owesReply }: Cursor) => Number(owesReply);
   const newestFirst = ours.toSorted((one, other) => rank(other) - rank(one) || other.at - one.at);
   const known = newestFirst.map(
     (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
   );
   const isKnown = new Set(known.map(({ place }) => targetOf(place)));
-  const since = heardUpto === null ? null : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
+  const since = sinceOf(plan);
   const unheard = (since === null ? [] : context.places.activeSince(scope.shardId, since))
     .filter(({ place }) => isIn(context.places, scope, place.guildId) && !isKnown.has(targetOf(place)))
     .slice(0, MAX_NEW_PLACES)
@@ -103,6 +105,11 @@ export function planReadings(context: CatchUpContext, { scope, ours, unread, owe
       { after: stint.after, read: once(() => read(stint)), isLate: false },
     ]),
   );
+}
+
+/** After which message unstored ones are read; null for none. */
+function sinceOf({ heardUpto, begunAfter }: Pick<Plan, 'heardUpto' | 'begunAfter'>): string | null {
+  return heardUpto === null ? begunAfter : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
 }
 
 /** Channels without stored messages. */

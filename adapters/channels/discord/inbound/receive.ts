@@ -14,13 +14,14 @@ import { unlessAborted } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';
 import { isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
-import { keyOf, type Place } from '../place.ts';
+import { keyOf, type Place, placeOfKey } from '../place.ts';
 import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import { isOutOfReach, withRetries } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { editedAt, type WireMessage, writtenAt } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
+import type { Beginnings } from './beginnings.ts';
 import { type FileOptions, withFiles } from './files.ts';
 import type { FirstMessages } from './first-messages.ts';
 import type { Members } from './members.ts';
@@ -36,6 +37,7 @@ export interface ReceiverOptions {
   readonly members: Members;
   readonly audiences: AudienceWatch;
   readonly firstMessages: FirstMessages;
+  readonly beginnings: Beginnings;
   readonly files: FileOptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -118,10 +120,18 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
   if (!isFirst) return stored;
   await withRetries(options, 'stored', async () => {
     // Otherwise it was dropped, or delivered again.
-    if (stored || (await isKept(options.sink, conversation)))
-      await options.firstMessages.keep(conversation, externalId);
+    if (stored || (await isKept(options.sink, conversation))) await begin(options, { conversation, externalId });
   });
   return stored;
+}
+
+/** The first message of its conversation is stored. */
+async function begin(
+  { firstMessages, beginnings, places }: ReceiverOptions,
+  { conversation, externalId }: Pick<InboundMessage, 'conversation' | 'externalId'>,
+): Promise<void> {
+  await firstMessages.keep(conversation, externalId);
+  await beginnings.over(places.shardOf(placeOfKey(conversation).guildId));
 }
 
 interface Admitted {

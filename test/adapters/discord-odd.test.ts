@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import {
   ADA,
   BOT,
+  DIRECT,
   type DiscordDouble,
   ELSEWHERE,
   GENERAL,
@@ -59,6 +60,24 @@ describe('a message with odd fields', () => {
     expect(opened.sink.messages.every(({ text, at }) => text.startsWith('hello') && Number.isFinite(at))).toBe(true);
     expect(reasons().filter((reason) => reason === 'malformed')).toHaveLength(NEEDED.length * ODD.length);
   });
+});
+
+test('a file of unknown size and type keeps its message', async () => {
+  const file = { id: '1', filename: 'notes.txt', url: 'https://cdn.discordapp.com/attachments/1/2/notes.txt' };
+  for (const odd of [{}, { size: null }, { size: '12' }]) {
+    double.say(GENERAL, ADA, '', { attachments: [{ ...file, ...odd } as never] });
+  }
+  await until('all of them', () => opened.sink.messages.length === 3);
+  expect(opened.sink.messages.map(({ attachments }) => attachments.map(({ name }) => name))).toEqual(
+    Array.from({ length: 3 }, () => ['notes.txt']),
+  );
+});
+
+test('nothing is withheld from direct messages', async () => {
+  double.say(DIRECT, ADA, '');
+  await until('the drop', () => opened.sink.drops.length === 1);
+  expect(reasons()).toEqual(['empty']);
+  expect(opened.log.lines.filter(({ message: text }) => text.includes('withholds'))).toEqual([]);
 });
 
 test('everything not stored is counted with its reason', async () => {

@@ -46,7 +46,7 @@ const attachmentSchema = z.object({
   id: z.string(),
   filename: z.string(),
   content_type: text,
-  size: z.number(),
+  size: z.number().catch(0),
   url: z.string(),
 });
 export type WireAttachment = z.infer<typeof attachmentSchema>;

@@ -150,7 +150,8 @@ async function admit(options: ReceiverOptions, { message, isPast, notice }: Inco
   if (place === null) return 'unplaced';
   const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
   if (!isServed(settings, visitor)) return 'unserved';
-  if (isWithheld(message)) {
+  // The privileged intent is not needed in direct messages.
+  if (place.guildId !== null && isWithheld(message)) {
     notice();
     return 'withheld';
   }

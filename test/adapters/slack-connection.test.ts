@@ -89,7 +89,7 @@ describe('Socket Mode', () => {
     expect(slack.callsOf('apps.connections.open')).toHaveLength(before + 2);
   }, 120_000);
 
-  test('waits longer whenever Slack closes a socket soon after it opened', async () => {
+  test('waits longer whenever Slack soon closes a socket', async () => {
     const system = createSystemClock();
     const pauses: number[] = [];
     const sleep: Clock['sleep'] = (ms, options) => {

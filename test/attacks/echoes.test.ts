@@ -161,7 +161,7 @@ describe('a reply long after it that spells it otherwise', () => {
   });
 });
 
-it('an answer in another script goes after a long burst too', async () => {
+it('an answer in another script goes after a burst', async () => {
   const model = scriptedModel(() => ({ text: '剑鱼，记住了' }), { id: 'test:chat' });
   await using world = await createBotWorld({ models: [model], agent: { context_window: 60_000 } });
   await world.say('my password is swordfish', { id: 'a1', asks: false });

@@ -5,9 +5,11 @@ import type { Connection } from './connection.ts';
 import { FEW_MEMORIES } from './few-memories.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 
-/** Of the cached rows: their characters, and what else a row takes in characters. With their index, 10 to 40 MB. */
-const MAX_WEIGHT = 3_000_000;
+/** Of the cached rows: their characters, and what else a row takes in characters. With their index, a few megabytes. */
+const MAX_WEIGHT = 500_000;
 const ROW_WEIGHT = 400;
+/** What a reader takes without any rows. */
+const READER_WEIGHT = 5_000;
 /** Readers known to have more. */
 const MAX_CROWDED = 10_000;
 
@@ -51,7 +53,7 @@ export function createActiveMemories(
     }
     const own = [...rows];
     const places = new Map(own.map((row, at) => [row.id, at]));
-    const weight = own.reduce((sum, { text }) => sum + ROW_WEIGHT + text.length, ROW_WEIGHT);
+    const weight = own.reduce((sum, { text }) => sum + ROW_WEIGHT + text.length, READER_WEIGHT);
     kept.set(key, { mark, rows: own, places, weight });
     return own;
   };

@@ -8,8 +8,8 @@ import type { MemoryWatch } from './memory-watch.ts';
 /** Of the cached rows: their characters, and what else a row takes in characters. With their index, a few megabytes. */
 const MAX_WEIGHT = 500_000;
 const ROW_WEIGHT = 400;
-/** What a reader takes without any rows. */
-const READER_WEIGHT = 5_000;
+/** Of each reader, so that few are kept: with more, a bot with a thousand active places needs some megabytes more. */
+const READER_WEIGHT = 20_000;
 /** Readers known to have more. */
 const MAX_CROWDED = 10_000;
 

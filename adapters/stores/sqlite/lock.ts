@@ -18,6 +18,8 @@ export interface DirectoryLock {
 
 /** For an exclusive process, to prepare what all of them use. */
 const PATIENCE_MS = 3000;
+/** Of processes that start at the same moment, each may find the other's attempt in its way: one of them must win. */
+const ATTEMPT_MS = 250;
 
 /**
  * A transaction on a file of its own, exclusive or reading. The operating system ends it with the process, so a killed
@@ -34,7 +36,8 @@ export function lockDirectory({
   readonly shared: boolean;
 }): DirectoryLock {
   makePrivateFile(file);
-  const database = new Database(file, { timeout: 0 });
+  // A shared process shares at once if it can't be alone.
+  const database = new Database(file, { timeout: shared ? 0 : ATTEMPT_MS });
   const locked = <Result>(work: () => Result): Result => {
     try {
       return work();
@@ -70,7 +73,7 @@ export function lockDirectory({
   };
 }
 
-/** True for an exclusive lock, false for a shared one. Waits only from the second call on. */
+/** True for an exclusive lock, false for a shared one. A shared process waits only from the second call on. */
 function begin(database: Database.Database, shared: boolean): boolean {
   try {
     database.pragma('journal_mode = memory');

@@ -30,15 +30,17 @@ export interface Log {
   flush(): Promise<void>;
   /** The same on this thread: a quick disk answers sooner than another thread can be woken for it and back. */
   flushHere(): void;
-  /** Whether the disk answers so quickly that waiting for it here holds nobody up. False while a flush takes longer. */
+  /** Whether the disk usually answers so soon that waiting for it here holds nobody up. False while a flush takes long. */
   isQuick(): boolean;
   close(): void;
 }
 
-/** A flush that takes longer holds up other conversations. */
+/** A slower flush is better made on another thread. */
 const QUICK_MS = 1;
-/** After a slow flush, as many quick ones in a row must follow before one is made on this thread again. */
-const PROBATION = 32;
+/** A flush on this thread that takes longer holds up other conversations. */
+const LONG_MS = 10;
+/** How many of the latest 32 flushes may be slow. Those on another thread also wait until this one takes the answer. */
+const MAX_SLOW = 4;
 
 export function openLog(database: Database.Database, disk: Disk): Log {
   const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
@@ -49,7 +51,7 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   let elsewhere: number | null = null;
   let here: number | null = null;
   let failure: StrataError | null = null;
-  let quickOnes = 0;
+  const pace = createPace();
   /** When the other thread asked the disk. Infinite once it has the answer. */
   let askedAt = Number.POSITIVE_INFINITY;
   const check = () => {
@@ -73,9 +75,6 @@ export function openLog(database: Database.Database, disk: Disk): Log {
     database.pragma('wal_autocheckpoint = 0');
     return failure;
   };
-  const took = (ms: number) => {
-    quickOnes = ms < QUICK_MS ? quickOnes + 1 : 0;
-  };
   return {
     check,
     hasFailed: () => failure !== null,
@@ -87,7 +86,7 @@ export function openLog(database: Database.Database, disk: Disk): Log {
       await disk.flush(log.elsewhere).catch((error: unknown) => {
         throw failed(error);
       });
-      took(disk.now() - askedAt);
+      pace.note(disk.now() - askedAt);
       askedAt = Number.POSITIVE_INFINITY;
     },
     flushHere() {
@@ -100,12 +99,34 @@ export function openLog(database: Database.Database, disk: Disk): Log {
       } catch (error) {
         throw failed(error);
       }
-      took(disk.now() - startedAt);
+      const tookMs = disk.now() - startedAt;
+      if (tookMs < LONG_MS) pace.note(tookMs);
+      else pace.restart();
     },
-    isQuick: () => quickOnes >= PROBATION && disk.now() - askedAt < QUICK_MS,
+    isQuick: () => pace.isQuick() && disk.now() - askedAt < QUICK_MS,
     close() {
       for (const descriptor of [elsewhere, here]) if (descriptor !== null) closeSync(descriptor);
     },
+  };
+}
+
+/** One bit for each of the latest 32 flushes, set for a slow one, as for those that have not been made yet. */
+function createPace() {
+  const UNKNOWN = ~0;
+  let slowOnes = UNKNOWN;
+  let slowCount = 32;
+  return {
+    note(ms: number) {
+      const isSlow = ms < QUICK_MS ? 0 : 1;
+      slowCount += isSlow - (slowOnes >>> 31);
+      slowOnes = (slowOnes << 1) | isSlow;
+    },
+    /** As if no flush had been made yet. */
+    restart() {
+      slowOnes = UNKNOWN;
+      slowCount = 32;
+    },
+    isQuick: () => slowCount <= MAX_SLOW,
   };
 }
 

@@ -70,7 +70,7 @@ function openDatabase(path: string): Database.Database {
     database.pragma('foreign_keys = on');
     database.pragma('temp_store = memory');
     // In kB. Other pages are in the system's own cache; a larger value made no search faster.
-    database.pragma('cache_size = -8000');
+    database.pragma('cache_size = -4000');
     if (isNew) database.pragma(`application_id = ${APPLICATION_ID}`);
     return database;
   } catch (error) {

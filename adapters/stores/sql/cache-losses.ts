@@ -1,5 +1,6 @@
-import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { CacheLog, CacheLoss, SpendingQuery } from '../../../src/adapter-kit.ts';
+import { ofConversation, required } from './columns.ts';
 import { first, type Parameter, prepare, type SqlEngine } from './engine.ts';
 import type { Shared } from './shared.ts';
 
@@ -69,10 +70,6 @@ function prepareStatements(query: SqlEngine['query']) {
     ),
   };
 }
-
-const required = (column: ColumnDefinitionBuilder) => column.notNull();
-const ofConversation = (column: ColumnDefinitionBuilder) =>
-  column.notNull().references('conversation.id').onDelete('cascade');
 
 export async function createCacheTables(database: Kysely<unknown>): Promise<void> {
   await database.schema

@@ -1,8 +1,5 @@
-import type { ColumnDefinitionBuilder, Kysely } from 'kysely';
-
-const required = (column: ColumnDefinitionBuilder) => column.notNull();
-const ofConversation = (column: ColumnDefinitionBuilder) =>
-  column.notNull().references('conversation.id').onDelete('cascade');
+import type { Kysely } from 'kysely';
+import { ofConversation, required } from './columns.ts';
 
 /** Which reply was given which memories, and which sentences wait for a decision. */
 export async function createProvenanceTables(database: Kysely<unknown>): Promise<void> {

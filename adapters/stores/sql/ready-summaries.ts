@@ -1,5 +1,6 @@
-import type { ColumnDefinitionBuilder, Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { NewSummary, Summary } from '../../../src/adapter-kit.ts';
+import { ofConversation, required } from './columns.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { readLost, writeJson } from './json.ts';
 import type { ReadySummaryRow } from './tables.ts';
@@ -53,14 +54,10 @@ function toReady(row: ReadySummaryRow): Summary {
   };
 }
 
-const required = (column: ColumnDefinitionBuilder) => column.notNull();
-
 export async function createReadyTable(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('ready_summary')
-    .addColumn('conversation_id', 'bigint', (column) =>
-      column.notNull().references('conversation.id').onDelete('cascade'),
-    )
+    .addColumn('conversation_id', 'bigint', ofConversation)
     .addColumn('level', 'bigint', required)
     .addColumn('from_seq', 'bigint', required)
     .addColumn('to_seq', 'bigint', required)

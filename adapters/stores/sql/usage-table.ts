@@ -1,14 +1,11 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
+import { ofConversation, required, zero } from './columns.ts';
 
 /** The migration after which usage is stored by day, agent and person, with reasoning tokens and costs. */
 export const USAGE_BY_DAY = '0008_usage_by_day';
 
 const DAY_MS = 86_400_000;
-const required = (column: ColumnDefinitionBuilder) => column.notNull();
-const zero = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo(0);
 const unnamed = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo('');
-const ofConversation = (column: ColumnDefinitionBuilder) =>
-  column.notNull().references('conversation.id').onDelete('cascade');
 
 /** SQLite cannot change a key, so the table is rebuilt. */
 export async function rebuildUsage(database: Kysely<unknown>): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { nonceOf } from '../../adapters/channels/discord/outbound/post.ts';
 import { createTyping } from '../../adapters/channels/discord/outbound/typing.ts';
+import { nonceOf } from '../../adapters/channels/shared/hashes.ts';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../fixtures/discord/double.ts';

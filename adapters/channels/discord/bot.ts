@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type AnyThreadChannel, Events, Routes } from 'discord.js';
 import {
   type Activity,
@@ -12,6 +11,7 @@ import {
   type StateStore,
   type StrataError,
 } from '../../../src/adapter-kit.ts';
+import { buttonSecretOf } from '../shared/hashes.ts';
 import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
@@ -169,7 +169,7 @@ function createIntake(
     caughtUp: catchUp.passed,
     onAsked: drafts.answers,
   });
-  const buttons = createButtons({ secret: secretOf(settings.token), state, clock, random });
+  const buttons = createButtons({ secret: buttonSecretOf(settings.token), state, clock, random });
   let owners: readonly string[] = [];
   const commandHandlers = createCommandHandlers({ ...base, buttons, ownerIds: () => owners });
   const connection = createConnection({
@@ -241,10 +241,6 @@ function join({ bot: { settings }, log }: DiscordBotOptions, rest: Rest, thread:
   rest.put(Routes.threadMembers(thread.id, '@me')).catch((error: unknown) => {
     log.debug('A thread was not joined', { thread: thread.id, cause: describe(error) });
   });
-}
-
-function secretOf(token: string): string {
-  return createHash('sha256').update(`buttons ${token}`).digest('hex');
 }
 
 function hostOf(url: string): string {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { buttonSecretOf } from '../shared/hashes.ts';
 import { unlessAborted } from '../shared/within.ts';
 import { codeOf, isOfToken, isPassing, reachingPauseMs, retryAfterOf, type Web } from './web.ts';
 
@@ -21,7 +21,7 @@ const authSchema = z.object({ team_id: z.string(), user_id: z.string(), bot_id: 
 export async function openWorkspace(web: Web, token: string): Promise<Workspace> {
   try {
     const { team_id: teamId, user_id: userId, bot_id: botId } = authSchema.parse(await web.auth.test());
-    return { web, teamId, userId, botId, token, secret: secretOf(token) };
+    return { web, teamId, userId, botId, token, secret: buttonSecretOf(token) };
   } catch (error) {
     throw refusalBy(error) ?? error;
   }
@@ -70,7 +70,3 @@ function refusalBy(error: unknown): StrataError | null {
 }
 
 export const BOT_TOKEN_REMEDY = 'Install the app and copy the Bot User OAuth Token (xoxb-) into bot_token';
-
-function secretOf(token: string): string {
-  return createHash('sha256').update(`buttons ${token}`).digest('hex');
-}

@@ -1,3 +1,4 @@
+import { BREAKS } from '../../shared/breaks.ts';
 import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type Unit, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { type Block, findBlocks, MAX_CLOSING, MAX_MARKER_LINE, opensFence, ownMarker } from './blocks.ts';
@@ -7,14 +8,6 @@ export interface Cut {
   /** The text before the chunk in its message. */
   readonly opening: string;
 }
-
-/** Places to cut, best first, with the minimum share of a message that each must fill. */
-const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
-  { pattern: /\n{2,}/g, fill: 0.5 },
-  { pattern: /\n/g, fill: 0.5 },
-  { pattern: /[.!?…]["')\]*_]*\s+|[。！？]["'」』）]*\s*/g, fill: 0.4 },
-  { pattern: /\s+/g, fill: 0.25 },
-];
 
 /** Not cut as long as one message can hold it: links with their text, URLs, inline code. */
 const UNITS: UnitRules = { codeTicks: 2, bold: false, fences: false, mentions: true };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   ButtonStyle,
   ComponentType,
@@ -19,6 +18,7 @@ import {
   type Post,
   type PostBody,
 } from '../../../../src/adapter-kit.ts';
+import { nonceOf } from '../../shared/hashes.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
 import { placeOfKey, targetOf } from '../place.ts';
@@ -225,12 +225,6 @@ export function fileOf(file: Omit<Extract<PostBody, { kind: 'file' }>, 'kind'> |
 }
 
 type AttachmentBody = Extract<PostBody, { kind: 'attachment' }>;
-
-/** Includes the text: after the data was wiped, another reply may get the same nonce from the store. */
-export function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
-  const whole = [nonce, conversation, body.kind, body.text].join('\n');
-  return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
-}
 
 const LOOK_BACK = 50;
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import {
   type Clock,
@@ -9,6 +8,7 @@ import {
   type Post,
   StrataError,
 } from '../../../../src/adapter-kit.ts';
+import { nonceOf } from '../../shared/hashes.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
@@ -204,12 +204,6 @@ function withWhy(blocks: readonly SlackBlock[]): readonly SlackBlock[] {
   if (blocks.length === 0 || blocks.length >= MAX_BLOCKS) return blocks;
   const text = { type: 'plain_text', text: 'Why?' };
   return [...blocks, { type: 'actions', elements: [{ type: 'button', action_id: WHY_BUTTON, text }] }];
-}
-
-/** Includes the text: after the data was wiped, another reply may get the same nonce from the store. */
-function nonceOf({ nonce, conversation, body }: Pick<Post, 'nonce' | 'conversation' | 'body'>): string {
-  const whole = [nonce, conversation, body.kind, body.text].join('\n');
-  return createHash('sha256').update(whole).digest('base64url').slice(0, 25);
 }
 
 /** The beginning of a text sent as a file, and the file's name. */

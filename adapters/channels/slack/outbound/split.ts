@@ -1,4 +1,5 @@
 import { type PostBody, tidyReply, trimEndWhile } from '../../../../src/adapter-kit.ts';
+import { BREAKS } from '../../shared/breaks.ts';
 import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type UnitRules, unitsOf } from '../../shared/units.ts';
 import { sourceBlocks } from './markdown.ts';
@@ -87,13 +88,6 @@ function closingOf(raw: string, marker: string): string {
     : '';
 }
 
-/** Places to cut, best first, with the minimum share of a message that each must fill. */
-const BREAKS: readonly { readonly pattern: RegExp; readonly fill: number }[] = [
-  { pattern: /\n{2,}/g, fill: 0.5 },
-  { pattern: /\n/g, fill: 0.5 },
-  { pattern: /[.!?…]["')\]*_]*\s+|[。！？]["'」』）]*\s*/g, fill: 0.4 },
-  { pattern: /\s+/g, fill: 0.25 },
-];
 /**
  * Not cut as long as one message can hold it: links with their text, URLs, inline code and emphasis, and a code block
  * marker inside a line, because at the start of a message it would open a block.

@@ -1,6 +1,7 @@
 import { TOOL_HELP } from '../domain/lookups.ts';
 import type { JsonValue } from '../domain/message.ts';
 import type { ModelMessage, ToolSpec } from '../ports/model.ts';
+import { isJsonList, isJsonObject } from '../util/json.ts';
 import { estimateTools } from './tokens.ts';
 
 /**
@@ -38,7 +39,7 @@ export function fitCatalogue(tools: readonly ToolSpec[], { wantedTokens, maxToke
 export function openedTools(tools: readonly ToolSpec[], steps: readonly ModelMessage[]): readonly ToolSpec[] {
   const calls = steps.flatMap((step) => (step.role === 'assistant' ? step.calls : []));
   const asked = new Set(
-    calls.flatMap(({ tool, input }) => (tool === TOOL_HELP && isObject(input) ? [input['tool']] : [])),
+    calls.flatMap(({ tool, input }) => (tool === TOOL_HELP && isJsonObject(input) ? [input['tool']] : [])),
   );
   return tools.filter(({ name }) => asked.has(name));
 }
@@ -65,7 +66,7 @@ function bare({ name }: ToolSpec): ToolSpec {
 
 function shortened({ name, description, inputSchema }: ToolSpec): ToolSpec {
   const schema = withoutWords(inputSchema);
-  return { name, description: firstSentence(description), inputSchema: isObject(schema) ? schema : inputSchema };
+  return { name, description: firstSentence(description), inputSchema: isJsonObject(schema) ? schema : inputSchema };
 }
 
 function firstSentence(text: string): string {
@@ -77,8 +78,8 @@ function firstSentence(text: string): string {
 const WORDS: ReadonlySet<string> = new Set(['description', 'title', 'examples', '$comment']);
 
 function withoutWords(value: JsonValue): JsonValue {
-  if (isList(value)) return value.map(withoutWords);
-  if (!isObject(value)) return value;
+  if (isJsonList(value)) return value.map(withoutWords);
+  if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => !WORDS.has(key));
   return Object.fromEntries(
     kept.map(([key, field]) => [key, key === 'properties' ? each(field) : withoutWords(field)]),
@@ -87,14 +88,6 @@ function withoutWords(value: JsonValue): JsonValue {
 
 /** Property names belong to the tool, even if they equal a keyword of the schema. */
 function each(properties: JsonValue): JsonValue {
-  if (!isObject(properties)) return properties;
+  if (!isJsonObject(properties)) return properties;
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, withoutWords(schema)]));
-}
-
-function isObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !isList(value);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue } from '../domain/message.ts';
+import { isJsonList, isJsonObject } from '../util/json.ts';
 
 const jsonObject = z.record(z.string(), z.json());
 
@@ -22,8 +23,8 @@ export function leanSchema(input: z.ZodType): { readonly [key: string]: JsonValu
 }
 
 function strip(value: JsonValue): JsonValue {
-  if (isList(value)) return value.map(strip);
-  if (typeof value !== 'object' || value === null) return value;
+  if (isJsonList(value)) return value.map(strip);
+  if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name, field]) => !NOISE.has(name) && field !== Number.MAX_SAFE_INTEGER);
   return withoutNull(
     Object.fromEntries(kept.map(([name, field]) => [name, name === 'properties' ? each(field) : strip(field)])),
@@ -32,29 +33,21 @@ function strip(value: JsonValue): JsonValue {
 
 /** Property names belong to the tool and stay unchanged. */
 function each(properties: JsonValue): JsonValue {
-  if (typeof properties !== 'object' || properties === null || isList(properties)) return properties;
+  if (!isJsonObject(properties)) return properties;
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, strip(schema)]));
 }
 
 /** A nullable field can be omitted: one way to leave it empty is enough. */
 function withoutNull(schema: { readonly [key: string]: JsonValue }): JsonValue {
   const { type, anyOf, ...rest } = schema;
-  if (type !== undefined && isList(type)) {
+  if (type !== undefined && isJsonList(type)) {
     const types = type.filter((one) => one !== 'null');
     return { ...rest, type: types.length === 1 ? (types[0] ?? 'null') : types };
   }
-  if (anyOf === undefined || !isList(anyOf)) return schema;
-  const choices = anyOf.filter((one) => !(isObject(one) && one['type'] === 'null'));
+  if (anyOf === undefined || !isJsonList(anyOf)) return schema;
+  const choices = anyOf.filter((one) => !(isJsonObject(one) && one['type'] === 'null'));
   const [only] = choices;
-  return choices.length === 1 && only !== undefined && isObject(only)
+  return choices.length === 1 && only !== undefined && isJsonObject(only)
     ? { ...only, ...rest }
     : { ...rest, anyOf: choices };
-}
-
-function isObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !isList(value);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -85,7 +85,7 @@ export { cachedStem } from './search/stem.ts';
 export { isEnglish, tellingWords } from './search/stop-words.ts';
 export { joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
-export { listenAt, receiveWithin } from './util/listen.ts';
+export { hostNameOf, listenAt, receiveWithin } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';
 export { keyFault } from './util/key-text.ts';
 export { packageFile } from './util/package-file.ts';

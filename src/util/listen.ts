@@ -31,3 +31,11 @@ export function receiveWithin(server: Server, limitMs: number): void {
   // Node.js applies the longer of the two limits to the whole request.
   server.headersTimeout = limitMs;
 }
+
+/** The host of `host:port` in lower case, an IPv6 address in brackets; null if it is invalid. */
+export function hostNameOf(host: string): string | null {
+  const address = `http://${host}/`;
+  if (!URL.canParse(address)) return null;
+  const { hostname, username, pathname } = new URL(address);
+  return username === '' && pathname === '/' ? hostname : null;
+}

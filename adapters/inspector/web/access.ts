@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Clock, InspectorOptions, Viewer } from '../../../src/adapter-kit.ts';
+import { type Clock, hostNameOf, type InspectorOptions, type Viewer } from '../../../src/adapter-kit.ts';
 
 /** A viewer with the token that their forms must carry. */
 export interface Visit {
@@ -106,17 +106,10 @@ function isSame(given: string, right: string): boolean {
 
 /** An address needs no name service, so no other site can pretend to be it. */
 function isOwnName(host: string, { listen, url }: InspectorOptions['settings']): boolean {
-  const name = nameOf(host);
+  const name = hostNameOf(host);
   if (name === null) return false;
   if (name === 'localhost' || isIP(name.replace(/^\[|\]$/gu, '')) !== 0) return true;
-  return name === nameOf(listen) || (url !== '' && name === new URL(url).hostname);
-}
-
-function nameOf(host: string): string | null {
-  const address = `http://${host}/`;
-  if (!URL.canParse(address)) return null;
-  const { hostname, username, pathname } = new URL(address);
-  return username === '' && pathname === '/' ? hostname : null;
+  return name === hostNameOf(listen) || (url !== '' && name === new URL(url).hostname);
 }
 
 function isOwnPage(origin: string, { host, url }: { readonly host: string; readonly url: string }): boolean {

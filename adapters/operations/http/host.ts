@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { hostname as machineName } from 'node:os';
+import { hostNameOf } from '../../../src/adapter-kit.ts';
 
 /**
  * Whether a `Host` header names this server. A page of another site can make a browser on this machine request this
@@ -8,16 +9,8 @@ import { hostname as machineName } from 'node:os';
  */
 export function isOwnHost(header: string | undefined, listen: string): boolean {
   if (header === undefined || header === '') return true;
-  const name = nameOf(header);
+  const name = hostNameOf(header);
   if (name === null) return false;
   const isAddress = isIP(name.replace('[', '').replace(']', '')) !== 0;
-  return isAddress || !name.includes('.') || [nameOf(listen), machineName().toLowerCase()].includes(name);
-}
-
-/** The host of `host:port` in lower case, an IPv6 address in brackets; null if it is invalid. */
-function nameOf(host: string): string | null {
-  const address = `http://${host}/`;
-  if (!URL.canParse(address)) return null;
-  const { hostname, username, pathname } = new URL(address);
-  return username === '' && pathname === '/' ? hostname : null;
+  return isAddress || !name.includes('.') || [hostNameOf(listen), machineName().toLowerCase()].includes(name);
 }

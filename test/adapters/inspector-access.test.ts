@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAccess, type Knock } from '../../adapters/inspector/web/access.ts';
+import { type AccessRequest, createAccess } from '../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../adapters/inspector/web/index.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { silentLog } from '../../src/util/silent-log.ts';
@@ -16,7 +16,13 @@ afterEach(async () => {
 });
 
 const defaults = generalDefaults.inspector;
-const knock: Knock = { host: '127.0.0.1:7080', origin: null, cookie: null, identity: null, peer: '127.0.0.1' };
+const request: AccessRequest = {
+  host: '127.0.0.1:7080',
+  origin: null,
+  cookie: null,
+  identity: null,
+  peer: '127.0.0.1',
+};
 
 describe('the printed address', () => {
   it('opens a session with a strict cookie', async () => {
@@ -148,7 +154,7 @@ describe('a live page', () => {
 describe('a request', () => {
   it('with a foreign host name is refused', async () => {
     const access = createAccess({ settings: defaults, clock: testClock() }, 'key');
-    const isOwn = (host: string | null) => access.isOwnHost({ ...knock, host });
+    const isOwn = (host: string | null) => access.isOwnHost({ ...request, host });
     expect(['127.0.0.1:7080', 'localhost:7080', '[::1]:7080'].map(isOwn)).toEqual([true, true, true]);
     expect([null, '', 'evil.example:7080', 'localhost.evil.example', 'a@127.0.0.1', '127.0.0.1/x'].map(isOwn)).toEqual(
       Array.from({ length: 6 }, () => false),
@@ -208,7 +214,7 @@ describe('a listener that others can reach', () => {
   it('accepts the password, and few wrong ones', () => {
     const access = createAccess({ settings: { ...defaults, password: 'tide' }, clock: testClock() }, 'key');
     const session = access.enter({ password: 'tide' }, '10.0.0.5');
-    expect(access.visit({ ...knock, cookie: `a=b; strata_inspector_7080=${session}` })?.viewer.role).toBe('operator');
+    expect(access.visit({ ...request, cookie: `a=b; strata_inspector_7080=${session}` })?.viewer.role).toBe('operator');
     const tryWrong = (count: number, peer: string) => {
       for (let attempt = 0; attempt < count; attempt += 1) expect(access.enter({ password: 'wave' }, peer)).toBeNull();
     };
@@ -228,7 +234,7 @@ describe('a listener that others can reach', () => {
       moderators: ['bob'],
     };
     const access = createAccess({ settings, clock: testClock() }, 'key');
-    const seen = (identity: string, peer: string) => access.visit({ ...knock, identity, peer })?.viewer ?? null;
+    const seen = (identity: string, peer: string) => access.visit({ ...request, identity, peer })?.viewer ?? null;
     expect(seen('ada', '10.0.0.2')).toEqual({ name: 'ada', role: 'operator' });
     expect(seen('bob', '::ffff:10.0.0.2')).toEqual({ name: 'bob', role: 'moderator' });
     expect(seen('eve', '10.0.0.2')).toEqual({ name: 'eve', role: 'viewer' });

@@ -9,7 +9,7 @@ export interface Visit {
 }
 
 /** What the access rules need to know of a request. */
-export interface Knock {
+export interface AccessRequest {
   readonly host: string | null;
   readonly origin: string | null;
   readonly cookie: string | null;
@@ -21,13 +21,13 @@ export interface Knock {
 
 export interface Access {
   /** Whether the `Host` header names this server: a page of another site cannot get here under its own name. */
-  isOwnHost(knock: Knock): boolean;
+  isOwnHost(request: AccessRequest): boolean;
   /** Whether a form was sent from a page of this server. */
-  isOwnOrigin(knock: Knock): boolean;
-  visit(knock: Knock): Visit | null;
+  isOwnOrigin(request: AccessRequest): boolean;
+  visit(request: AccessRequest): Visit | null;
   /** The value of a new session's cookie; null if key or password is wrong. `peer` is where it came from. */
   enter(secret: { readonly key: string } | { readonly password: string }, peer: string): string | null;
-  leave(knock: Knock): void;
+  leave(request: AccessRequest): void;
   isFormToken(visit: Visit, token: string): boolean;
   readonly hasPassword: boolean;
 }
@@ -61,10 +61,10 @@ export function createAccess(
     isOwnHost: ({ host }) => host !== null && isOwnName(host, settings),
     isOwnOrigin: ({ host, origin }) =>
       host !== null && origin !== null && isOwnPage(origin, { host, url: settings.url }),
-    visit(knock) {
-      const named = viewerOf(knock, settings);
+    visit(request) {
+      const named = viewerOf(request, settings);
       if (named !== null) return { viewer: named, formToken: tokenFor(`name ${named.name}`) };
-      const id = cookieIn(knock);
+      const id = cookieIn(request);
       const session = id === null ? undefined : sessions.get(id);
       if (id === null || session === undefined || session.until <= clock.now()) return null;
       return { viewer: session.viewer, formToken: tokenFor(`session ${id}`) };
@@ -76,8 +76,8 @@ export function createAccess(
       failures.add(peer);
       return null;
     },
-    leave(knock) {
-      const id = cookieIn(knock);
+    leave(request) {
+      const id = cookieIn(request);
       if (id !== null) sessions.delete(id);
     },
     isFormToken: (visit, token) => isSame(token, visit.formToken),
@@ -119,7 +119,7 @@ function isOwnPage(origin: string, { host, url }: { readonly host: string; reado
 }
 
 /** The person whom a named proxy vouches for. */
-function viewerOf({ identity, peer }: Knock, settings: InspectorOptions['settings']): Viewer | null {
+function viewerOf({ identity, peer }: AccessRequest, settings: InspectorOptions['settings']): Viewer | null {
   const { identity_header: header, proxies, operators, moderators } = settings;
   const name = identity?.trim().slice(0, MAX_NAME_LENGTH) ?? '';
   if (header === '' || name === '' || !proxies.includes(peer.replace(/^::ffff:/u, ''))) return null;
@@ -128,13 +128,13 @@ function viewerOf({ identity, peer }: Knock, settings: InspectorOptions['setting
 }
 
 /** Browsers send the cookies of a host to all of its ports, so that inspectors of two bots would share one. */
-export function cookieName({ host }: Pick<Knock, 'host'>): string {
+export function cookieName({ host }: Pick<AccessRequest, 'host'>): string {
   const port = /:(\d{1,5})$/u.exec(host ?? '')?.[1];
   return port === undefined ? COOKIE : `${COOKIE}_${port}`;
 }
 
-function cookieIn(knock: Knock): string | null {
-  const name = cookieName(knock);
-  const own = (knock.cookie ?? '').split(';').find((pair) => pair.trim().startsWith(`${name}=`));
+function cookieIn(request: AccessRequest): string | null {
+  const name = cookieName(request);
+  const own = (request.cookie ?? '').split(';').find((pair) => pair.trim().startsWith(`${name}=`));
   return own === undefined ? null : own.trim().slice(name.length + 1);
 }

@@ -1,4 +1,4 @@
-import { type Access, cookieName, type Knock, SESSION_SECONDS } from './access.ts';
+import { type Access, type AccessRequest, cookieName, SESSION_SECONDS } from './access.ts';
 import type { PageApp, PageContext } from './environment.ts';
 import { withParameters } from './html.ts';
 import { troublePage } from './layout.ts';
@@ -6,18 +6,18 @@ import { entrancePage, loginPage } from './login-page.ts';
 
 interface Entrance {
   readonly access: Access;
-  readonly knockOf: (c: PageContext) => Knock;
+  readonly requestOf: (c: PageContext) => AccessRequest;
 }
 
 /** A password, and the longest path with three bytes for each character. Anybody may send this form. */
 const MAX_LOGIN_BYTES = 10_000;
 
 /** The key in the address, or the password, becomes a cookie that no script and no other site can use. */
-export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
+export function addEntrance(app: PageApp, { access, requestOf }: Entrance): void {
   const setCookie = (c: PageContext, value: string, seconds: number) => {
     const isSecure = new URL(c.req.url).protocol === 'https:' || (c.req.header('x-forwarded-proto') ?? '') === 'https';
     const secure = isSecure ? '; Secure' : '';
-    const name = cookieName(knockOf(c));
+    const name = cookieName(requestOf(c));
     c.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`);
   };
   const welcome = (c: PageContext, session: string, to: string) => {
@@ -28,7 +28,7 @@ export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
   app.get('/', async (c, next) => {
     const key = c.req.query('key');
     if (key === undefined) return await next();
-    const session = access.enter({ key }, knockOf(c).peer);
+    const session = access.enter({ key }, requestOf(c).peer);
     return session === null ? c.redirect('/login') : welcome(c, session, '/');
   });
   app.get('/login', (c) => {
@@ -38,15 +38,15 @@ export function addEntrance(app: PageApp, { access, knockOf }: Entrance): void {
   app.post('/login', async (c) => {
     if (Number(c.req.header('content-length') ?? 0) > MAX_LOGIN_BYTES) return c.text('The form is too large.\n', 413);
     const { password, to: wanted } = await c.req.parseBody().catch((): Record<string, unknown> => ({}));
-    if (!access.isOwnOrigin(knockOf(c)) || typeof password !== 'string') return c.text('Load the page again.\n', 403);
-    const session = access.enter({ password }, knockOf(c).peer);
+    if (!access.isOwnOrigin(requestOf(c)) || typeof password !== 'string') return c.text('Load the page again.\n', 403);
+    const session = access.enter({ password }, requestOf(c).peer);
     const to = ownPath(wanted);
     if (session !== null) return welcome(c, session, to);
     return c.html(loginPage({ hasPassword: access.hasPassword, failed: true, to }), 403);
   });
   app.post('/logout', (c) => {
-    if (!access.isOwnOrigin(knockOf(c))) return c.text('Load the page again.\n', 403);
-    access.leave(knockOf(c));
+    if (!access.isOwnOrigin(requestOf(c))) return c.text('Load the page again.\n', 403);
+    access.leave(requestOf(c));
     setCookie(c, '', 0);
     return c.redirect('/login', 303);
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { describe, type Inspection, type InspectorOptions, StrataError } from '../../../src/adapter-kit.ts';
-import { createAccess, type Knock } from './access.ts';
+import { type AccessRequest, createAccess } from './access.ts';
 import { assets } from './assets.ts';
 import { createBroadcasts } from './broadcasts.ts';
 import { addEntrance, turnAway } from './entrance.ts';
@@ -39,7 +39,7 @@ function createSite(
 ): PageApp {
   const access = createAccess(options, key);
   const header = options.settings.identity_header;
-  const knockOf = (c: PageContext): Knock => ({
+  const requestOf = (c: PageContext): AccessRequest => ({
     host: c.req.header('host') ?? null,
     origin: c.req.header('origin') ?? null,
     cookie: c.req.header('cookie') ?? null,
@@ -50,7 +50,7 @@ function createSite(
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     c.header('cache-control', 'no-store');
-    if (!access.isOwnHost(knockOf(c))) return c.text('Use the address that the inspector printed.\n', 421);
+    if (!access.isOwnHost(requestOf(c))) return c.text('Use the address that the inspector printed.\n', 421);
     // Without a length, only reading the body would show how large it is. Browsers always declare it.
     if (c.req.header('transfer-encoding') !== undefined) return c.text('Send the form with its length.\n', 411);
     if (Number(c.req.header('content-length') ?? 0) > MAX_FORM_BYTES) return c.text('The form is too large.\n', 413);
@@ -58,9 +58,9 @@ function createSite(
   });
   app.onError((error, c) => answerError(options, error, c));
   app.route('/assets', assets());
-  addEntrance(app, { access, knockOf });
+  addEntrance(app, { access, requestOf });
   app.use(async (c, next) => {
-    const visit = access.visit(knockOf(c));
+    const visit = access.visit(requestOf(c));
     if (visit === null) return turnAway(c);
     c.set('visit', visit);
     c.set('inspection', inspection);
@@ -68,14 +68,14 @@ function createSite(
       const form = await c.req.parseBody().catch(() => null);
       if (form === null) return c.text('The form cannot be read.\n', 400);
       const { token } = form;
-      const isOwn = access.isOwnOrigin(knockOf(c)) && typeof token === 'string' && access.isFormToken(visit, token);
+      const isOwn = access.isOwnOrigin(requestOf(c)) && typeof token === 'string' && access.isFormToken(visit, token);
       if (!isOwn) return c.text('The form is out of date. Load the page again.\n', 403);
     }
     return await next();
   });
   addPages(app);
   const broadcasts = createBroadcasts(options.clock);
-  addLive(app, { broadcasts, isSignedIn: (c) => access.visit(knockOf(c)) !== null });
+  addLive(app, { broadcasts, isSignedIn: (c) => access.visit(requestOf(c)) !== null });
   app.notFound((c) =>
     c.html(troublePage(c.get('visit') ?? null, { title: 'Not found', text: `There is no page ${c.req.path}.` }), 404),
   );

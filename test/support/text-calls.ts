@@ -374,7 +374,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/channels/discord/gateway/line.ts#openSocket',
   'adapters/channels/discord/inbound/packets.ts#readPacket',
   'adapters/channels/discord/inbound/unread.ts#createUnread',
-  'adapters/channels/discord/inbound/beginnings.ts#createBeginnings',
+  'adapters/channels/discord/inbound/first-connections.ts#createFirstConnections',
   'adapters/channels/slack/inbound/incoming.ts#withChannel',
   'adapters/channels/slack/inbound/inbox.ts#createInbox',
   'adapters/channels/slack/packets.ts#dropMalformed',

@@ -20,9 +20,9 @@ import { registerCommands, scopesOf } from './commands/register.ts';
 import { createConnection, type Listener, refusalError } from './connection.ts';
 import { dropped } from './drops.ts';
 import { type AudienceWatch, createAudienceWatch } from './inbound/audience.ts';
-import { createBeginnings } from './inbound/beginnings.ts';
 import { type CatchUp, createCatchUp } from './inbound/catch-up.ts';
 import type { Fetch } from './inbound/files.ts';
+import { createFirstConnections } from './inbound/first-connections.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
 import { createLeaving, type Leaving } from './inbound/leaving.ts';
 import { createMembers } from './inbound/members.ts';
@@ -146,10 +146,10 @@ function createIntake(
   const base = { bot: name, settings, sink, rest, places, clock, log, signal };
   const audiences = createAudienceWatch(base);
   const leaving = settings.purge_on_leave ? createLeaving(base) : null;
-  const beginnings = createBeginnings(state, name);
+  const firstConnections = createFirstConnections(state, name);
   const catchUp = createCatchUp({
     ...base,
-    beginnings,
+    firstConnections,
     unread: createUnread(state, name),
     audiences,
     leaving,
@@ -157,7 +157,7 @@ function createIntake(
   });
   const receiver = createReceiver({
     ...base,
-    beginnings,
+    firstConnections,
     audiences,
     members: createMembers(rest),
     firstMessages: createFirstMessages(state),

@@ -3,7 +3,7 @@ import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import type { AudienceWatch } from './audience.ts';
-import type { Beginnings } from './beginnings.ts';
+import type { FirstConnections } from './first-connections.ts';
 import type { Leaving } from './leaving.ts';
 import type { Later } from './receive.ts';
 import type { Unread } from './unread.ts';
@@ -16,7 +16,7 @@ export interface CatchUpContext {
   readonly places: Places;
   readonly audiences: AudienceWatch;
   readonly unread: Unread;
-  readonly beginnings: Beginnings;
+  readonly firstConnections: FirstConnections;
   /** Null if data of deleted places is kept. */
   readonly leaving: Leaving | null;
   readonly clock: Clock;

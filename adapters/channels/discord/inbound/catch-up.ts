@@ -145,12 +145,12 @@ async function readScope(context: CatchUpContext, reading: ScopeReading): Promis
 async function readMissed(context: CatchUpContext, { scope, session, owed, resolve }: ScopeReading): Promise<void> {
   const ours = await withRetries(context, 'looked for', () => heardLately(context, scope));
   if (scope.guildId === null) session.heardUpto = newestOf(ours);
-  const begunAfter = session.heardUpto === null ? await beginningOf(context, scope.shardId) : null;
+  const connectedAfter = session.heardUpto === null ? await firstConnectionOf(context, scope.shardId) : null;
   // First, because what is read below must not be shown to a wider audience than now.
   const guildIds = scope.guildId === null ? context.places.guildsOf(scope.shardId) : [scope.guildId];
   await withRetries(context, 'closed', () => context.audiences.review(guildIds));
   const unread = await withRetries(context, 'looked for', () => context.unread.list());
-  const readings = planReadings(context, { scope, ours, unread, owed, heardUpto: session.heardUpto, begunAfter });
+  const readings = planReadings(context, { scope, ours, unread, owed, heardUpto: session.heardUpto, connectedAfter });
   resolve(readings);
   const waiting = readings.values();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(context, waiting)));
@@ -158,9 +158,9 @@ async function readMissed(context: CatchUpContext, { scope, session, owed, resol
 }
 
 /** Null if the shard connects for the first time, and has stored no message yet. */
-async function beginningOf(context: CatchUpContext, shardId: number): Promise<string | null> {
+async function firstConnectionOf(context: CatchUpContext, shardId: number): Promise<string | null> {
   const newest = context.places.newestOf(shardId) ?? '0';
-  return await withRetries(context, 'looked for', () => context.beginnings.of(shardId, newest));
+  return await withRetries(context, 'looked for', () => context.firstConnections.of(shardId, newest));
 }
 
 async function workOff({ signal }: CatchUpContext, waiting: Iterable<Reading>): Promise<void> {

@@ -3,8 +3,8 @@ import { servesPlace } from '../access.ts';
 import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
 import type { Places } from '../places.ts';
 import { isNewer, isSnowflake, snowflakeAt, timeOf } from '../wire.ts';
+import { type Backlog, readBacklog } from './backlog.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
-import { readStint, type Stint } from './stint.ts';
 
 /** Each costs a request; more would exhaust Discord's limits for most of an hour. */
 const MAX_HEARD_PLACES = 10_000;
@@ -62,7 +62,7 @@ export interface Plan {
   /** The newest message stored when the session began; null if there was none. */
   readonly heardUpto: string | null;
   /** Then: the newest message when the bot first connected; null if this is the first time. */
-  readonly begunAfter: string | null;
+  readonly connectedAfter: string | null;
 }
 
 export function newestOf(cursors: readonly Cursor[]): string | null {
@@ -80,40 +80,44 @@ export function planReadings(context: CatchUpContext, { scope, ours, unread, owe
   const rank = ({ owesReply }: Cursor) => Number(owesReply);
   const newestFirst = ours.toSorted((one, other) => rank(other) - rank(one) || other.at - one.at);
   const known = newestFirst.map(
-    (cursor): Stint => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
+    (cursor): Backlog => ({ place: placeOfKey(cursor.conversation), after: cursor.externalId, cursor }),
   );
   const isKnown = new Set(known.map(({ place }) => targetOf(place)));
   const since = sinceOf(plan);
   const unheard = (since === null ? [] : context.places.activeSince(scope.shardId, since))
     .filter(({ place }) => isIn(context.places, scope, place.guildId) && !isKnown.has(targetOf(place)))
     .slice(0, MAX_NEW_PLACES)
-    .map(({ place, since }): Stint => ({ place, after: since, cursor: null }));
-  const due = [...known, ...unheard].filter((stint) => isDue(context, stint));
-  const left = [...unreadPlaces(context, scope, unread), ...known].flatMap((stint) => {
-    const after = unread.get(targetOf(stint.place));
-    return after !== undefined && isServedStill(context, stint.place) ? [{ ...stint, after }] : [];
+    .map(({ place, since }): Backlog => ({ place, after: since, cursor: null }));
+  const due = [...known, ...unheard].filter((backlog) => isDue(context, backlog));
+  const left = [...unreadPlaces(context, scope, unread), ...known].flatMap((backlog) => {
+    const after = unread.get(targetOf(backlog.place));
+    return after !== undefined && isServedStill(context, backlog.place) ? [{ ...backlog, after }] : [];
   });
-  // What was left unread starts earlier, and replaces the stint of the same channel.
-  const all = new Map([...due, ...left].map((stint) => [targetOf(stint.place), stint]));
-  const read = async (stint: Stint): Promise<void> => {
-    await readStint(context, stint);
-    if (stint.cursor !== null) owed.applied(stint.cursor.conversation);
+  // What was left unread starts earlier, and replaces the backlog of the same channel.
+  const all = new Map([...due, ...left].map((backlog) => [targetOf(backlog.place), backlog]));
+  const read = async (backlog: Backlog): Promise<void> => {
+    await readBacklog(context, backlog);
+    if (backlog.cursor !== null) owed.applied(backlog.cursor.conversation);
   };
   return new Map(
-    [...all].map(([channelId, stint]) => [
+    [...all].map(([channelId, backlog]) => [
       channelId,
-      { after: stint.after, read: once(() => read(stint)), isLate: false },
+      { after: backlog.after, read: once(() => read(backlog)), isLate: false },
     ]),
   );
 }
 
 /** After which message unstored ones are read; null for none. */
-function sinceOf({ heardUpto, begunAfter }: Pick<Plan, 'heardUpto' | 'begunAfter'>): string | null {
-  return heardUpto === null ? begunAfter : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
+function sinceOf({ heardUpto, connectedAfter }: Pick<Plan, 'heardUpto' | 'connectedAfter'>): string | null {
+  return heardUpto === null ? connectedAfter : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
 }
 
 /** Channels without stored messages. */
-function unreadPlaces({ places }: CatchUpContext, scope: Scope, unread: ReadonlyMap<string, string>): readonly Stint[] {
+function unreadPlaces(
+  { places }: CatchUpContext,
+  scope: Scope,
+  unread: ReadonlyMap<string, string>,
+): readonly Backlog[] {
   return [...unread].flatMap(([channelId, after]) => {
     const place = places.peek(channelId);
     const isOurs = place !== null && isIn(places, scope, place.guildId);
@@ -121,14 +125,14 @@ function unreadPlaces({ places }: CatchUpContext, scope: Scope, unread: Readonly
   });
 }
 
-function isServedStill({ places, settings }: CatchUpContext, place: Stint['place']): boolean {
+function isServedStill({ places, settings }: CatchUpContext, place: Backlog['place']): boolean {
   const isOff = settings.catch_up.messages === 0 || !servesPlace(settings, place);
   // An unavailable server is read once it is available again.
   return !isOff && (place.guildId === null || places.isAvailable(place.guildId));
 }
 
 /** Discord reports the newest message of a server's channels, but not of direct messages. */
-function isDue(context: CatchUpContext, { place, after, cursor }: Stint): boolean {
+function isDue(context: CatchUpContext, { place, after, cursor }: Backlog): boolean {
   const { places, settings, clock } = context;
   const { guildId } = place;
   if (!isServedStill(context, place)) return false;

@@ -21,8 +21,8 @@ import { isOutOfReach, withRetries } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { editedAt, type WireMessage, writtenAt } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
-import type { Beginnings } from './beginnings.ts';
 import { type FileOptions, withFiles } from './files.ts';
+import type { FirstConnections } from './first-connections.ts';
 import type { FirstMessages } from './first-messages.ts';
 import type { Members } from './members.ts';
 import { type MessagePacket, readMessage, readPacket } from './packets.ts';
@@ -37,7 +37,7 @@ export interface ReceiverOptions {
   readonly members: Members;
   readonly audiences: AudienceWatch;
   readonly firstMessages: FirstMessages;
-  readonly beginnings: Beginnings;
+  readonly firstConnections: FirstConnections;
   readonly files: FileOptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -127,11 +127,11 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
 
 /** The first message of its conversation is stored. */
 async function begin(
-  { firstMessages, beginnings, places }: ReceiverOptions,
+  { firstMessages, firstConnections, places }: ReceiverOptions,
   { conversation, externalId }: Pick<InboundMessage, 'conversation' | 'externalId'>,
 ): Promise<void> {
   await firstMessages.keep(conversation, externalId);
-  await beginnings.over(places.shardOf(placeOfKey(conversation).guildId));
+  await firstConnections.over(places.shardOf(placeOfKey(conversation).guildId));
 }
 
 interface Admitted {

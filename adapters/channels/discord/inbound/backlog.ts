@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** A channel, and the message after which to read it. */
-export interface Stint {
+export interface Backlog {
   readonly place: Omit<Place, keyof HeardBy>;
   readonly after: string;
   /** Null if nothing is stored yet. */
@@ -17,24 +17,24 @@ export interface Stint {
 }
 
 /** Never rejects. What cannot be read is recorded, so that a later start reads it. */
-export async function readStint(context: CatchUpContext, stint: Stint): Promise<void> {
+export async function readBacklog(context: CatchUpContext, backlog: Backlog): Promise<void> {
   const { unread, signal } = context;
-  const channelId = targetOf(stint.place);
+  const channelId = targetOf(backlog.place);
   try {
-    const rest = await readAll(context, stint);
+    const rest = await readAll(context, backlog);
     if (signal.aborted) return;
     await (rest === null ? unread.done(channelId) : unread.keep(channelId, rest));
   } catch (error) {
     // What is interrupted by a stop is read at the next start.
     if (signal.aborted) return;
-    context.log.warn('Missed messages could not be read', { ...nameOf(stint), cause: describe(error) });
-    await unread.keep(channelId, stint.after).catch((failure: unknown) => {
-      context.log.error('Missed messages could not be recorded', { ...nameOf(stint), cause: describe(failure) });
+    context.log.warn('Missed messages could not be read', { ...nameOf(backlog), cause: describe(error) });
+    await unread.keep(channelId, backlog.after).catch((failure: unknown) => {
+      context.log.error('Missed messages could not be recorded', { ...nameOf(backlog), cause: describe(failure) });
     });
   }
 }
 
-function nameOf({ place, cursor }: Stint) {
+function nameOf({ place, cursor }: Backlog) {
   return { conversation: cursor?.conversation ?? null, channelId: targetOf(place) };
 }
 
@@ -42,58 +42,62 @@ function nameOf({ place, cursor }: Stint) {
  * Edits and deletions first, because a missed message is answered at once. Returns where to start next time; null if
  * everything is read.
  */
-async function readAll(context: CatchUpContext, stint: Stint): Promise<string | null> {
-  const stretch = await readStretch(context, targetOf(stint.place), stint.after);
-  const isChanged = await applyChanges(context, stint, stretch);
-  const failed = await takeAll(context, stint, stretch.missed);
-  return isChanged ? failed : stint.after;
+async function readAll(context: CatchUpContext, backlog: Backlog): Promise<string | null> {
+  const stretch = await readStretch(context, targetOf(backlog.place), backlog.after);
+  const isChanged = await applyChanges(context, backlog, stretch);
+  const failed = await takeAll(context, backlog, stretch.missed);
+  return isChanged ? failed : backlog.after;
 }
 
 /** Returns whether it succeeded; missed messages are read in any case. */
-async function applyChanges(context: CatchUpContext, stint: Stint, { newest }: Stretch): Promise<boolean> {
-  const channelId = targetOf(stint.place);
+async function applyChanges(context: CatchUpContext, backlog: Backlog, { newest }: Stretch): Promise<boolean> {
+  const channelId = targetOf(backlog.place);
   const later = context.later();
   try {
-    const kept = (await stint.cursor?.kept()) ?? [];
+    const kept = (await backlog.cursor?.kept()) ?? [];
     const { edited, removed } = await findChanges(context, channelId, { kept, newest });
-    const { guildId } = stint.place;
+    const { guildId } = backlog.place;
     if (removed.length > 0 && !context.signal.aborted) await later.removed({ channelId, guildId, ids: removed });
-    for (const message of edited) if (!context.signal.aborted) await later.edited(within(stint, message));
+    for (const message of edited) if (!context.signal.aborted) await later.edited(within(backlog, message));
     if (edited.length + removed.length > 0) {
       const counts = { edited: edited.length, removed: removed.length };
-      context.log.info('Applied missed edits and deletions', { ...nameOf(stint), ...counts });
+      context.log.info('Applied missed edits and deletions', { ...nameOf(backlog), ...counts });
     }
     return true;
   } catch (error) {
     if (!context.signal.aborted) {
-      context.log.warn('Missed edits and deletions could not be read', { ...nameOf(stint), cause: describe(error) });
+      context.log.warn('Missed edits and deletions could not be read', { ...nameOf(backlog), cause: describe(error) });
     }
     return false;
   }
 }
 
 /** Processes them one by one. Returns the message before the first failure; null if none failed. */
-async function takeAll(context: CatchUpContext, stint: Stint, missed: readonly WireMessage[]): Promise<string | null> {
+async function takeAll(
+  context: CatchUpContext,
+  backlog: Backlog,
+  missed: readonly WireMessage[],
+): Promise<string | null> {
   let stored = 0;
   let failed: string | null = null;
-  let before = stint.after;
+  let before = backlog.after;
   for (const message of missed) {
     try {
-      if (await takeMissed(context, stint, message)) stored += 1;
+      if (await takeMissed(context, backlog, message)) stored += 1;
     } catch (error) {
       failed ??= before;
       if (context.signal.aborted) return failed;
-      const fields = { ...nameOf(stint), externalId: message.id, cause: describe(error) };
+      const fields = { ...nameOf(backlog), externalId: message.id, cause: describe(error) };
       context.log.error('A missed message was not stored', fields);
     }
     before = message.id;
   }
-  if (stored > 0) context.log.info('Stored missed messages', { ...nameOf(stint), messages: stored });
+  if (stored > 0) context.log.info('Stored missed messages', { ...nameOf(backlog), messages: stored });
   return failed;
 }
 
 /** Whether it was new. */
-async function takeMissed(context: CatchUpContext, stint: Stint, message: WireMessage): Promise<boolean> {
+async function takeMissed(context: CatchUpContext, backlog: Backlog, message: WireMessage): Promise<boolean> {
   const { hours, answer_minutes: minutes } = context.settings.catch_up;
   if (context.signal.aborted) return false;
   const ageMs = context.clock.now() - writtenAt(message);
@@ -101,10 +105,10 @@ async function takeMissed(context: CatchUpContext, stint: Stint, message: WireMe
     dropMessage(context.sink, message, 'late');
     return false;
   }
-  return await context.later().message(within(stint, message), { isPast: ageMs > minutes * MINUTE_MS });
+  return await context.later().message(within(backlog, message), { isPast: ageMs > minutes * MINUTE_MS });
 }
 
 /** Over REST, a message does not name its server. */
-function within({ place: { guildId } }: Stint, message: WireMessage): WireMessage {
+function within({ place: { guildId } }: Backlog, message: WireMessage): WireMessage {
   return guildId === null ? message : { ...message, guild_id: guildId };
 }

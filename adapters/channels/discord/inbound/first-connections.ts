@@ -7,7 +7,7 @@ const NAMESPACE = 'discord.connected';
  * Where the bot begins to read in a shard without any stored message: after what was there when it first connected. So a
  * process that ends before it has stored its first message does not lose it, and no older message is read.
  */
-export interface Beginnings {
+export interface FirstConnections {
   /** Null the first time; then `newest` is kept, the newest message that Discord knows. */
   of(shardId: number, newest: string): Promise<string | null>;
   /** A message of the shard is stored. Afterwards its stored messages show where to begin, even once they are deleted. */
@@ -16,7 +16,7 @@ export interface Beginnings {
 
 const keptSchema = z.string().regex(/^\d{1,20}$/);
 
-export function createBeginnings(state: StateStore, bot: string): Beginnings {
+export function createFirstConnections(state: StateStore, bot: string): FirstConnections {
   const keyOf = (shardId: number) => `${bot}:${shardId}`;
   return {
     async of(shardId, newest) {

@@ -14,6 +14,7 @@ import {
 } from './conversation.ts';
 import { type CostsQuery, type CostsView, costsView } from './costs.ts';
 import { type Findings, type FindQuery, findEverywhere } from './find.ts';
+import { createForecastQueue } from './forecast-queue.ts';
 import { createGauges } from './gauges.ts';
 import { type Health, healthOf } from './health.ts';
 import {
@@ -33,7 +34,6 @@ import { createReruns, type RerunQuery, type RerunView } from './rerun.ts';
 import { rewriteSummary } from './rewrite.ts';
 import { type SettingsQuery, type SettingsView, settingsView } from './settings.ts';
 import { type SummaryView, type SummaryViewQuery, summaryView } from './summary.ts';
-import { createTrials } from './trials.ts';
 import type { Viewer } from './viewer.ts';
 import { type WhatIfQuery, type WhatIfView, whatIfView } from './what-if.ts';
 
@@ -90,7 +90,7 @@ export interface InspectionHost {
 export function createInspection({ services: given, configRows }: InspectionHost): Inspection {
   const services = { ...given, configRows, gauges: createGauges(given), recordings: createRecordings(given) };
   const reruns = createReruns(services);
-  const trials = createTrials();
+  const forecasts = createForecastQueue();
   return {
     conversations: {
       list: (query) => conversationsPage(services, query),
@@ -101,7 +101,7 @@ export function createInspection({ services: given, configRows }: InspectionHost
       reply: (query) => replyView(services, query),
       rerun: (query) => reruns.run(query),
       context: (query) => contextView(services, query),
-      whatIf: (query) => trials.run(query.viewer.name, () => whatIfView(services, query)),
+      whatIf: (query) => forecasts.run(query.viewer.name, () => whatIfView(services, query)),
     },
     memories: {
       list: (query) => memoriesView(services, query),

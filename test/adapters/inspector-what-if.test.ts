@@ -5,9 +5,9 @@ import type { CommandServices } from '../../src/commands/services.ts';
 import { createAgentDirectory } from '../../src/config/directory.ts';
 import { settingLines } from '../../src/config/setting-lines.ts';
 import { FORECAST_SETTINGS } from '../../src/forecast/settings.ts';
+import { createForecastQueue } from '../../src/inspection/forecast-queue.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { createRecordings } from '../../src/inspection/recordings.ts';
-import { createTrials } from '../../src/inspection/trials.ts';
 import { VIEWER_ROLES } from '../../src/inspection/viewer.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
@@ -92,16 +92,16 @@ describe('the what-if page', () => {
 
 describe('many forecasts at once', () => {
   it('are refused beyond a limit, until some are done', async () => {
-    const trials = createTrials();
+    const forecasts = createForecastQueue();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waitFor = (viewer: string) => Array.from({ length: 25 }, () => trials.run(viewer, () => promise));
+    const waitFor = (viewer: string) => Array.from({ length: 25 }, () => forecasts.run(viewer, () => promise));
     const waiting = waitFor('eve');
-    await expect(trials.run('eve', async () => 1)).rejects.toThrow('Too many forecasts');
+    await expect(forecasts.run('eve', async () => 1)).rejects.toThrow('Too many forecasts');
     waiting.push(...waitFor('bob'));
-    await expect(trials.run('ada', async () => 1)).rejects.toThrow('Too many forecasts');
+    await expect(forecasts.run('ada', async () => 1)).rejects.toThrow('Too many forecasts');
     resolve();
     await Promise.all(waiting);
-    expect(await trials.run('eve', async () => 1)).toBe(1);
+    expect(await forecasts.run('eve', async () => 1)).toBe(1);
   });
 });
 

@@ -2,7 +2,7 @@ import { StrataError } from '../domain/errors.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { createLanes } from '../util/lanes.ts';
 
-export interface Trials {
+export interface ForecastQueue {
   /** Throws `INSPECTOR_BUSY` while too many wait, or too many of this viewer. */
   run<Result>(viewer: string, work: () => Promise<Result>): Promise<Result>;
 }
@@ -13,7 +13,7 @@ const MAX_WAITING = 50;
 const MAX_OWN = 25;
 
 /** Runs one at a time, and the bot gets a turn before each. */
-export function createTrials(): Trials {
+export function createForecastQueue(): ForecastQueue {
   const lanes = createLanes();
   const waiting: string[] = [];
   return {

@@ -1,6 +1,6 @@
 import type { Notice, Notices } from '../bot/adapters.ts';
 import type { Events } from '../ports/events.ts';
-import { happeningOf } from './happenings.ts';
+import { eventText } from './event-text.ts';
 
 /** Sends notices about failed replies and progress to listeners, for display in the terminal. */
 export function createNotices(): Notices & { follow(events: Events): void } {
@@ -16,7 +16,7 @@ export function createNotices(): Notices & { follow(events: Events): void } {
     follow(events) {
       events.on((event) => {
         const { conversation } = event;
-        const text = happeningOf(event);
+        const text = eventText(event);
         if (event.kind === 'model.called' && event.purpose === 'reply') told.clear();
         if (event.kind === 'turn.failed' && !told.has(event.message)) {
           told.add(event.message);

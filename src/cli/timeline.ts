@@ -1,5 +1,5 @@
 import type { App } from '../app/app.ts';
-import { happeningOf } from '../app/happenings.ts';
+import { eventText } from '../app/event-text.ts';
 import type { ContextJson } from '../context/inspection.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
@@ -27,19 +27,19 @@ export function createTimeline(
     readonly onPrint: () => void;
   },
 ): Timeline {
-  let happened: Happening[] = [];
+  let happened: TimelineEvent[] = [];
   const leave = app.services.events.on((event) => {
     if (event.conversation !== options.conversation) return;
-    const happening = tell(event);
-    if (happening !== null) happened.push(happening);
+    const item = timelineEventOf(event);
+    if (item !== null) happened.push(item);
   });
-  const print = async (what: readonly Happening[], message: string | null): Promise<void> => {
-    const standing = await standingOf(app, options.conversation);
-    if (standing === null) return;
+  const print = async (what: readonly TimelineEvent[], message: string | null): Promise<void> => {
+    const state = await stateOf(app, options.conversation);
+    if (state === null) return;
     options.onPrint();
-    for (const happening of what) {
-      if (options.json) writeJson(cli, { message, ...happening.data, event: happening.event, ...standing });
-      else cli.stdout.write(`${lineOf(happening, standing)}\n`);
+    for (const item of what) {
+      if (options.json) writeJson(cli, { message, ...item.data, event: item.event, ...state });
+      else cli.stdout.write(`${lineOf(item, state)}\n`);
     }
   };
   return {
@@ -53,24 +53,24 @@ export function createTimeline(
   };
 }
 
-interface Happening {
+interface TimelineEvent {
   readonly event: StrataEvent['kind'] | 'end';
   readonly text: string;
   readonly data: object;
 }
 
-function tell(event: StrataEvent): Happening | null {
+function timelineEventOf(event: StrataEvent): TimelineEvent | null {
   const { kind, at: _at, conversation: _conversation, ...data } = event;
-  const text = happeningOf(event);
+  const text = eventText(event);
   return text === null ? null : { event: kind, text, data };
 }
 
-interface Standing extends Pick<ContextJson, 'entries' | 'tier' | 'used' | 'window'> {
+interface State extends Pick<ContextJson, 'entries' | 'tier' | 'used' | 'window'> {
   readonly stack: readonly Pick<ContextJson['stack'][number], 'level' | 'kind' | 'fromSeq' | 'toSeq'>[];
   readonly memories: number;
 }
 
-async function standingOf(app: App, key: ConversationKey): Promise<Standing | null> {
+async function stateOf(app: App, key: ConversationKey): Promise<State | null> {
   const { store, agents } = app.services;
   const conversation = await store.conversations.find(key);
   if (conversation === null) return null;
@@ -87,13 +87,13 @@ async function standingOf(app: App, key: ConversationKey): Promise<Standing | nu
   };
 }
 
-function lineOf(happening: Happening, standing: Standing): string {
-  const { entries, used, window, stack, memories } = standing;
+function lineOf(item: TimelineEvent, state: State): string {
+  const { entries, used, window, stack, memories } = state;
   const levels = stack.map((layer) => (layer.kind === 'gap' ? 'gap' : `L${layer.level}`)).join(' ');
   const use = `~${formatNumber(used)}/${formatNumber(window)} (${formatPercent(used / window)})`;
   return [
     `#${entries}`.padEnd(7),
-    happening.text.padEnd(44),
+    item.text.padEnd(44),
     use,
     `[${levels}]`,
     counted(memories, 'memory', 'memories'),

@@ -3,7 +3,7 @@ import type { MaintenanceRun } from '../ports/journal.ts';
 import { counted, formatNumber } from '../util/text.ts';
 
 /** A short text about an event for the terminal; null for messages, calls and other frequent events. */
-export function happeningOf(event: StrataEvent): string | null {
+export function eventText(event: StrataEvent): string | null {
   switch (event.kind) {
     case 'context.tier':
       return `tier ${event.tier}`;

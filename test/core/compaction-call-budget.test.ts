@@ -46,6 +46,16 @@ describe('what a conversation may cost', () => {
     });
   });
 
+  it('starts a new hour when the clock was set back', async () => {
+    await using world = await createWorld();
+    await world.exchange('Hello.', 'Hi.');
+    const whose = await world.conversation();
+    await countCalls(world.services, whose, 5);
+    const earlier = { ...world.services, clock: { ...world.clock, now: () => world.clock.now() - 1 } };
+    expect((await callBudgetOf(earlier, whose)).calls).toBe(0);
+    expect((await budget(world)).calls).toBe(5);
+  });
+
   // Shows: R14
   it('ends circling work, reports it, and resumes after the hour', async () => {
     await using world = await createWorld();

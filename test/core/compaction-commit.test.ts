@@ -175,6 +175,7 @@ describe('where a summary is committed', () => {
       canRecondense(stack, parts, { ...commit, ...over });
     expect(decide({})).toBe(true);
     expect(decide({ childIds: [one.id] })).toBe(false);
+    expect(decide({ childIds: [one.id, two.id, old.id] })).toBe(false);
     expect(decide({ rewrites: 'other' as SummaryId })).toBe(false);
     expect(decide({ summary: { ...summary, level: 2 } })).toBe(false);
     expect(decide({ summary: { ...summary, toSeq: 5 } })).toBe(false);

@@ -408,6 +408,16 @@ describe('a model', () => {
     expect((await world.snapshot()).stack[0]?.text).toBe(summary);
   });
 
+  it('is asked for a missing summary once', async () => {
+    const script: Script = ({ messages }) =>
+      messages.length === 1 ? { calls: [{ tool: 'memory_save', input: memory }] } : { text: 'Saved 1 memory.' };
+    const model = scriptedModel(script, { window: 32_000 });
+    await using world = await createWorld({ model });
+    await talk(world);
+    await world.run();
+    expect(model.requests.map(({ messages }) => messages.length)).toEqual([1, 3, 5]);
+  });
+
   // Shows: S24
   it('that calls for ever is stopped after ten steps', async () => {
     const model = scriptedModel(

@@ -230,6 +230,7 @@ describe('what a model answers', () => {
   it.each([
     ['0.7', 0.7],
     [7, 0.7],
+    [10, 1],
     [70, 0.7],
     ['high', 0.8],
     [-1, null],

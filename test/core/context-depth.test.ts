@@ -59,6 +59,13 @@ it('is due at a number of messages, however short', () => {
   expect(isDue({ ...plain, messageThreshold: 80 }, view, 0)).toBe(true);
 });
 
+it('counts messages that were not read among the oldest', () => {
+  const unread = { ...view, omitted: { entries: 40, tokens: 4000 } };
+  const many = { ...plain, messageThreshold: 80 };
+  const cut = planCompaction(unread, quiet, { profile: many, pressure: { ...background, usedTokens: 0 } });
+  expect(cut?.tokens).toBe(4000);
+});
+
 it('summarises the oldest messages once they are many', async () => {
   await using world = await createWorld({ window: 100_000, agent: { compaction: { message_threshold: 20 } } });
   for (let turn = 0; turn < 9; turn += 1) await world.exchange(filler(30, turn), filler(30, turn + 1));

@@ -20,6 +20,12 @@ it('a cut that frees too little is not due', () => {
   expect(isDue(settings, withFirstOf(least * 2), 0)).toBe(false);
 });
 
+it('the messages of the running turn may leave, too', () => {
+  const settings = profile({ windowTokens: 10_000 });
+  const tail = Array.from({ length: 80 }, (_, index) => user(index + 1, 'word', { tokens: 100 }));
+  expect(isDue(settings, snapshot(tail, { answeredUpto: 0, replyDueFrom: 1, replyDueSeq: 80 }), 8500)).toBe(true);
+});
+
 it('condenses the stack only if the view comes to rest', () => {
   const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
   const stack = [1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens: 500 }));

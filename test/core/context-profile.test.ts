@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { createFixedPrefixBuilder, type FixedCut } from '../../src/context/fixed-prefix.ts';
+import { announceCuts, createFixedPrefixBuilder, type FixedCut } from '../../src/context/fixed-prefix.ts';
 import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
 import { fitSections } from '../../src/context/sections.ts';
 import { estimateBlock, estimateRequest } from '../../src/context/tokens.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import { parseKey, placeOf, workspaceOf } from '../../src/domain/key.ts';
 import { instructionsFor } from '../../src/memory/recall.ts';
+import { createEvents } from '../../src/ports/events.ts';
 import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
 import type { SystemSection } from '../../src/ports/sections.ts';
 import type { Services } from '../../src/services.ts';
@@ -223,6 +224,17 @@ describe('a profile', () => {
       { agent: 'main', parts: 'tools, persona, guidance, place', wholeTokens: expect.any(Number) },
     ]);
     expect(await cuts('You know tea.', 100_000)).toEqual([]);
+  });
+
+  it('announces a cut again only when it changes', () => {
+    const announced: string[] = [];
+    const events = createEvents({ now: () => 0, onListenerError: (error) => expect.unreachable(String(error)) });
+    events.on((event) => event.kind === 'context.cut' && announced.push(event.parts));
+    const announce = announceCuts({ events });
+    for (const parts of ['tools', 'tools', 'tools, policy', 'tools']) {
+      announce({ agent: 'main', parts, wholeTokens: 9, leftTokens: 1 });
+    }
+    expect(announced).toEqual(['tools', 'tools, policy', 'tools']);
   });
 
   it('tells listeners once what was cut', async () => {

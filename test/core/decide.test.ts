@@ -50,4 +50,12 @@ describe('the guard against bots that feed each other', () => {
     for (let index = 0; index < 100; index += 1) expect(guard.allows('a|b', index * 4000)).toBe(true);
     expect(guard.allows('c|d', 400_000)).toBe(true);
   });
+
+  it('stays silent however many others talk meanwhile', () => {
+    const guard = createBotGuard();
+    const now = 1_000_000;
+    for (let index = 0; index <= 20; index += 1) guard.allows('a|b', now);
+    for (let index = 0; index < 1000; index += 1) guard.allows(`c|${index}`, now);
+    expect(guard.allows('a|b', now + 1000)).toBe(false);
+  });
 });

@@ -12,7 +12,7 @@ import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts'
 import { defineEngine } from '../../src/context/define-engine.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import type { TurnMessage } from '../../src/ports/store.ts';
-import { profile, talk } from '../fixtures/context.ts';
+import { profile, snapshot, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { BO, openWorld, type World } from './commands.world.ts';
@@ -145,6 +145,15 @@ describe('the context engines', () => {
       ...['bootstrap', 'assemble 1', 'afterTurn 1 assistant', 'batch 1 2', 'ingest 3'],
       ...['assemble 4', 'afterTurn 4 assistant', 'batch 3 4 5', 'dispose'],
     ]);
+  });
+
+  it('ignore the sections for one message in their tier', () => {
+    const mine = defineEngine({ id: 'mine', assemble: async (request) => assembleView(request) });
+    const parts = { fixed: 100, stack: 0, tail: 500, volatile: 200, reserve: 100, estimated: true };
+    const measurement = { ...parts, used: 900, window: 1000, ratio: 0.9, tier: 'aggressive' } as const;
+    const turn = { profile: profile({ windowTokens: 1000 }), snapshot: snapshot([]), readUpto: 1, messages: [] };
+    expect(mine.afterTurn({ ...turn, measurement, addedTokens: 0 }).tier).toBe('none');
+    expect(mine.afterTurn({ ...turn, measurement, addedTokens: 150 }).tier).toBe('aggressive');
   });
 
   it('hear of tokens that no request contained', async () => {

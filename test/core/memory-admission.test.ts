@@ -167,6 +167,19 @@ describe('judging', () => {
     ]);
   });
 
+  it('twelve new statements do not crowd out a known one', async () => {
+    await using world = await openWorld();
+    await world.say('a long story of a boat in a harbour');
+    const known = { text: 'Ada owns the boat alpha in harbour alpha', importance: 0.1 };
+    const [id] = (await world.learn([known])).ids;
+    await world.say('and twelve more boats in that harbour');
+    const names = 'beta gamma delta epsilon zeta eta theta iota kappa lambda omicron sigma'.split(' ');
+    const added = names.map((name) => ({ text: `Ada owns the boat ${name} in harbour ${name}`, sources: [2] }));
+    const { writes } = await world.admit([...added, { ...known, sources: [2] }]);
+    expect(writes).toHaveLength(13);
+    expect(writes.at(-1)).toMatchObject({ kind: 'corroborate', id });
+  });
+
   it('takes one for every second message of long ranges', async () => {
     await using world = await openWorld();
     for (let index = 0; index < 40; index++) await world.say(`part ${index}: boats ${index} and harbours`);

@@ -123,6 +123,20 @@ describe('a list of models', () => {
     expect(await pausedModels(here.bot.services.state, here.clock.now())).toEqual([]);
   });
 
+  it('asks paused models if no other is left', async () => {
+    const models = [one(failing('transient')), two(failing('transient', 'test:two'))];
+    await using here = await createBotWorld({ models, agent: LIST });
+    for (let turn = 0; turn < 5; turn += 1) {
+      await here.say(`Hello ${turn}?`);
+      await here.settled();
+    }
+    expect(await pausedModels(here.bot.services.state, here.clock.now())).toHaveLength(2);
+    const before = models.map(({ requests }) => requests.length);
+    await here.say('And now?');
+    await here.settled();
+    for (const [index, { requests }] of models.entries()) expect(requests.length).toBeGreaterThan(before[index] ?? 0);
+  });
+
   it('fails the turn when all are away', async () => {
     const [first, second] = [one(failing('transient')), two(failing('rate-limit', 'test:two'))];
     await using here = await createBotWorld({ models: [first, second], agent: LIST });

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/adapter-kit.ts';
+import { createDiskWatch } from '../../src/conversation/disk-watch.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
+import { createEvents } from '../../src/ports/events.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
-import { scriptedModel, until } from './compaction.world.ts';
+import { scriptedModel, testClock, until } from './compaction.world.ts';
 
 let world: BotWorld;
 beforeEach(async () => {
@@ -104,6 +106,24 @@ describe('a message on its way to the disk', () => {
     await slow.say('And now?');
     await slow.clock.advance(120_000);
     expect(stalls()).toHaveLength(4);
+  });
+
+  it('is reported as early after a quick write', async () => {
+    const clock = testClock();
+    const stalls: number[] = [];
+    const events = createEvents({ now: clock.now, onListenerError: (error) => expect.unreachable(String(error)) });
+    events.on((event) => event.kind === 'store.stalled' && stalls.push(event.durationMs));
+    const disk = createDiskWatch({ clock, events });
+    const [slow, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const writes = [disk.over(slow.promise, HERE)];
+    await clock.advance(11_000);
+    writes.push(disk.over(later.promise, HERE));
+    slow.resolve();
+    await writes[0];
+    await clock.advance(9_000);
+    expect(stalls).toEqual([5_000, 10_000, 9_000]);
+    later.resolve();
+    await Promise.all(writes);
   });
 
   it('is reported while its reply waits', async () => {

@@ -448,13 +448,16 @@ describe('another process', () => {
     });
     const { id, replyEpoch } = asked.conversation;
     await services.state.set('child', makeChildKey(HERE, 'a'), { parent: HERE, parentId: id, epoch: replyEpoch });
+    const earlier = { parent: HERE, parentId: id, epoch: replyEpoch - 1 };
+    await services.state.set('child', makeChildKey(HERE, 'b'), earlier);
     const other = createChildren({ services, engineFor: () => noting } as never);
     await here.clock.advance(9999);
     await other.sweep();
-    expect(ends).toEqual([]);
+    expect(ends).toEqual(['end swept without a row']);
+    expect(await notes(here)).toHaveLength(1);
     await here.clock.advance(1);
     await other.sweep();
-    expect(ends).toEqual(['end swept without a row']);
+    expect(ends).toHaveLength(2);
     expect(await notes(here)).toEqual([]);
   });
 

@@ -47,5 +47,15 @@ export function audienceContract(lab: Lab): void {
         tightestAudience: 'private',
       });
     });
+
+    it('knows since which message it is as it is', async () => {
+      await kit.fill(1);
+      const froms = [];
+      for (const audience of ['public', 'private', 'private', 'public', 'public'] as const) {
+        froms.push((await kit.say('hello', { audience })).conversation.audienceFrom);
+      }
+      const [first = 0, second = 0] = froms;
+      expect([first < second, froms.slice(1)]).toEqual([true, [second, second, second + 2, second + 2]]);
+    });
   });
 }

@@ -7,7 +7,7 @@ import {
   type Store,
   workspaceOf,
 } from '../../../src/adapter-kit.ts';
-import { ABROAD, HERE, type Kit, type Lab, NOW, THERE } from '../store-kit.ts';
+import { ABROAD, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -222,6 +222,10 @@ export function claimsContract(lab: Lab): void {
       const everywhere = { within: null };
       expect(await keys({ order: 'key', scope: everywhere })).toEqual([HERE, THERE, ABROAD].toSorted());
       expect(await keys({ order: 'heard', scope: everywhere })).toEqual([ABROAD, THERE, HERE]);
+      const newest = await store.conversations.list({ order: 'heard', scope: everywhere, limit: 1, after: null });
+      await kit.say('d', { conversation: THREAD }, { at: NOW });
+      const rest = { order: 'heard', scope: everywhere, limit: 2, after: newest[0] ?? null } as const;
+      expect((await store.conversations.list(rest)).map(({ key }) => key)).toEqual([THERE, THREAD]);
       expect(await keys({ order: 'heard', scope: { within: workspaceOf(HERE) } })).not.toContain(ABROAD);
       expect(await keys({ order: 'key', scope: { place: placeOf(HERE) } })).toContain(HERE);
       expect(await keys({ order: 'key', scope: { place: placeOf(ABROAD) } })).toEqual([ABROAD]);

@@ -125,7 +125,7 @@ describe('the memories of all places', () => {
 });
 
 describe('a memory', () => {
-  it('can be edited, pinned and quarantined', async () => {
+  it('can be edited, pinned and disabled', async () => {
     const path = await pathOf();
     await inspected.send(path, { action: 'edit', text: 'The lantern hangs in the hall.' });
     await inspected.send(path, { action: 'pin' });

@@ -82,7 +82,7 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   { action: 'promote', label: 'Approve', from: ['candidate'] },
-  { action: 'demote', label: 'Quarantine', from: ['active'] },
+  { action: 'demote', label: 'Disable', from: ['active'] },
   { action: 'reject', label: 'Mark as wrong', from: ['candidate', 'active', 'superseded'] },
   { action: 'restore', label: 'Restore', from: ['superseded'] },
 ];
@@ -95,5 +95,5 @@ function actions({ memory, conversation }: MemoryView, formToken: string): Marku
   return html`<section class="panel" aria-labelledby="change"><h2 id="change">Change it</h2>
     <form method="post" action="${path}" class="stacked"><input type="hidden" name="token" value="${formToken}"><input type="hidden" name="action" value="edit"><label for="text">Wording</label><textarea id="text" name="text" maxlength="2000" required>${memory.text}</textarea><div><button class="primary">Save the wording</button></div></form>
     <form method="post" action="${path}" class="actions"><input type="hidden" name="token" value="${formToken}">${buttons}<a class="button" href="${path}/forget">Forget …</a></form>
-    <p class="dim small">In chat: <code>/memory edit ${memory.id}</code>, <code>/memory ${pin.action} ${memory.id}</code>, <code>/memory forget ${memory.id}</code>. A quarantined memory is not recalled until it is confirmed again. Marking one as wrong cannot be undone: the bot does not learn it again.</p></section>`;
+    <p class="dim small">In chat: <code>/memory edit ${memory.id}</code>, <code>/memory ${pin.action} ${memory.id}</code>, <code>/memory forget ${memory.id}</code>. A disabled memory is not recalled until it is confirmed again. Marking one as wrong cannot be undone: the bot does not learn it again.</p></section>`;
 }

@@ -49,7 +49,7 @@ export interface Ask {
   readonly maxOutputTokens: number;
 }
 
-export interface Told {
+export interface AskResult {
   readonly answer: Answer;
   /** Usage of the call that returned the summary. */
   readonly finish: FinishReason;
@@ -62,7 +62,7 @@ const MIN_TEXT_SUMMARY = 200;
 const NUDGE = 'The summary is still missing. Call summary_save now, with its whole text.';
 
 /** Asks in a form the model supports: tools, else one JSON object, else plain text. */
-export async function ask(context: CallContext, question: Ask): Promise<Told> {
+export async function ask(context: CallContext, question: Ask): Promise<AskResult> {
   if (question.tools.length === 0) return await askPlainly(context, question);
   const { model, toolless } = context;
   if (!model.traits.tools || toolless.has(model.id)) return await askForJson(context, question);
@@ -75,13 +75,13 @@ export async function ask(context: CallContext, question: Ask): Promise<Told> {
   }
 }
 
-async function askPlainly(context: CallContext, question: Ask): Promise<Told> {
+async function askPlainly(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(false);
   const step = await callModel(context, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
   return { answer: readText(step.text), finish: step.finish, prompt };
 }
 
-async function askForJson(context: CallContext, question: Ask): Promise<Told> {
+async function askForJson(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(false);
   const messages = [userText(question.transcript)];
   const step = await callModel(context, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
@@ -97,7 +97,7 @@ interface Talk {
 }
 
 /** Calls the model until it stops or adds nothing new. Keeps everything it called, in any order. */
-async function askWithTools(context: CallContext, question: Ask): Promise<Told> {
+async function askWithTools(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(true);
   const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
   for (let count = 1; count <= MAX_STEPS; count += 1) {
@@ -158,7 +158,7 @@ function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
 }
 
 /** A summary saved by a call wins; otherwise the longest text is the summary. */
-function conclude({ answer, texts }: Talk): Pick<Told, 'answer' | 'finish'> {
+function conclude({ answer, texts }: Talk): Pick<AskResult, 'answer' | 'finish'> {
   if (answer.summary !== null) return { answer, finish: 'tool-calls' };
   const longest = texts.toSorted((a, b) => b.text.length - a.text.length)[0];
   if (longest === undefined) return { answer, finish: 'other' };

@@ -47,7 +47,7 @@ export function createCompactors(options: CompactorsOptions): Compactors {
     stored: (snapshot, entry) => orReport(ingest(self, snapshot, entry), snapshot),
     answered(snapshot, verdict, seqs) {
       orReport(ingestBatch(self, snapshot, seqs), snapshot);
-      if (isNews(self, snapshot, verdict)) orReport(answer(self, snapshot, verdict), snapshot);
+      if (needsAssessment(self, snapshot, verdict)) orReport(answer(self, snapshot, verdict), snapshot);
     },
     ended(conversationId) {
       const compactor = self.active.get(conversationId);
@@ -61,13 +61,13 @@ export function createCompactors(options: CompactorsOptions): Compactors {
 }
 
 /** After most turns nothing is due and there is no state, so the view is not measured. */
-function isNews({ active }: Self, { conversation }: ContextSnapshot, { tier, due }: AfterTurn): boolean {
+function needsAssessment({ active }: Self, { conversation }: ContextSnapshot, { tier, due }: AfterTurn): boolean {
   return tier !== 'none' || due || active.has(conversation.id);
 }
 
 async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
   const profile = await self.profiles.of(snapshot.conversation);
-  await tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, self.measureView(profile, snapshot)) });
+  await assess(self, snapshot, { ...verdict, measure: () => shownOf(profile, self.measureView(profile, snapshot)) });
 }
 
 function shownOf(
@@ -85,8 +85,8 @@ async function ingest(self: Self, snapshot: ContextSnapshot, { seq }: Entry): Pr
   const measured = self.measureView(profile, snapshot);
   const { measurement } = measured;
   const verdict = { tier: measurement.tier, due };
-  if (!isNews(self, snapshot, verdict)) return;
-  await tell(self, snapshot, { ...verdict, measure: () => shownOf(profile, measured) });
+  if (!needsAssessment(self, snapshot, verdict)) return;
+  await assess(self, snapshot, { ...verdict, measure: () => shownOf(profile, measured) });
 }
 
 async function ingestBatch(self: Self, snapshot: ContextSnapshot, seqs: readonly number[]): Promise<void> {
@@ -94,7 +94,7 @@ async function ingestBatch(self: Self, snapshot: ContextSnapshot, seqs: readonly
   await self.engineFor(profile).ingestBatch({ profile, snapshot, seqs });
 }
 
-async function tell(
+async function assess(
   self: Self,
   { conversation }: ContextSnapshot,
   assessment: Omit<Assessment, 'stored'>,

@@ -1,7 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import { MEMORY_TOOL } from './answer.ts';
 import { faultOf, isRefusal } from './audit.ts';
-import { type Ask, ask, type Told } from './call.ts';
+import { type Ask, type AskResult, ask } from './call.ts';
 import { answerTokens, type JobContext } from './job-context.ts';
 
 export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
@@ -16,35 +16,35 @@ const MAX_REFUSALS = 12;
  * any other failure is retried, because the range would otherwise be marked as read and its statements lost. Throws
  * `SUMMARY_REJECTED` and what the model throws.
  */
-export async function askForMemories(job: JobContext, task: MemoryTask): Promise<Told> {
+export async function askForMemories(job: JobContext, task: MemoryTask): Promise<AskResult> {
   const { model, services } = job;
   const first = await attempt(job, task);
-  if (first.fault === null) return first.told;
+  if (first.fault === null) return first.result;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
-  const { told, fault } = await attempt(job, task);
+  const { result, fault } = await attempt(job, task);
   // Some models answer with nothing if there is nothing to save: they then do so twice.
-  if (fault === null || (isSilent(first.told) && isSilent(told))) return told;
-  if (job.conversation.failures >= MAX_REFUSALS && isRefused(first.told) && isRefused(told)) return told;
+  if (fault === null || (isSilent(first.result) && isSilent(result))) return result;
+  if (job.conversation.failures >= MAX_REFUSALS && isRefused(first.result) && isRefused(result)) return result;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
 
 async function attempt(
   job: JobContext,
   { nonce, ...question }: MemoryTask,
-): Promise<{ told: Told; fault: string | null }> {
+): Promise<{ result: AskResult; fault: string | null }> {
   const maxOutputTokens = answerTokens(job.windowTokens);
-  const told = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
-  const { summary: text, candidates, problems } = told.answer;
-  if (candidates.length > 0) return { told, fault: null };
-  if (text === null) return { told, fault: problems[0] ?? null };
+  const result = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
+  const { summary: text, candidates, problems } = result.answer;
+  if (candidates.length > 0) return { result, fault: null };
+  if (text === null) return { result, fault: problems[0] ?? null };
   const size = { tokens: 0, limitTokens: 0 };
-  return { told, fault: faultOf({ ...size, text, finish: told.finish, nonce, prompt: told.prompt.text }) };
+  return { result, fault: faultOf({ ...size, text, finish: result.finish, nonce, prompt: result.prompt.text }) };
 }
 
-function isSilent({ answer, finish }: Told): boolean {
+function isSilent({ answer, finish }: AskResult): boolean {
   return answer.summary?.trim() === '' && answer.problems.length === 0 && finish === 'stop';
 }
 
-function isRefused({ answer, finish }: Told): boolean {
+function isRefused({ answer, finish }: AskResult): boolean {
   return answer.summary !== null && isRefusal({ text: answer.summary, finish });
 }

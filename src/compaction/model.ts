@@ -32,8 +32,10 @@ async function open(
 ): Promise<Opened> {
   const isOwn = modelId === profile.modelId;
   const model = isOwn ? await profiles.modelFor(profile) : await services.models.open(modelId);
-  const told = model.traits.windowTokens;
+  const reportedTokens = model.traits.windowTokens;
   const isAgents = isOwn || profile.fallbackIds?.includes(modelId) === true;
-  const windowTokens = isAgents ? Math.min(profile.windowTokens, told ?? Infinity) : (told ?? DEFAULT_WINDOW_TOKENS);
+  const windowTokens = isAgents
+    ? Math.min(profile.windowTokens, reportedTokens ?? Infinity)
+    : (reportedTokens ?? DEFAULT_WINDOW_TOKENS);
   return { model, windowTokens };
 }

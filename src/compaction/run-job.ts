@@ -183,13 +183,13 @@ async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): 
     const shown = await transcriptOf(job, span, snapshot);
     const transcript = services.prompts.render('transcript', { ...shown, task: 'extract' }, from).text;
     const rules = memoryRules(job.windowTokens, span.entries);
-    const told = await askForMemories(job, {
+    const result = await askForMemories(job, {
       prompt: (tools) => prompt(tools, rules),
       transcript,
       nonce: shown.nonce,
     });
-    const { candidates } = told.answer;
-    memories = await admit(job, { candidates, promptHash: told.prompt.hash, entries: span.entries, extractedUpto });
+    const { candidates } = result.answer;
+    memories = await admit(job, { candidates, promptHash: result.prompt.hash, entries: span.entries, extractedUpto });
   }
   const now = services.clock.now();
   const extracted = { from: extractedUpto, upto: span.toSeq };

@@ -4,7 +4,7 @@ import type { ToolSpec } from '../ports/model.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
 import { visibleText } from '../util/foreign-text.ts';
 import { type Audited, faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
-import { type Ask, ask, type Told } from './call.ts';
+import { type Ask, type AskResult, ask } from './call.ts';
 import { contentFault } from './content-audit.ts';
 import { answerTokens, type JobContext } from './job-context.ts';
 import { type Structured, structured } from './sections.ts';
@@ -73,7 +73,7 @@ async function write(job: JobContext, task: SummaryTask): Promise<Draft> {
   if (second.fault !== null) throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault: second.fault });
   const draft = draftOf(job, task, second);
   // The fault of the first answer was its summary.
-  return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.told.answer.candidates };
+  return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.result.answer.candidates };
 }
 
 /** Why the model's first answer is not usable. Null if it is. */
@@ -82,25 +82,25 @@ export async function faultOfFirst(job: JobContext, task: SummaryTask): Promise<
 }
 
 interface Attempt {
-  readonly told: Told;
+  readonly result: AskResult;
   readonly text: string;
   readonly fault: string | null;
 }
 
 async function attempt(job: JobContext, task: SummaryTask, strict: string): Promise<Attempt> {
-  const told = await ask(job, {
+  const result = await ask(job, {
     purpose: task.purpose,
     prompt: (tools) => task.prompt(tools, strict),
     transcript: task.transcript,
     tools: task.tools,
     maxOutputTokens: answerTokens(job.windowTokens),
   });
-  const { summary, problems } = told.answer;
+  const { summary, problems } = result.answer;
   const { text, hasForm } = readable(summary ?? '', task);
   const missing = summary === null ? (problems[0] ?? null) : null;
-  const fault = missing ?? faultIn(text, task, { finish: told.finish, prompt: told.prompt.text });
+  const fault = missing ?? faultIn(text, task, { finish: result.finish, prompt: result.prompt.text });
   // Without its sections, a second answer is still a summary: all of it counts as progress.
-  return { told, text, fault: fault ?? (hasForm || strict !== '' ? null : NO_SECTIONS) };
+  return { result, text, fault: fault ?? (hasForm || strict !== '' ? null : NO_SECTIONS) };
 }
 
 const NO_SECTIONS = 'it did not begin with one of the named sections';
@@ -110,13 +110,15 @@ function readable(given: string, task: Pick<SummaryTask, 'source' | 'structured'
   return task.structured ? structured(text) : { text, hasForm: true };
 }
 
-function faultIn(text: string, task: SummaryTask, told: Pick<Audited, 'finish' | 'prompt'>): string | null {
+function faultIn(text: string, task: SummaryTask, result: Pick<Audited, 'finish' | 'prompt'>): string | null {
   const { nonce, limitTokens } = task;
-  return faultOf({ ...told, text, tokens: task.tokensOf(text), limitTokens, nonce }) ?? contentFault(text, task.source);
+  return (
+    faultOf({ ...result, text, tokens: task.tokensOf(text), limitTokens, nonce }) ?? contentFault(text, task.source)
+  );
 }
 
-function draftOf(job: JobContext, task: SummaryTask, { text, told }: Attempt): Draft {
+function draftOf(job: JobContext, task: SummaryTask, { text, result }: Attempt): Draft {
   const kept = identifiersKept(text, task.source);
   job.services.log.debug('summary.accepted', { model: job.model.id, identifiersKept: Math.round(kept * 100) / 100 });
-  return { text, tokens: task.tokensOf(text), candidates: told.answer.candidates, promptHash: told.prompt.hash };
+  return { text, tokens: task.tokensOf(text), candidates: result.answer.candidates, promptHash: result.prompt.hash };
 }

@@ -22,10 +22,10 @@ export type Limits = Omit<
   'agentId' | 'modelId' | 'fallbackIds' | 'traits' | 'timeZone' | 'sections' | 'tools'
 >;
 
-/** `toldTokens` is the window that the model reports. */
-export function limitsOf(agent: AgentSettings, toldTokens: number): Limits {
+/** `reportedTokens` is the window that the model reports. */
+export function limitsOf(agent: AgentSettings, reportedTokens: number): Limits {
   const { compaction, tool_results } = agent;
-  const windowTokens = agent.context_window === 'auto' ? toldTokens : agent.context_window;
+  const windowTokens = agent.context_window === 'auto' ? reportedTokens : agent.context_window;
   const { background_threshold: background, aggressive_threshold: aggressive } = compaction;
   const reserveTokens = reserveTokensOf(agent, windowTokens);
   const recallTokens = recallTokensOf(agent, windowTokens);

@@ -84,9 +84,9 @@ async function askOne(
   const where = { conversation: rootOf(key), audience, agentId: turn.profile.agentId, model: model.id };
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
     const startedAt = clock.now();
-    const told = await collectStep(model, sent, { signal, onText });
-    if (!signal.aborted) account(options, turn, { model, startedAt, step: told, sent });
-    return told;
+    const answered = await collectStep(model, sent, { signal, onText });
+    if (!signal.aborted) account(options, turn, { model, startedAt, step: answered, sent });
+    return answered;
   });
   return accepted(model, step);
 }

@@ -71,8 +71,8 @@ export async function converse(options: ChildOptions, child: Child, first: Asked
     const done = await answer(options, child, asked);
     const following = child.task.next?.(done.text) ?? null;
     const next = await Promise.race([following, rejection(child.signal)]);
-    const told = child.reported.then(() => done.report(next === null));
-    child.reported = told.catch(reporting(options, child));
+    const reported = child.reported.then(() => done.report(next === null));
+    child.reported = reported.catch(reporting(options, child));
     if (next === null) return { text: done.text, turns, tokens: tokensOf(child) };
     if (turns === MAX_TURNS) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_TURNS} turns` });
     asked = await tellChild(options, child, next);

@@ -75,8 +75,8 @@ export interface ForecastRequest {
 /** The forecast for the settings of `agent`. Calls no model. Throws the errors of opening the model. */
 export async function forecastFor(services: ForecastServices, request: ForecastRequest): Promise<Forecast> {
   const { recording, agent } = request;
-  const told = request.profile.traits.windowTokens ?? DEFAULT_WINDOW_TOKENS;
-  const profile = { ...request.profile, ...limitsOf(agent, told) };
+  const reportedTokens = request.profile.traits.windowTokens ?? DEFAULT_WINDOW_TOKENS;
+  const profile = { ...request.profile, ...limitsOf(agent, reportedTokens) };
   const { modelId } = profile;
   const reader = await readerOf(services, agent, profile);
   const { prices, store } = services;
@@ -105,7 +105,7 @@ export async function readerOf(services: ForecastServices, agent: AgentSettings,
   const { id, traits } = isOwn
     ? { id: profile.modelId, traits: profile.traits }
     : await services.models.open(configured);
-  const told = traits.windowTokens ?? (isOwn ? Number.POSITIVE_INFINITY : DEFAULT_WINDOW_TOKENS);
-  const windowTokens = isOwn ? Math.min(profile.windowTokens, told) : told;
+  const reportedTokens = traits.windowTokens ?? (isOwn ? Number.POSITIVE_INFINITY : DEFAULT_WINDOW_TOKENS);
+  const windowTokens = isOwn ? Math.min(profile.windowTokens, reportedTokens) : reportedTokens;
   return { model: { id }, windowTokens, settings: maintenanceSettings(agent), reasoning: new Map<string, number>() };
 }

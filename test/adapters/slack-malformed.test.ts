@@ -64,6 +64,25 @@ describe('a malformed packet', () => {
     await until('it is logged', () => warned(bot).length === ids.length + 1);
   });
 
+  test('that the library cannot read is logged and acknowledged', async () => {
+    const bot = await start();
+    await until('a socket is open', () => slack.sockets() === 1);
+    const from = { user: { id: ADA }, team: { id: TEAM }, callback_id: 'x' };
+    const action = { type: 'block_actions', ...from };
+    const broken = [
+      ...[undefined, null, 'x', 7, []].map((view) => ({ type: 'view_submission', ...from, view })),
+      ...[undefined, null, 3, 'x', [], [null], [3], {}].map((actions) => ({ ...action, actions })),
+      { type: 'view_submission', view: { id: 'V1', callback_id: 'x' } },
+      { ...action, user: null, actions: [{ type: 'button', action_id: 'x' }] },
+      { type: 'message_action', ...from, channel: null, message: null },
+      { type: 'interactive_message', ...from },
+    ];
+    const ids = broken.map((payload) => slack.envelope('interactive', payload));
+    ids.push(slack.envelope('slash_commands', { command: 7, user_id: {} }));
+    await until('all are acknowledged', () => ids.every((id) => slack.acks.includes(id)));
+    expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   test('of any shape ends nothing', async () => {
     const bot = await start();
     await until('a socket is open', () => slack.sockets() === 1);

@@ -53,8 +53,9 @@ export interface Connection {
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { settings, log } = options;
+  const heard = new WeakSet<object>();
   const app = new App({
-    receiver: durable(createTransport(options), options),
+    receiver: durable(createTransport(options), { ...options, heard }),
     clientOptions: clientOptions({ settings, log }),
     logger: slackLogger(log),
     // The code that reads events recognises the bot's own messages.
@@ -62,7 +63,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     // The bot of each workspace knows its own token.
     authorize: async () => ({}),
   });
-  listen(app, options.listener);
+  listen(app, options.listener, heard);
   return {
     async start() {
       await app.start();
@@ -73,18 +74,31 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-function listen(app: App, listener: Listener): void {
-  app.command(/.*/, ({ body, ack }) => listener.command(body, () => ack()));
-  app.action(/.*/, ({ body, ack }) => listener.action(body, () => ack()));
-  app.shortcut({ type: 'message_action' }, ({ body, ack }) => listener.shortcut(body, () => ack()));
-  app.view(/.*/, ({ body, ack }) => listener.view(body, () => ack()));
+interface Gate extends ConnectionOptions {
+  /** The bodies of requests that have reached a listener. */
+  readonly heard: WeakSet<object>;
+}
+
+type RequestKind = 'command' | 'action' | 'shortcut' | 'view';
+
+function listen(app: App, listener: Listener, heard: Gate['heard']): void {
+  const pass =
+    (kind: RequestKind) =>
+    ({ body, ack }: { readonly body: object; readonly ack: Acknowledge }) => {
+      heard.add(body);
+      return listener[kind](body, () => ack());
+    };
+  app.command(/.*/, pass('command'));
+  app.action(/.*/, pass('action'));
+  app.shortcut({ type: 'message_action' }, pass('shortcut'));
+  app.view(/.*/, pass('view'));
 }
 
 /**
  * Acknowledges an event once it is durable; anything not stored is sent again. Events go to the listener directly,
  * because the library throws for unusual ones. Everything else is handled once, however often the same request arrives.
  */
-function durable(inner: Receiver, parts: ConnectionOptions): Receiver {
+function durable(inner: Receiver, parts: Gate): Receiver {
   const isNew = createReplays(parts.clock);
   return {
     init(app) {
@@ -127,8 +141,11 @@ async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: Re
   await ack();
 }
 
-/** A request that no listener has acknowledged is of a kind that the bot does not know. */
-async function takeRequest({ sink, log }: ConnectionOptions, app: App, event: ReceivedEvent): Promise<void> {
+/**
+ * A request that reaches no listener is of an unknown kind or shape. It is acknowledged, because it would be no better
+ * the next time.
+ */
+async function takeRequest({ sink, log, heard }: Gate, app: App, event: ReceivedEvent): Promise<void> {
   let isAcknowledged = false;
   const ack: ReceivedEvent['ack'] = async (response) => {
     isAcknowledged = true;
@@ -137,8 +154,10 @@ async function takeRequest({ sink, log }: ConnectionOptions, app: App, event: Re
   try {
     await app.processEvent({ ...event, ack });
   } catch (error) {
-    log.error('A Slack request was not handled', { ...namesOf(event.body), cause: describe(error) });
-    throw error;
+    if (heard.has(event.body)) {
+      log.error('A Slack request was not handled', { ...namesOf(event.body), cause: describe(error) });
+      throw error;
+    }
   }
   if (isAcknowledged) return;
   dropMalformed(sink, namesOf(event.body), 'nothing handles a request of this kind');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock, Log, StateStore } from '../../../src/adapter-kit.ts';
+import { elapsedMs } from '../shared/elapsed.ts';
 import { createMovedChannels, type MovedChannelsOptions } from './moved-channels.ts';
 import { isDirect } from './place.ts';
 
@@ -116,7 +117,7 @@ function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 
   return {
     async read(id: string): Promise<Row> {
       const found = known.get(id);
-      if (found !== undefined && clock.now() - found.readAt < FRESH_MS) return found.row;
+      if (found !== undefined && elapsedMs(clock, found.readAt) < FRESH_MS) return found.row;
       return await query(id);
     },
     remember(row: Row): Row {

@@ -1,4 +1,5 @@
 import type { Audience, Clock, HeardBy } from '../../../src/adapter-kit.ts';
+import { elapsedMs } from '../shared/elapsed.ts';
 import { within } from '../shared/within.ts';
 import { isDirect } from './place.ts';
 import { mentionedIds, type Names } from './text.ts';
@@ -178,7 +179,7 @@ function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Pro
   return {
     async get(id, { maxAgeMs = KEPT_MS, waitMs = LOOKUP_MS } = {}) {
       const found = known.get(id);
-      const isFresh = found !== undefined && clock.now() - found.askedAt < maxAgeMs;
+      const isFresh = found !== undefined && elapsedMs(clock, found.askedAt) < maxAgeMs;
       const kept = isFresh ? found : ask(id, found?.last ?? null);
       return (await within(clock, waitMs, kept.answer)) ?? kept.last;
     },

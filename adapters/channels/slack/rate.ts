@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/adapter-kit.ts';
+import { elapsedMs } from '../shared/elapsed.ts';
 
 /** Resolves when one more may start; rejects with the signal. First come, first served. */
 export type Rate = (signal: AbortSignal) => Promise<void>;
@@ -20,7 +21,7 @@ export function createRate(
   const wait = async (signal: AbortSignal): Promise<void> => {
     signal.throwIfAborted();
     const oldest = begun.length < most ? undefined : begun[0];
-    const leftMs = oldest === undefined ? 0 : oldest + spanMs - clock.now();
+    const leftMs = oldest === undefined ? 0 : spanMs - elapsedMs(clock, oldest);
     if (leftMs > 0) await clock.sleep(leftMs, { signal });
     if (oldest !== undefined) begun.shift();
     begun.push(clock.now());

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 import type { Ending } from './line.ts';
 
 /** This many quick failures in a row do not increase the pauses. */
@@ -60,15 +61,15 @@ export interface IdentifyPace {
 }
 
 export function createIdentifyPace(clock: Clock): IdentifyPace {
-  const nextAt = new Map<number, number>();
+  const queues = new Map<number, { readonly at: number; readonly ms: number }>();
   let spentAt: readonly number[] = [];
   const lately = () => spentAt.filter((at) => clock.now() - at < DAY_MS);
   return {
     async wait(group, signal) {
-      const now = clock.now();
-      const at = Math.max(now, nextAt.get(group) ?? now);
-      nextAt.set(group, at + IDENTIFY_PACE_MS);
-      if (at > now) await clock.sleep(at - now, { signal });
+      const queue = queues.get(group);
+      const leftMs = queue === undefined ? 0 : Math.max(0, queue.ms - elapsedMs(clock, queue.at));
+      queues.set(group, { at: clock.now(), ms: leftMs + IDENTIFY_PACE_MS });
+      if (leftMs > 0) await clock.sleep(leftMs, { signal });
       spentAt = [...lately(), clock.now()];
     },
     isScarce: (left) => lately().length > left / 2,

@@ -94,6 +94,8 @@ async function keepBeating(line: Line): Promise<void> {
   for (let waitMs = line.beatMs * line.parts.chance(); !signal.aborted; waitMs = line.beatMs) {
     await clock.sleep(waitMs, { signal });
     // A late acknowledgement does no harm: any traffic shows that the connection is alive.
+    // A clock that was set back would hide the silence of a dead connection.
+    line.heardAt = Math.min(line.heardAt, clock.now());
     if (clock.now() - line.heardAt > line.beatMs + SILENCE_MS)
       return end(line, { cause: 'the server stopped sending' });
     beat(line);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 import { retryAfterOf } from '../web.ts';
 
 const MINUTE_MS = 60_000;
@@ -19,18 +20,19 @@ export interface DraftRate {
 
 export function createDraftRate(clock: Clock): DraftRate {
   const calls = new Map<DraftMethod, number[]>();
-  const freeAt = new Map<DraftMethod, number>();
+  const holds = new Map<DraftMethod, { readonly at: number; readonly ms: number }>();
   return {
     mayCall(method) {
-      const now = clock.now();
-      const lately = (calls.get(method) ?? []).filter((at) => now - at < MINUTE_MS);
-      const isFree = lately.length < MAX_PER_MINUTE[method] && now >= (freeAt.get(method) ?? 0);
-      calls.set(method, isFree ? [...lately, now] : lately);
+      const lately = (calls.get(method) ?? []).filter((at) => elapsedMs(clock, at) < MINUTE_MS);
+      const held = holds.get(method);
+      const isHeld = held !== undefined && elapsedMs(clock, held.at) < held.ms;
+      const isFree = lately.length < MAX_PER_MINUTE[method] && !isHeld;
+      calls.set(method, isFree ? [...lately, clock.now()] : lately);
       return isFree;
     },
     isRefusal(method, error) {
       const seconds = retryAfterOf(error);
-      if (seconds !== null) freeAt.set(method, clock.now() + seconds * 1000);
+      if (seconds !== null) holds.set(method, { at: clock.now(), ms: seconds * 1000 });
       return seconds !== null;
     },
   };

@@ -1,4 +1,5 @@
 import { type Clock, StrataError } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 import { within } from '../../shared/within.ts';
 import { createRate } from '../rate.ts';
 import { retryAfterOf, withRetries } from '../web.ts';
@@ -21,16 +22,28 @@ export type PostRate = <Result>(
   post: () => Promise<Result>,
 ) => Promise<Result>;
 
+/** A channel is left alone for so long, from then on. */
+interface Hold {
+  readonly at: number;
+  readonly ms: number;
+}
+
 export function createPostRate(clock: Clock): PostRate {
   const workspace = createRate(clock, WORKSPACE);
   const ends = new Map<string, Promise<void>>();
-  const freeAt = new Map<string, number>();
+  // An earlier process may have posted until just now.
+  const opened: Hold = { at: clock.now(), ms: CHANNEL_PAUSE_MS };
+  const holds = new Map<string, Hold>();
+  const leftOf = (channel: string): number => {
+    const { at, ms } = holds.get(channel) ?? opened;
+    return ms - elapsedMs(clock, at);
+  };
   const hold = (channel: string, ms: number): void => {
-    freeAt.set(channel, Math.max(freeAt.get(channel) ?? 0, clock.now() + ms));
+    holds.set(channel, { at: clock.now(), ms: Math.max(leftOf(channel), ms) });
   };
   const waitFor = async (channel: string, signal: AbortSignal): Promise<void> => {
     await workspace(signal);
-    const leftMs = (freeAt.get(channel) ?? 0) - clock.now();
+    const leftMs = leftOf(channel);
     if (leftMs > MAX_WAIT_MS) throw waiting(leftMs);
     if (leftMs > 0) await clock.sleep(leftMs, { signal });
   };

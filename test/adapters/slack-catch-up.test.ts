@@ -59,6 +59,27 @@ describe('what cannot be read', () => {
     await until('the thread is told of', () => bot.log.lines.some(({ fields }) => fields['thread'] === lost.ts));
   });
 
+  test('holds up no other thread, and is read once it can be', async () => {
+    const first = await start();
+    const roots = ['one', 'two', 'three', 'four'].map((text) => slack.say(GENERAL, ADA, `<@${BOT}> ${text}`));
+    await arrived('four');
+    await stop(first);
+    for (const [index, { ts }] of roots.entries()) slack.store(GENERAL, BOB, `reply ${index}`, { thread_ts: ts });
+    let failures = 0;
+    // The gates of the process with the plain URL.
+    slack.gates.set('', (method, body) => {
+      const isLast = method === 'conversations.replies' && body['ts'] === roots.at(-1)?.ts;
+      if (!isLast || failures === 5) return null;
+      failures += 1;
+      return { status: 503 };
+    });
+    await start();
+    await arrived('reply 3');
+    // Read late, at the side.
+    expect(sink.messages.at(-1)?.text).toBe('reply 3');
+    expect(failures).toBe(5);
+  });
+
   test('is read after the next start, whatever came in between', async () => {
     const first = await start();
     slack.say(GENERAL, ADA, 'before');

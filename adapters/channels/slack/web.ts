@@ -136,6 +136,8 @@ export interface Patience {
   readonly signal: AbortSignal;
   /** Callers wait themselves if Slack asks for more. Default: as long as Slack asks for. */
   readonly maxWaitMs?: number;
+  /** How often a read-only call is tried. Default: for about twenty seconds. */
+  readonly attempts?: number;
 }
 
 const MAX_WAITS = 20;
@@ -157,14 +159,15 @@ export async function withRetries<Result>(call: () => Promise<Result>, patience:
 const FIRST_PAUSE_MS = 300;
 const READ_ATTEMPTS = 7;
 
-/** For read-only calls: temporary failures are retried too, for about twenty seconds. Ends with the signal. */
+/** For read-only calls: temporary failures are retried too. Ends with the signal. */
 export async function persistently<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
+  const { attempts = READ_ATTEMPTS } = patience;
   for (let attempt = 1; ; attempt += 1) {
     patience.signal.throwIfAborted();
     try {
       return await withRetries(() => unlessAborted(patience.signal, call()), patience);
     } catch (error) {
-      if (!isPassing(error) || attempt === READ_ATTEMPTS) throw error;
+      if (!isPassing(error) || attempt === attempts) throw error;
       await patience.clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { signal: patience.signal });
     }
   }

@@ -13,6 +13,8 @@ export interface CatchUpContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** How often a request is tried. Default: for about twenty seconds. */
+  readonly attempts?: number;
   take(message: WireEventMessage, options: ReadLater): Promise<void>;
   /** Posts in a conversation how many messages were left out. Returns at once; the same gap is reported only once. */
   leftOut(gap: LeftOut): void;

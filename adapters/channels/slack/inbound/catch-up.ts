@@ -1,10 +1,4 @@
-import {
-  type CatchingUp,
-  type ConversationKey,
-  type Cursor,
-  describe,
-  type LogFields,
-} from '../../../../src/adapter-kit.ts';
+import { type CatchingUp, type ConversationKey, type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import { isDirect, PLATFORM, placeOfKey } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
@@ -14,6 +8,7 @@ import { placeFor } from './context.ts';
 import { createHeard, type Gap } from './heard.ts';
 import { type Page, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
+import { createReadings, type Readings } from './readings.ts';
 import { takeAll, takeNewest } from './take-missed.ts';
 
 const MINUTE_MS = 60_000;
@@ -110,39 +105,55 @@ function isOf(conversation: ConversationKey, teamId: string): boolean {
  * after the next start.
  */
 async function readGap(context: Reading, { since, close }: Gap): Promise<void> {
-  let isWhole = true;
-  const safely = async (what: LogFields, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      if (context.signal.aborted) throw error;
-      isWhole = false;
-      context.log.warn('Missed messages could not be read', { ...what, cause: describe(error) });
-    }
-  };
+  const readings = createReadings(context);
+  try {
+    await readSince(context, readings, since);
+    if (await readings.settled()) await close();
+  } finally {
+    await readings.settled().catch(() => undefined);
+  }
+}
+
+async function readSince(context: Reading, readings: Readings<Reading>, since: number | null): Promise<void> {
   const cursors = await cursorsOf(context);
   const quiet: OpenThread[] = [];
   const open: OpenThread[] = [];
   const owed: OpenThread[] = [];
   const readThreads = async (threads: readonly OpenThread[]): Promise<void> => {
     for (const thread of threads) {
-      await safely({ channel: thread.channel, thread: thread.ts }, () => readThread(context, thread));
-      if (thread.cursor !== null) context.owed.applied(thread.cursor.conversation);
+      await readings.read(
+        { channel: thread.channel, thread: thread.ts },
+        {
+          work: (patience) => readThread(patience, thread),
+          ended: () => {
+            if (thread.cursor !== null) context.owed.applied(thread.cursor.conversation);
+          },
+        },
+      );
     }
   };
   const readOne = (channel: MissedChannel) =>
-    safely({ channel: channel.id }, async () => {
-      const threads = threadsOf(channel, await readTop(context, channel));
-      owed.push(...threads.owed);
-      open.push(...threads.open);
-      quiet.push(...threads.quiet);
-      if (isDirect(channel.id, null)) await readThreads([...owed.splice(0), ...open.splice(0)]);
-    });
+    readings.read(
+      { channel: channel.id },
+      {
+        work: async (patience) => {
+          const threads = threadsOf(channel, await readTop(patience, channel));
+          owed.push(...threads.owed);
+          open.push(...threads.open);
+          quiet.push(...threads.quiet);
+          if (isDirect(channel.id, null)) await readThreads([...owed.splice(0), ...open.splice(0)]);
+        },
+        ended: () => undefined,
+      },
+    );
   for (const channel of heardChannels(context, cursors, since)) await readOne(channel);
   await readThreads(owed.splice(0, MAX_OWED_FIRST));
   for (const channel of await unheardChannels(context, { cursors, since }, context.pace)) await readOne(channel);
-  await readThreads([...owed, ...open, ...quiet]);
-  if (isWhole) await close();
+  const others = () => [...owed.splice(0), ...open.splice(0), ...quiet.splice(0)];
+  await readThreads(others());
+  await readings.settled();
+  // Those of a channel that was read late.
+  await readThreads(others());
 }
 
 /** Everything in the channel itself since the gap began, including the page around its beginning. */

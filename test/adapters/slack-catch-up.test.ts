@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { createSystemClock } from '../../src/util/clock.ts';
 import {
   ADA,
   BOB,
@@ -97,13 +98,32 @@ describe('what cannot be read', () => {
   });
 });
 
+test('a clock that is ahead of Slack loses no missed message', async () => {
+  const system = createSystemClock();
+  const clock = { ...system, now: () => system.now() + 240_000 };
+  const first = await bots.start({ sink, state, clock });
+  slack.say(GENERAL, ADA, 'before');
+  await arrived('before');
+  await stop(first);
+  slack.store(GENERAL, BOB, 'missed');
+  await bots.start({ sink, state, clock });
+  await arrived('missed');
+});
+
 describe('a minute whose events Slack withheld', () => {
   const report = (since: number) =>
     slack.envelope('events_api', { type: 'app_rate_limited', team_id: TEAM, minute_rate_limited: since });
   const now = () => Math.floor(Date.now() / 1000);
   /** Said in the past, and not read again only because of the overlap. */
   const saidBefore = (text: string) =>
-    slack.messages.push({ type: 'message', user: ADA, text, team: TEAM, ts: `${now() - 50}.000001`, channel: GENERAL });
+    slack.messages.push({
+      type: 'message',
+      user: ADA,
+      text,
+      team: TEAM,
+      ts: `${now() - 400}.000001`,
+      channel: GENERAL,
+    });
   const known = async (): Promise<void> => {
     const first = await start();
     slack.say(GENERAL, ADA, 'before');
@@ -115,7 +135,7 @@ describe('a minute whose events Slack withheld', () => {
     await known();
     await start();
     saidBefore('withheld');
-    report(now() - 60);
+    report(now() - 410);
     await arrived('withheld');
   });
 
@@ -126,7 +146,7 @@ describe('a minute whose events Slack withheld', () => {
     await start();
     await until('it is reading', () => slack.callsOf('conversations.history').length > 0);
     saidBefore('withheld');
-    const id = report(now() - 57);
+    const id = report(now() - 410);
     await until('it is noted', () => slack.acks.includes(id));
     reading.resolve();
     await arrived('withheld', 10_000);
@@ -149,7 +169,7 @@ describe('a minute whose events Slack withheld', () => {
     const reading = Promise.withResolvers<void>();
     slack.delays.set('users.conversations', reading.promise);
     saidBefore('withheld');
-    const ids = [61, 62, 63, 64, 65].map((ago) => report(now() - ago));
+    const ids = [411, 412, 413, 414, 415].map((ago) => report(now() - ago));
     await until('they are noted', () => ids.every((id) => slack.acks.includes(id)));
     reading.resolve();
     await arrived('withheld');

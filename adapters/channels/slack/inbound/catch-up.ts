@@ -13,9 +13,10 @@ import { takeAll, takeNewest } from './take-missed.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * How far before the gap to read again, because messages are not delivered in order of time. Duplicates are recognised.
+ * How far before the gap to read again, because messages are not delivered in order of time, and the clock of this
+ * machine may be ahead of Slack's. Duplicates are recognised.
  */
-const OVERLAP_S = 30;
+const OVERLAP_S = 300;
 /** Among this many times the limit, messages that address the bot are still found. */
 const SCANNED_FOLD = 10;
 /** This many threads are read before channels in which a mention may have been missed. */

@@ -174,6 +174,39 @@ describe('a draft whose connection ended', () => {
     await until('it is gone', () => double.posted(GENERAL).length === 0, 10_000);
   });
 
+  test('goes although Discord does not tell its id either', async () => {
+    const bot = await begun();
+    double.rest.cutOff('POST', /messages$/);
+    await bot.channel.post(post(), { signal });
+    expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer']);
+  });
+
+  test('goes after a crash before its id is known', async () => {
+    const state = createState();
+    const table = { streaming: true, streaming_seconds: 1 };
+    const crashed = await start({ table, state });
+    double.say(GENERAL, ADA, 'a question');
+    double.rest.silence('POST', /messages$/);
+    crashed.channel.show(conversation, { kind: 'draft', text: 'Once upon' });
+    await until('it is there', () => double.posted(GENERAL).length === 1);
+    await start({ table, state });
+    await until('it is gone', () => double.posted(GENERAL).length === 0, 10_000);
+  });
+
+  test('costs no reply with the same words', async () => {
+    const state = createState();
+    const table = { streaming: true, streaming_seconds: 1 };
+    const bot = await start({ table, state });
+    double.rest.fail('POST', /messages$/, { status: 502, times: 2 });
+    double.rest.fail('GET', /messages$/, { status: 502, times: 4 });
+    bot.channel.show(conversation, { kind: 'draft', text: 'an answer' });
+    await until('the failure', () => bot.log.lines.some(({ message }) => message.includes('was not shown')));
+    await bot.channel.post(post(), { signal });
+    const next = await start({ table, state });
+    await next.channel.post(post({ nonce: '2-1-0', body: { kind: 'text', text: 'the next' } }), { signal });
+    expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer', 'the next']);
+  });
+
   test('grows on as one message', async () => {
     const bot = await begun();
     await until('the failure is noted', () => bot.log.lines.some(({ message }) => message.includes('was not shown')));

@@ -62,7 +62,7 @@ export function createDiscordBot(parts: DiscordBotOptions): DiscordBot {
   const { log, bot } = parts;
   const rest = createRest(bot.settings, log);
   const over = new AbortController();
-  const drafts = createDrafts({ ...parts, ...bot, bot: bot.name, rest });
+  const drafts = createDrafts({ ...parts, ...bot, bot: bot.name, rest, userId: () => intake.userId() });
   const intake = createIntake(parts, { rest, drafts, signal: over.signal });
   const typing = createTyping(rest);
   const poster = createPoster({ rest, log, settings: bot.settings, userId: () => intake.userId() });

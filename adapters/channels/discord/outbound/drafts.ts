@@ -1,40 +1,37 @@
 import { MessageFlags, Routes } from 'discord.js';
-import { z } from 'zod';
 import {
-  type Clock,
   type ConversationKey,
   createRecentMap,
   describe,
-  type Log,
   type Post,
   parseKey,
   type Random,
-  type StateStore,
   tidyReply,
 } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
-import type { Rest } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
-import { sentSchema, timeOf } from '../wire.ts';
+import { sentSchema } from '../wire.ts';
+import {
+  clearNoted,
+  DRAFTS,
+  type NotedDraftContext,
+  noteRequest,
+  readNote,
+  removeDraft,
+  sweepNoted,
+} from './noted-drafts.ts';
 import { NO_PINGS, postMessage, referenceTo } from './post.ts';
 import { cut, whole } from './split.ts';
 
-const NAMESPACE = 'discord.drafts';
 /** Below the limit of a message, so that a closing marker fits. */
 const DRAFT_LENGTH = 1900;
 const READ_LENGTH = 8 * DRAFT_LENGTH;
 const MAX_KNOWN = 5_000;
-/** A post that was not made within this time is not tried again. */
-const GIVEN_MS = 86_400_000;
 
-export interface DraftContext {
+export interface DraftContext extends NotedDraftContext {
   readonly bot: string;
-  readonly rest: Rest;
-  readonly state: StateStore;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly log: Log;
   readonly settings: Pick<BotSettings, 'streaming' | 'streaming_seconds' | 'reply_reference'>;
 }
 
@@ -58,10 +55,7 @@ export interface Drafts {
   sweep(): Promise<void>;
 }
 
-type Taking = Pick<Post, 'nonce' | 'replyTo' | 'attempt'>;
-
-/** With a nonce: the message was assigned to that post. */
-const keptSchema = z.object({ messageId: z.string(), nonce: z.string().nullable() });
+type Taking = Pick<Post, 'nonce' | 'replyTo' | 'attempt' | 'body'>;
 
 interface Draft {
   readonly replyTo: string | null;
@@ -69,6 +63,8 @@ interface Draft {
   readonly nonce: string;
   /** Its message was requested, and Discord has neither returned nor refused it. */
   mayExist: boolean;
+  /** The texts with which it was requested. */
+  readonly texts: string[];
   /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
   wanted: string;
   shown: string;
@@ -101,41 +97,44 @@ export function createDrafts(context: DraftContext): Drafts {
       draft.wanted = text;
       if (draft.running === IDLE) draft.running = write(context, conversation, draft);
     },
-    async take(conversation, { nonce, replyTo, attempt }) {
+    async take(conversation, { nonce, replyTo, attempt, body }) {
       const draft = await end(conversation);
       if (draft === null || draft.messageId === null) {
-        return attempt === 1 ? null : await givenTo(context, conversation, nonce);
+        const given = attempt === 1 ? null : await givenTo(context, conversation, nonce);
+        if (given === null && context.settings.streaming) await clearNoted(context, conversation, body.text);
+        return given;
       }
       if (draft.replyTo === replyTo) {
-        await context.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce });
+        await context.state.set(DRAFTS, conversation, { messageId: draft.messageId, nonce });
         return draft.messageId;
       }
-      await remove(context, conversation, draft.messageId);
+      await removeDraft(context, conversation, draft.messageId);
       return null;
     },
-    discard: (conversation, messageId) => remove(context, conversation, messageId),
+    discard: (conversation, messageId) => removeDraft(context, conversation, messageId),
     drop(conversation) {
       const work = async () => {
         const draft = await end(conversation);
-        if (draft !== null && draft.messageId !== null) await remove(context, conversation, draft.messageId);
+        if (draft === null) return;
+        if (draft.messageId === null) await clearNoted(context, conversation, null);
+        else await removeDraft(context, conversation, draft.messageId);
       };
       work().catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
-    sweep: () => sweep(context),
+    async sweep() {
+      for (const { key } of await context.state.list(DRAFTS)) {
+        const conversation = parseKey(key).key;
+        // A new draft removes the one before it.
+        if (placeOfKey(conversation).bot !== context.bot || drafts.has(conversation)) continue;
+        await sweepNoted(context, conversation);
+      }
+    },
   };
 }
 
-async function givenTo({ state }: DraftContext, conversation: ConversationKey, nonce: string): Promise<string | null> {
-  const kept = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
-  return kept?.nonce === nonce ? kept.messageId : null;
-}
-
-/** If Discord does not respond, the note stays for the next start. */
-async function remove({ rest, state }: DraftContext, conversation: ConversationKey, messageId: string): Promise<void> {
-  const deletion = rest.delete(Routes.channelMessage(targetOf(placeOfKey(conversation)), messageId));
-  const isOver = await deletion.then(() => true, isRefusal);
-  if (isOver) await state.delete(NAMESPACE, conversation);
-  else await state.set(NAMESPACE, conversation, { messageId, nonce: null });
+async function givenTo(context: DraftContext, conversation: ConversationKey, nonce: string): Promise<string | null> {
+  const note = await readNote(context, conversation);
+  return note?.nonce === nonce ? note.messageId : null;
 }
 
 const IDLE = Promise.resolve();
@@ -144,7 +143,7 @@ const MAX_NONCE = 25;
 function newDraft({ random }: DraftContext, replyTo: string | null): Draft {
   const nonce = random.id().slice(-MAX_NONCE);
   const state = { wanted: '', shown: '', messageId: null, mayExist: false, running: IDLE };
-  return { replyTo, nonce, over: new AbortController(), ...state };
+  return { replyTo, nonce, texts: [], over: new AbortController(), ...state };
 }
 
 /** The start of the text with its code blocks closed. Text far beyond it is not read. */
@@ -193,6 +192,9 @@ async function open(context: DraftContext, conversation: ConversationKey, { draf
   const once = { nonce: draft.nonce, enforce_nonce: true };
   const shown = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds };
   const body = { ...shown, ...once, ...reference };
+  if (draft.texts.length === 0) await clearNoted(context, conversation, null);
+  if (!draft.texts.includes(text)) draft.texts.push(text);
+  await noteRequest(context, conversation, draft);
   draft.mayExist = true;
   try {
     const answer = await postMessage(context.rest, { channelId: targetOf(placeOfKey(conversation)), body });
@@ -202,7 +204,7 @@ async function open(context: DraftContext, conversation: ConversationKey, { draf
     if (isRefusal(error)) draft.mayExist = false;
     throw error;
   }
-  await context.state.set(NAMESPACE, conversation, { messageId: draft.messageId, nonce: null });
+  await context.state.set(DRAFTS, conversation, { messageId: draft.messageId, nonce: null });
 }
 
 /** Discord returns the message if it exists; otherwise a new one takes its place. */
@@ -218,16 +220,4 @@ async function change(context: DraftContext, conversation: ConversationKey, { dr
   if (draft.messageId === null) return;
   const body = { content: text, allowed_mentions: NO_PINGS };
   await context.rest.patch(Routes.channelMessage(targetOf(placeOfKey(conversation)), draft.messageId), { body });
-}
-
-/** A message assigned to a post may already be that post. */
-async function sweep(context: DraftContext): Promise<void> {
-  for (const { key, value } of await context.state.list(NAMESPACE)) {
-    const conversation = parseKey(key).key;
-    if (placeOfKey(conversation).bot !== context.bot) continue;
-    const kept = keptSchema.safeParse(value).data;
-    if (kept === undefined) await context.state.delete(NAMESPACE, key);
-    else if (kept.nonce === null) await remove(context, conversation, kept.messageId);
-    else if (context.clock.now() - timeOf(kept.messageId) > GIVEN_MS) await context.state.delete(NAMESPACE, key);
-  }
 }

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { Routes } from 'discord.js';
+import { z } from 'zod';
+import { type Clock, type ConversationKey, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { placeOfKey, targetOf } from '../place.ts';
+import type { Rest } from '../rest.ts';
+import { isRefusal } from '../retry.ts';
+import { messagesIn, pageSchema, snowflakeAt, timeOf } from '../wire.ts';
+
+/** The drafts that were begun, by conversation. */
+export const DRAFTS = 'discord.drafts';
+
+export interface NotedDraftContext {
+  readonly rest: Rest;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The id of the bot's account. */
+  readonly userId: () => string;
+}
+
+/** Written before the message is requested, so that no crash and no lost response hides a draft. */
+const noteSchema = z.object({
+  /** Null until Discord has returned the message. */
+  messageId: z.string().nullable(),
+  /** With a nonce: the message was assigned to that post. */
+  nonce: z.string().nullable(),
+  /** The hashes of the texts with which the message was requested. */
+  opened: z.array(z.string()).default([]),
+  /** The message that it answers, or a moment before it. */
+  after: z.string().default('0'),
+});
+export type Note = z.infer<typeof noteSchema>;
+
+/** Maximum difference between Discord's clock and this machine's. */
+const CLOCK_SKEW_MS = 300_000;
+
+/** A post that was not made within this time is not tried again. */
+const GIVEN_MS = 86_400_000;
+
+/** The draft is about to be requested, each time with the texts of earlier attempts, because any of them may arrive. */
+export async function noteRequest(
+  { state, clock }: NotedDraftContext,
+  conversation: ConversationKey,
+  { replyTo, texts }: { readonly replyTo: string | null; readonly texts: readonly string[] },
+): Promise<void> {
+  const after = replyTo ?? snowflakeAt(clock.now() - CLOCK_SKEW_MS);
+  await state.set(DRAFTS, conversation, { messageId: null, nonce: null, opened: texts.map(hashOf), after });
+}
+
+export async function readNote({ state }: Pick<NotedDraftContext, 'state'>, key: string): Promise<Note | null> {
+  return noteSchema.safeParse(await state.get(DRAFTS, key)).data ?? null;
+}
+
+/** Discord trims a message. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text.trim()).digest('base64url').slice(0, 16);
+}
+
+/** If Discord does not respond, the note stays for the next start. */
+export async function removeDraft(
+  context: NotedDraftContext,
+  conversation: ConversationKey,
+  messageId: string,
+): Promise<void> {
+  const { state } = context;
+  if (await isDeleted(context, conversation, messageId)) await state.delete(DRAFTS, conversation);
+  else await state.set(DRAFTS, conversation, { messageId, nonce: null });
+}
+
+async function isDeleted({ rest }: NotedDraftContext, conversation: ConversationKey, messageId: string) {
+  const deletion = rest.delete(Routes.channelMessage(targetOf(placeOfKey(conversation)), messageId));
+  return await deletion.then(() => true, isRefusal);
+}
+
+/**
+ * Removes what an earlier process, or a lost response, left behind, before anything else is posted that could have the
+ * same text. Never rejects: if Discord does not respond, the note stays, but no longer names the text that is posted
+ * now.
+ */
+export async function clearNoted(
+  context: NotedDraftContext,
+  conversation: ConversationKey,
+  posted: string | null,
+): Promise<void> {
+  try {
+    const note = await readNote(context, conversation);
+    // A message assigned to a post may already be that post.
+    if (note === null || note.nonce !== null || (await isCleared(context, conversation, note))) return;
+    const opened = note.opened.filter((hash) => posted === null || hash !== hashOf(posted));
+    await context.state.set(DRAFTS, conversation, { ...note, opened });
+  } catch (error) {
+    context.log.debug('A draft could not be removed', { conversation, cause: describe(error) });
+  }
+}
+
+/** Whether nothing is left of it. */
+async function isCleared(context: NotedDraftContext, conversation: ConversationKey, note: Note): Promise<boolean> {
+  const left = note.messageId === null ? await findRequested(context, conversation, note) : [note.messageId];
+  if (left === null) return false;
+  for (const messageId of left) if (!(await isDeleted(context, conversation, messageId))) return false;
+  await context.state.delete(DRAFTS, conversation);
+  return true;
+}
+
+const LOOK_BACK = 100;
+
+/** The message has one of the texts with which it was requested. Null if Discord does not respond. */
+async function findRequested(
+  { rest, userId }: NotedDraftContext,
+  conversation: ConversationKey,
+  { opened, after }: Note,
+): Promise<readonly string[] | null> {
+  if (opened.length === 0) return [];
+  const query = new URLSearchParams({ limit: String(LOOK_BACK), after });
+  try {
+    const page = await rest.get(Routes.channelMessages(targetOf(placeOfKey(conversation))), { query });
+    const own = messagesIn(pageSchema.parse(page)).filter(({ author }) => author.id === userId());
+    // The reply to another message may have the same text.
+    const answers = own.filter(({ message_reference: to }) => !to?.message_id || to.message_id === after);
+    return answers.filter(({ content }) => opened.includes(hashOf(content))).map(({ id }) => id);
+  } catch (error) {
+    return isRefusal(error) ? [] : null;
+  }
+}
+
+/** A draft of an earlier process; one that is being written is left alone. */
+export async function sweepNoted(context: NotedDraftContext, conversation: ConversationKey): Promise<void> {
+  const note = await readNote(context, conversation);
+  if (note === null) return await context.state.delete(DRAFTS, conversation);
+  if (note.nonce === null) return await clearNoted(context, conversation, null);
+  const isOver = note.messageId === null || context.clock.now() - timeOf(note.messageId) > GIVEN_MS;
+  if (isOver) await context.state.delete(DRAFTS, conversation);
+}

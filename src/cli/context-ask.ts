@@ -3,11 +3,11 @@ import type { App } from '../app/app.ts';
 import type { ContextPreview } from '../context/preview.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
-import { readLines } from '../util/lines.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, counted, formatNumber, formatPercent } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
 import { type Cli, writeJson } from './cli.ts';
+import { inputLines } from './input-lines.ts';
 
 /** `strata context --ask` and `--ask-file`. */
 interface AskOptions {
@@ -48,7 +48,7 @@ async function* questionsOf(cli: Cli, { ask, askFile }: AskOptions): AsyncGenera
   try {
     if (askFile !== '-') checkFile(askFile, { pipes: true });
     const input = askFile === '-' ? cli.stdin : createReadStream(askFile);
-    for await (const line of readLines(input, { maxBytes: MAX_QUESTION_BYTES })) {
+    for await (const line of inputLines(input, { maxBytes: MAX_QUESTION_BYTES, signal: cli.signal })) {
       if (line.kind === 'refused') throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
       if (line.text.trim() !== '') yield line.text.trim();
     }

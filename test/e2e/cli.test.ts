@@ -488,10 +488,13 @@ describe('strata send', () => {
 });
 
 describe('the end', () => {
-  test('SIGINT ends recall while it waits for a question', async () => {
+  test.each([
+    ['recall', ['recall']],
+    ['context', ['context', '--ask-file', '-']],
+  ])('SIGINT ends %s while it waits for a question', async (_, command) => {
     using folder = openFolder();
     await folder.run(['chat'], 'Hi.\n');
-    const child = folder.start(['recall', '--conversation', 'terminal:local:main']);
+    const child = folder.start([...command, '--conversation', 'terminal:local:main']);
     const end = ended(child);
     await new Promise<void>((resolve) => {
       child.stdout.once('data', () => resolve());

@@ -49,20 +49,21 @@ describe('a response that is no stream', () => {
   test.each(providers)('an error with status 200 is an error of %s', async (id) => {
     const body = { error: { message: 'The model crashed', type: 'server_error', code: 503, status: 'UNAVAILABLE' } };
     await expect(answered(json(200, { type: 'error', ...body }), id)).rejects.toThrow(
-      /\(transient\): The model crashed/,
+      /\(transient\): The model crashed\. Check/,
     );
   });
 
   test.each(providers)('a web page is no answer of %s', async (id) => {
     const page: Answer = (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('\n<!doctype html><title>Log in</title>');
+      response.writeHead(200, { 'content-type': 'text/html' }).end('\n<!doctype html><title>Log in\n</title>');
     };
-    await expect(answered(page, id)).rejects.toThrow('The server answered with a web page instead of a stream');
+    const failure = answered(page, id);
+    await expect(failure).rejects.toThrow(/: The server answered with a web page "Log in" instead of a stream\. Check/);
   });
 
   test('a whole answer of another interface is no stream', async () => {
     const failure = answered(json(200, { type: 'message', content: [{ type: 'text', text: 'Hello' }] }), 'anthropic:m');
-    await expect(failure).rejects.toThrow('(transient): The server answered with JSON instead of a stream (HTTP 502)');
+    await expect(failure).rejects.toThrow(/\(transient\): The server answered with JSON instead of a stream\. Check/);
   });
 
   test('tells what a server says to a wrong path', async () => {

@@ -491,18 +491,22 @@ describe('the end', () => {
   test.each([
     ['recall', ['recall']],
     ['context', ['context', '--ask-file', '-']],
-  ])('SIGINT ends %s while it waits for a question', async (_, command) => {
-    using folder = openFolder();
-    await folder.run(['chat'], 'Hi.\n');
-    const child = folder.start([...command, '--conversation', 'terminal:local:main']);
-    const end = ended(child);
-    await new Promise<void>((resolve) => {
-      child.stdout.once('data', () => resolve());
-      child.stdin.write('tea\n');
-    });
-    child.kill('SIGINT');
-    expect((await end).code).toBe(0);
-  }, 60_000);
+  ])(
+    'SIGINT ends %s while it waits for a question',
+    async (_, command) => {
+      using folder = openFolder();
+      await folder.run(['chat'], 'Hi.\n');
+      const child = folder.start([...command, '--conversation', 'terminal:local:main']);
+      const end = ended(child);
+      await new Promise<void>((resolve) => {
+        child.stdout.once('data', () => resolve());
+        child.stdin.write('tea\n');
+      });
+      child.kill('SIGINT');
+      expect((await end).code).toBe(0);
+    },
+    60_000,
+  );
 
   // Shows: W33
   test('SIGTERM finishes what is owed and exits 0', async () => {

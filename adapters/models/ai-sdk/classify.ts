@@ -22,6 +22,7 @@ import {
   windows,
 } from './phrases.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { STATUS_GIVEN } from './unstreamed.ts';
 
 /** What went wrong with a model call, and what the provider said about it. */
 export interface Classified {
@@ -146,7 +147,7 @@ const BROKEN_OFF: ReadonlySet<string> = new Set(['terminated', 'Response stream 
 const MIN_SECRET_LENGTH = 6;
 const MAX_DETAIL_LENGTH = 300;
 
-function detailOf({ message, status, body }: Evidence, secrets: readonly string[]): string {
+function detailOf({ message, status, body, headers }: Evidence, secrets: readonly string[]): string {
   if (BROKEN_OFF.has(message.trim())) return 'the server closed the connection before the answer was complete';
   const isEmpty = EMPTY.has(message.trim()) || STATUS_TEXTS.has(message.trim());
   // Some packages make the whole body the message.
@@ -157,7 +158,8 @@ function detailOf({ message, status, body }: Evidence, secrets: readonly string[
   // Cut last, so that no beginning of a secret is left at the end.
   const line = shown.replace(/\s+/g, ' ').trim().slice(0, MAX_DETAIL_LENGTH) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
-  return status === null || status === 200 ? safe : `${safe} (HTTP ${status})`;
+  const sent = headers[STATUS_GIVEN] ?? status;
+  return sent === null || String(sent) === '200' ? safe : `${safe} (HTTP ${sent})`;
 }
 
 /** Smaller numbers cannot be a window. */

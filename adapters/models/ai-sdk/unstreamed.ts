@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { between, excerpt } from '../../../src/adapter-kit.ts';
 import { parseJson } from './parse-json.ts';
 import { headOf } from './response.ts';
 
 /** Longer responses are no errors, and whole answers are shorter. */
 const MAX_CHARACTERS = 4_000_000;
+const MAX_TITLE_LENGTH = 80;
+
+/** The status that the server sent, if a response says another one so that it is read as an error. */
+export const STATUS_GIVEN = 'strata-status-given';
 
 const message = z.looseObject({ tool_calls: z.array(z.looseObject({})).nullish() });
 const completion = z.looseObject({ choices: z.array(z.looseObject({ message })).min(1) });
@@ -74,13 +79,22 @@ function replaced(text: string, response: Response): Response {
     const event = JSON.stringify({ ...whole, choices: whole.choices.map(toChunk) });
     return new Response(`data: ${event}\n\ndata: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
   }
+  const headers = new Headers(headOf(response).headers);
+  headers.set(STATUS_GIVEN, String(response.status));
   if (told.safeParse(body).success) {
     const status = numbered.safeParse(body).data?.error.code ?? 500;
-    return new Response(text, { ...headOf(response), status });
+    return new Response(text, { headers, status });
   }
-  const what = text.trimStart().startsWith('<') ? 'a web page' : 'JSON';
+  const what = text.trimStart().startsWith('<') ? `a web page${titleOf(text)}` : 'JSON';
   const error = { type: 'api_error', message: `The server answered with ${what} instead of a stream` };
-  return Response.json({ type: 'error', error }, { status: 502 });
+  return Response.json({ type: 'error', error }, { headers, status: 502 });
+}
+
+/** It often says which server answered: a login, a proxy, or a provider that is down. */
+function titleOf(page: string): string {
+  const title = between(page, /<title[^>]{0,200}>/i, /<\/title>/i) ?? '';
+  const shown = excerpt(title, MAX_TITLE_LENGTH);
+  return shown === '' ? '' : ` "${shown}"`;
 }
 
 type Choice = z.infer<typeof completion>['choices'][number];

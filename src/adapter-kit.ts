@@ -95,6 +95,7 @@ export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRecentMap } from './util/recent-map.ts';
 export { createRedactor } from './util/redactor.ts';
+export { requireObject } from './util/require-object.ts';
 export {
   between,
   createFinder,

@@ -8,6 +8,8 @@ import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { defineTool } from '../tools/define.ts';
+import { kindOf } from '../util/kind-of.ts';
+import { guardedDirectory } from './guarded-values.ts';
 import { shapeFaults } from './option-shapes.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
 
@@ -21,10 +23,10 @@ export function checkBotOptions(options: BotOptions): AgentDirectory {
   // The other checks read these options.
   if (shapes.length > 0) throw invalid(shapes);
   const { agents = [] } = options;
-  const directory = 'agentFor' in agents ? agents : null;
+  const directory = 'agentFor' in agents ? guardedDirectory(agents) : null;
   for (const tool of options.tools ?? []) defineTool(tool);
   for (const command of options.commands ?? []) defineCommand(command);
-  const entries = 'agentFor' in agents ? agents.list() : agents;
+  const entries = 'agentFor' in agents ? (directory?.list() ?? []) : agents;
   const known = {
     providers: options.models.providers ?? null,
     tools: [...builtInNames.tools, ...(options.tools ?? []).map(({ name }) => name)],
@@ -38,6 +40,7 @@ export function checkBotOptions(options: BotOptions): AgentDirectory {
     ...channelFaults(options),
     ...engineFaults(options),
     ...hookFaults(options),
+    ...clockFaults(options),
     ...(directory === null ? rerankerFaults(options, given.settings) : []),
   ];
   if (given.problems.length + others.length > 0) throw invalid(others, given.problems);
@@ -100,4 +103,10 @@ function hookFaults({ hooks = [] }: BotOptions): readonly string[] {
       ({ path, message }) => `${['hooks', index, ...path].join('.')}: ${message}`,
     ),
   );
+}
+
+function clockFaults({ clock }: BotOptions): readonly string[] {
+  const now: unknown = clock === undefined ? 0 : clock.now();
+  if (Number.isFinite(now)) return [];
+  return [`clock.now: expected milliseconds since 1970, got ${typeof now === 'number' ? now : kindOf(now)}`];
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import { SEVERITIES } from '../ports/log.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
+import { kindOf } from '../util/kind-of.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
 
 type Kind = 'function' | 'object';
@@ -22,9 +23,12 @@ function withFields(kind: Kind, names: readonly string[]) {
   });
 }
 
+function got(value: unknown): string {
+  return `got ${kindOf(value)}${value instanceof Promise ? ', so await it' : ''}`;
+}
+
 function cameAs(value: unknown, kind: Kind, names: readonly string[]): string {
-  if (value instanceof Promise) return 'got a promise, so await it';
-  if (!isFields(value)) return `got ${value === null ? 'null' : typeof value}`;
+  if (value instanceof Promise || !isFields(value)) return got(value);
   const missing = missingOf(value, kind, names);
   return `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
 }
@@ -88,11 +92,16 @@ const shapes = {
   configTrouble: aFunction('a sentence or null').optional(),
 } satisfies Readonly<Record<keyof BotOptions, z.ZodType>>;
 const schema = z.strictObject(shapes, {
-  error: ({ input }) => (isFields(input) ? undefined : `expected an object with the options, got ${typeof input}`),
+  error: ({ code, input }) => (code === 'invalid_type' ? noOptions(input) : undefined),
 });
+
+function noOptions(value: unknown): string {
+  return `expected an object with the options, ${got(value)}`;
+}
 
 /** What the compiler tells programs in TypeScript: missing options, options of another kind, and unknown names. */
 export function shapeFaults(options: BotOptions): readonly string[] {
+  if (options instanceof Promise) return [noOptions(options)];
   return (schema.safeParse(options).error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((name) => unknownOption([...issue.path, name].join('.')))

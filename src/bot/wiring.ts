@@ -41,6 +41,7 @@ import { checkedSink } from './checked-sink.ts';
 import { createCommandServices } from './command-services.ts';
 import { createEngines, type Engines } from './engines.ts';
 import { guardedChannel, guardedLog, guardedModels } from './guarded-parts.ts';
+import { guardedClock, guardedPrompts } from './guarded-values.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
 import { volatileFor } from './per-turn-sections.ts';
 import { createSink } from './sink.ts';
@@ -123,8 +124,8 @@ function personScopeOf(channels: Channels, workspace: string): string {
 
 function gatherServices(options: BotOptions): Services {
   const agents = checkBotOptions(options);
-  const clock = options.clock ?? createSystemClock();
   const log = options.log === undefined ? createErrorLog() : guardedLog(options.log);
+  const clock = options.clock === undefined ? createSystemClock() : guardedClock(options.clock, log);
   const prices = createPrices(options.prices ?? {}, log);
   const onListenerError = (error: unknown) => log.error('An event listener failed', { cause: describe(error) });
   return {
@@ -134,7 +135,7 @@ function gatherServices(options: BotOptions): Services {
     prices,
     reranker: options.reranker === undefined ? null : withPauses(options.reranker, { clock, log }),
     agents,
-    prompts: options.prompts ?? createPromptLibrary(),
+    prompts: options.prompts === undefined ? createPromptLibrary() : guardedPrompts(options.prompts),
     hooks: createHookRunner(options.hooks ?? [], clock),
     events: createEvents({ now: clock.now, onListenerError }),
     clock,

@@ -1,5 +1,14 @@
 import { ModelError } from '../domain/errors.ts';
-import type { ChatModel, FinishReason, ModelMessage, ModelRequest, ModelUsage, ToolCall } from '../ports/model.ts';
+import type {
+  ChatModel,
+  FinishReason,
+  ModelMessage,
+  ModelPart,
+  ModelRequest,
+  ModelUsage,
+  ToolCall,
+} from '../ports/model.ts';
+import { kindOf } from '../util/kind-of.ts';
 import { inputToKeep } from './call-input.ts';
 import { withoutEchoes } from './echoes.ts';
 
@@ -39,7 +48,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   let left = Math.max(MIN_CHARACTERS, request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   const calls: ToolCall[] = [];
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;
-  for await (const part of model.stream(request, { signal: options.signal })) {
+  for await (const part of partsOf(model, request, options)) {
     switch (part?.kind) {
       case 'text':
         if (typeof part.text !== 'string') throw misshapen(model, part);
@@ -69,6 +78,17 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
   return { text, calls, ...end };
+}
+
+/** Throws if a provider without a compiler returns something else than a stream. */
+function partsOf(model: ChatModel, request: ModelRequest, { signal }: StepOptions): AsyncIterable<ModelPart> {
+  const parts = model.stream(request, { signal });
+  const given: unknown = parts;
+  if (typeof given === 'object' && given !== null && (Symbol.asyncIterator in given || Symbol.iterator in given))
+    return parts;
+  if (given instanceof Promise) given.catch(() => undefined);
+  const detail = `its stream returned ${kindOf(given)}; expected an AsyncIterable of ModelPart, as async function* returns`;
+  throw new ModelError({ model: model.id, reason: 'fatal', detail });
 }
 
 /** Throws if the provider's filter refused the request. What the call cost is known by then. */

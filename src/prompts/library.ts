@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, StrataError } from '../domain/errors.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { packageFile } from '../util/package-file.ts';
+import { requireObject } from '../util/require-object.ts';
 import { readText } from '../util/text-file.ts';
 import { samplesOf } from './samples.ts';
 import { compileTemplate, type Template, type TemplateFile, templateOfKept } from './template.ts';
@@ -81,6 +82,7 @@ const MAX_COMPILED = 100;
  * whole.
  */
 export function createPromptLibrary(options: PromptLibraryOptions = {}): EditablePromptLibrary {
+  requireObject(options, 'createPromptLibrary', '{ sources: [{ language: "en", folder: "prompts" }] }');
   const builtIn = options.builtIn ?? builtInPrompts;
   let shelves = read(builtIn, options.sources ?? []);
   const compiled = new Map<string, Template>();

@@ -1,8 +1,12 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createDiscordChannel } from '../../adapters/channels/discord/index.ts';
 import { createSlackChannel } from '../../adapters/channels/slack/index.ts';
+import { startInspector } from '../../adapters/inspector/web/index.ts';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import { startOperations } from '../../adapters/operations/http/index.ts';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { adapters } from '../../adapters/registry.ts';
 import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
@@ -14,6 +18,7 @@ import {
   assembleView,
   type Channel,
   createBot,
+  createPromptLibrary,
   defineCommand,
   defineEngine,
   defineTool,
@@ -185,6 +190,18 @@ it.each([
     { log: { info: () => undefined } },
     'createBot: log: expected an object with debug, info, warn, error; debug and warn and error are missing',
   ],
+  [
+    { clock: { now: () => new Date(), sleep: async () => undefined } },
+    'createBot: clock.now: expected milliseconds since 1970, got object',
+  ],
+  [
+    { agents: { agentFor: () => undefined, agent: () => undefined, list: () => undefined } },
+    'createBot: agents: list returned undefined; expected a list of agents',
+  ],
+  [
+    { agents: { agentFor: () => undefined, agent: () => undefined, list: () => [{ id: 'a' }] } },
+    'createBot: agents: list returned an agent whose default cannot be used; expected an agent with every setting',
+  ],
   [{ clock: {} }, 'createBot: clock: expected an object with now, sleep; now and sleep are missing'],
   [
     { channels: [{ ...channelOf('own'), traits: { ephemeral: false } }] },
@@ -265,6 +282,19 @@ const anything = (value: unknown): never => value as never;
 
 it.each([
   ['createBot', () => createBot(anything('x')), 'createBot: expected an object with the options, got string'],
+  ['createBot with null', () => createBot(anything(null)), 'createBot: expected an object with the options, got null'],
+  ['createBot with a list', () => createBot(anything([])), 'expected an object with the options, got a list'],
+  ['a promise of options', () => createBot(anything((async () => ({}))())), 'got a promise, so await it'],
+  ['a queue', () => createLocalQueue(anything(null)), 'createLocalQueue needs an object such as { log }; got null.'],
+  ['a queue on a server', () => createBullMqQueue(anything(undefined)), 'createBullMqQueue needs an object'],
+  ['a queue without a server', () => createBullMqQueue(anything({ log: silentLog })), 'createBullMqQueue needs a url'],
+  ['the end of a queue', () => createLocalQueue().close(anything(undefined)), 'queue.close needs an object such as'],
+  ['the work of a queue', () => createLocalQueue().process(async () => {}, anything(undefined)), 'queue.process needs'],
+  ['prompts', () => createPromptLibrary(anything(null)), 'createPromptLibrary needs an object'],
+  ['Slack alone', () => createSlackChannel(anything(undefined)), 'createSlackChannel needs an object'],
+  ['Discord alone', () => createDiscordChannel(anything(null)), 'createDiscordChannel needs an object'],
+  ['the inspector', () => startInspector(anything({})), 'startInspector needs an object such as { settings: {'],
+  ['operations', () => startOperations(anything({})), 'startOperations needs an object such as { services:'],
   ['defineTool', () => defineTool(anything({ name: 'x' })), 'input: expected z.object({ … }) of zod 4'],
   ['a misspelt tool', () => defineTool(anything({ ...weather, desc: 'x' })), 'Unrecognized key: "desc"'],
   ['defineCommand', () => defineCommand(anything(undefined)), 'The command "undefined" cannot be used'],

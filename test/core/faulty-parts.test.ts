@@ -9,7 +9,10 @@ import {
   type BotOptions,
   type Channel,
   type ChannelSink,
+  type Clock,
   createBot,
+  createPromptLibrary,
+  createSystemClock,
   defineEngine,
   type InboundMessage,
   type Log,
@@ -164,6 +167,67 @@ describe('a model', () => {
     await open({ models: { open: async () => ({ ...model, stream }), choose } });
     await hear();
     expect(warnings.join('\n')).toContain(cause);
+  });
+});
+
+describe('a stream', () => {
+  it.each<[string, () => unknown, string]>([
+    ['a promise', async () => boom(), 'its stream returned a promise; expected an AsyncIterable of ModelPart'],
+    ['nothing', () => undefined, 'its stream returned undefined; expected'],
+    ['text', () => 'yes', 'its stream returned string; expected'],
+  ])('that is %s is named', async (_name, stream, cause) => {
+    await open({ models: { open: async () => ({ ...model, stream }), choose } });
+    await hear();
+    expect(posts).toHaveLength(1);
+    expect(warnings.join('\n')).toContain(cause);
+  });
+});
+
+it.each([
+  ['render', { render: () => undefined }, 'returned undefined from render; expected an object with text and hash'],
+  ['render later', { render: async () => ({ text: '', hash: '' }) }, 'returned a promise from render'],
+])('prompts of another kind are named: %s', async (_name, over, cause) => {
+  await open({ prompts: { ...createPromptLibrary(), ...over } });
+  await hear();
+  expect(warnings.join('\n')).toContain(cause);
+});
+
+it('a directory without an agent is named', async () => {
+  await open({});
+  const agents = bot.services.agents.list();
+  await bot.stop();
+  storage = await createSqliteStorage({ directory });
+  await open({ agents: { agentFor: () => undefined, agent: () => null, list: () => agents } });
+  await expect(sink.message(message())).rejects.toThrow('agents: agentFor returned undefined; expected an agent');
+});
+
+describe('a clock', () => {
+  it.each([
+    ['a promise', async () => undefined],
+    ['nothing', () => undefined],
+  ])('whose sleep is %s leaves time for the rest', async (_name, sleep) => {
+    await open({ clock: { now: () => Date.now(), sleep } });
+    await hear();
+    expect(posts).toEqual(['yes']);
+    await expect.poll(() => warnings).toContainEqual(expect.stringContaining('clock.failed sleep ended at once'));
+  });
+
+  it('that runs ahead leaves time for the rest', async () => {
+    let now = Date.now();
+    const sleep = async (ms: number) => {
+      now += ms;
+    };
+    await open({ clock: { now: () => now, sleep } });
+    await hear();
+    expect(posts).toEqual(['yes']);
+    expect(warnings.join()).not.toContain('clock.failed');
+  });
+
+  it('with parts of milliseconds does for a store', async () => {
+    const sleep: Clock['sleep'] = (ms, options) => createSystemClock().sleep(ms, options);
+    await open({ clock: { now: () => performance.timeOrigin + performance.now(), sleep } });
+    await hear();
+    expect(posts).toEqual(['yes']);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   type Log,
   loadOptional,
   type Random,
+  requireObject,
   type StateStore,
   type StrataError,
   silentLog,
@@ -63,6 +64,7 @@ export const discordAdapter: ChannelAdapter = {
  * const discord = createDiscordChannel({ settings, state: storage.state });
  */
 export function createDiscordChannel(options: DiscordOptions): Channel {
+  requireObject(options, 'createDiscordChannel', '{ settings: { token }, state: storage.state }');
   const { settings, state, log = silentLog, clock = createSystemClock(), fetch = globalThis.fetch } = options;
   const random = options.random ?? createSystemRandom(clock);
   const { onRefused = () => undefined } = options;

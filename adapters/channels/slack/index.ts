@@ -6,6 +6,7 @@ import {
   createSystemClock,
   type Log,
   loadOptional,
+  requireObject,
   type StateStore,
   type StrataError,
   silentLog,
@@ -70,6 +71,7 @@ export interface SlackChannelOptions {
  * const slack = createSlackChannel({ settings: { bot_token, app_token }, state: storage.state });
  */
 export function createSlackChannel(options: SlackChannelOptions): Channel {
+  requireObject(options, 'createSlackChannel', '{ settings: { bot_token, app_token }, state: storage.state }');
   const { log = silentLog, clock = createSystemClock(), fetch = globalThis.fetch } = options;
   return openChannel({ ...options, settings: readSettings(options.settings), log, clock, fetch });
 }

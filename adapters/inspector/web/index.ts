@@ -5,6 +5,7 @@ import {
   type InspectorOptions,
   listenAt,
   type Operations,
+  requireObject,
   StrataError,
 } from '../../../src/adapter-kit.ts';
 import type { Site } from './site.ts';
@@ -17,6 +18,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d+$/u;
  * else at the first request. Throws `INSPECTOR_OPEN` and `LISTEN_FAILED`.
  */
 export async function startInspector(options: InspectorOptions): Promise<Operations> {
+  requireObject(options, 'startInspector', '{ settings, services, log }');
+  requireObject(options.settings, 'startInspector', '{ settings: { listen: "127.0.0.1:0" } }');
   const { listen, url: publicUrl } = options.settings;
   if (!LOOPBACK.test(listen) && !hasSignIn(options.settings))
     throw new StrataError('INSPECTOR_OPEN', { address: listen });

@@ -1,6 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, listenAt, type Operations, type OperationsOptions } from '../../../src/adapter-kit.ts';
+import {
+  describe,
+  listenAt,
+  type Operations,
+  type OperationsOptions,
+  requireObject,
+} from '../../../src/adapter-kit.ts';
 import { BOARD_PATH, createLazyBoard, type LazyBoard } from './board.ts';
 import { isOwnHost } from './host.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -15,6 +21,8 @@ const STORE_LIMIT_MS = 2000;
  * 421.
  */
 export async function startOperations(options: OperationsOptions): Promise<Operations> {
+  requireObject(options, 'startOperations', '{ listen: "127.0.0.1:9464", services, log }');
+  requireObject(options.services, 'startOperations', '{ services: bot.services }');
   const metrics = createMetrics(options.services);
   const board = options.openBoard && createLazyBoard(options.openBoard);
   const server = createServer((request, response) => {

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Log, loadOptional, type Queue, type QueueAdapter } from '../../../src/adapter-kit.ts';
+import {
+  type Log,
+  loadOptional,
+  type Queue,
+  type QueueAdapter,
+  requireObject,
+  StrataError,
+} from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
 import { createDriver } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';
@@ -21,6 +28,8 @@ export interface BullMqOptions {
 }
 
 const IDLE_LOOK_MS = 15;
+const NO_URL =
+  'createBullMqQueue needs a url such as redis://127.0.0.1:6379 or postgres://user:password@host/database.';
 
 /**
  * A queue for several processes. It connects on first use. While its server is unreachable, only summaries are delayed:
@@ -31,11 +40,15 @@ const IDLE_LOOK_MS = 15;
  * const queue = createBullMqQueue({ url: 'redis://127.0.0.1:6379', log, onTrouble: console.error });
  */
 export function createBullMqQueue(options: BullMqOptions): Queue {
+  requireObject(options, 'createBullMqQueue', '{ url: "redis://127.0.0.1:6379", log, onTrouble }');
+  if (!/^(?:rediss?|postgres(?:ql)?):\/\//.test(options.url)) throw new StrataError('USAGE', { problem: NO_URL });
   const state = createState(options);
   const { kicks, delayed, trouble, rejections } = state;
   return {
     kick: (id, kick) => ask(state, id, kick?.delayMs ?? 0),
-    process: (handler, { concurrency, signal }) => {
+    process(handler, options) {
+      requireObject(options, 'queue.process', '{ concurrency: 4, signal }');
+      const { concurrency, signal } = options;
       kicks.open();
       const { driver, onError } = state;
       const kick = (id: number) => kicks.put(id);
@@ -54,7 +67,10 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
         trouble: trouble.current() ?? rejections.current(),
       };
     },
-    close: ({ deadlineMs }) => close(state, deadlineMs),
+    async close(options) {
+      requireObject(options, 'queue.close', '{ deadlineMs: 5000 }');
+      await close(state, options.deadlineMs);
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type Queue,
   type QueueAdapter,
   type QueueHandler,
+  requireObject,
 } from '../../../src/adapter-kit.ts';
 
 /** The options of `createLocalQueue`. None is required. */
@@ -27,10 +28,13 @@ const GRACE_MS = 1000;
 
 /** The queue of a single process. It stores nothing: the store knows what is due, and a sweep at startup finds it. */
 export function createLocalQueue(options: LocalQueueOptions = {}): Queue {
+  requireObject(options, 'createLocalQueue', '{ log }');
   const state = createState(options);
   return {
     kick: (id, kick) => ask(state, id, state.clock.now() + (kick?.delayMs ?? 0)),
-    process(handler, { concurrency, signal }) {
+    process(handler, options) {
+      requireObject(options, 'queue.process', '{ concurrency: 4, signal }');
+      const { concurrency, signal } = options;
       state.work = { handler, concurrency, signal: AbortSignal.any([state.stop.signal, signal]) };
       pump(state);
     },
@@ -42,7 +46,10 @@ export function createLocalQueue(options: LocalQueueOptions = {}): Queue {
       delayed: state.delayed.size,
       trouble: state.trouble,
     }),
-    close: ({ deadlineMs }) => close(state, deadlineMs),
+    async close(options) {
+      requireObject(options, 'queue.close', '{ deadlineMs: 5000 }');
+      await close(state, options.deadlineMs);
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import type { LoadedPlugin } from '../plugins/load.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf } from './cli.ts';
+import { COMMANDS } from './names.ts';
 
 /** The schemas of the channels' configuration sections, by name. */
 export async function channelSchemas(
@@ -25,8 +26,9 @@ export async function channelSchemas(
 
 /** Commands of a platform, for example `strata discord invite`. Loaded only when used. */
 export async function addPlatform(program: Command, cli: Cli, argv: readonly string[]): Promise<void> {
-  const [name] = program.parseOptions([...argv]).operands;
-  if (name === undefined) return;
+  const [first, second] = program.parseOptions([...argv]).operands;
+  const name = first === 'help' ? second : first;
+  if (name === undefined || COMMANDS.some((known) => known === name)) return;
   const adapter = await findAdapter(program, cli, name);
   if (adapter !== undefined && adapter.tasks.length > 0) addTasks(program, cli, { name, adapter });
 }

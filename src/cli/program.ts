@@ -5,6 +5,7 @@ import { describe } from '../domain/errors.ts';
 import { packageFile } from '../util/package-file.ts';
 import type { Cli } from './cli.ts';
 import { exitCodeOf } from './exit.ts';
+import { addHelp } from './help.ts';
 import { COMMANDS, type CommandName } from './names.ts';
 
 type Adder = (program: Command, cli: Cli) => void;
@@ -60,6 +61,7 @@ async function createProgram(argv: readonly string[], cli: Cli): Promise<Command
     if (wanted === null || wanted === name) (await commands[name]())(program, cli);
   }
   if (wanted === null) await addPlatformOf(argv, program, cli);
+  addHelp(program);
   settle(program, cli);
   return program;
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { ProcessRole } from '../bot/options.ts';
 import { StrataError } from '../domain/errors.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
 import { type Cli, globalsOf } from './cli.ts';
+import { unknownCommand } from './help.ts';
 import { COMMANDS } from './names.ts';
 import { serve, terminalOf } from './serve.ts';
 
@@ -20,7 +20,7 @@ export function addStart(program: Command, cli: Cli): void {
     .option('--role <role>', ROLE_HELP)
     .addHelpText('after', START_HELP)
     .action(async (options: Options, own: Command) => {
-      refuseWords(own.args);
+      refuseWords(own);
       const role = roleOf(cli, options);
       await serve(cli, { ...globalsOf(own), platforms: 'configured', role, terminal: terminalOf(cli, options) });
     });
@@ -44,12 +44,10 @@ Examples:
   $ STRATA_QUEUE_URL=redis://127.0.0.1:6379 strata start --role worker`;
 
 /** Commander passes unknown words to the default command, so this suggests the nearest command instead. */
-function refuseWords([word]: readonly string[]): void {
-  if (word === undefined) return;
+function refuseWords({ args: [word], parent }: Command): void {
+  if (word === undefined || parent === null) return;
   if (COMMANDS.some((name) => name === word)) {
     throw new StrataError('USAGE', { problem: `"start" cannot be combined with another command. Run: strata ${word}` });
   }
-  const meant = didYouMean(word.slice(0, 40), COMMANDS);
-  const hint = meant === null ? '`strata --help` lists the commands.' : `Did you mean ${meant}?`;
-  throw new StrataError('USAGE', { problem: `There is no command "${word.slice(0, 40)}". ${hint}` });
+  throw unknownCommand(word, parent);
 }

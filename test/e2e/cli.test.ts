@@ -451,6 +451,28 @@ describe('help', () => {
     expect(stdout).toContain('--data <dir>');
     expect(stdout).toContain('--config <file>');
   });
+
+  test.each([
+    ['help memory list', 'Usage: strata memory list '],
+    ['memory help list', 'Usage: strata memory list '],
+    ['help discord invite', 'Usage: strata discord invite '],
+    ['help doctor', 'Usage: strata doctor '],
+  ])('strata %s shows the help of that command', async (line, usage) => {
+    using folder = openFolder();
+    const { code, stdout, stderr } = await folder.run(line.split(' '));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(usage);
+  });
+
+  test.each([
+    ['help nope', 'There is no command "nope". `strata --help` lists the commands.'],
+    ['help doctr', 'There is no command "doctr". Did you mean doctor?'],
+    ['help memory lst', 'There is no command "memory lst". Did you mean memory list?'],
+    ['discord help nope', 'There is no command "discord nope". `strata discord --help` lists the commands.'],
+  ])('strata %s says what is wrong', async (line, problem) => {
+    using folder = openFolder();
+    expect(await folder.run(line.split(' '))).toEqual({ code: 2, stdout: '', stderr: `strata: ${problem}\n` });
+  });
 });
 
 describe('strata send', () => {

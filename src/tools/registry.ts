@@ -58,7 +58,9 @@ export function createToolRegistry({
     async run(call, context, offered) {
       const startedAt = services.clock.now();
       const tool = offeredTool(call.tool, offered, known);
-      const { text, isError } = await answerHooked(tool, call, { context, timeLimitMs, hooks: services.hooks });
+      const calling = { context, timeLimitMs, hooks: services.hooks };
+      const { text, isError } =
+        tool === undefined ? unknownTool(call, context, offered) : await answerHooked(tool, call, calling);
       const long = offload(text, services.random.id() as BlobId, sizesFor(services, context));
       const isStored = long !== null && (await keep(services, { blobId: long.blob.id, text, context }));
       const durationMs = services.clock.now() - startedAt;
@@ -74,6 +76,18 @@ export function createToolRegistry({
       return isStored ? { ...base, text: long.stored, blob: long.blob } : { ...base, text: long.lost, blob: null };
     },
   };
+}
+
+/** Of an agent with very many tools. */
+const MAX_NAMES = 40;
+
+/** A model that made up a name, or remembers a tool of another agent, would otherwise try the next name. */
+function unknownTool({ tool }: ToolCall, { signal }: ToolContext, offered: readonly ToolSpec[]): ToolOutcome {
+  signal.throwIfAborted();
+  const names = offered.flatMap((spec) => [spec.name, ...(spec.name === TOOL_HELP ? namedIn(spec) : [])]);
+  const known = names.length === 0 ? '' : ` Available: ${names.slice(0, MAX_NAMES).join(', ')}.`;
+  const problem = describe(new StrataError('NOT_FOUND', { what: 'tool', id: tool }));
+  return { text: `${problem}${known} Do not call it again; answer without it.`, isError: true };
 }
 
 const helpInput = z.object({ tool: z.string() });
@@ -141,10 +155,9 @@ interface Calling {
 }
 
 /** What hooks return instead of a result is a result; what they pass on is parsed as the model's own input is. */
-async function answerHooked(tool: Tool | undefined, call: ToolCall, calling: Calling): Promise<ToolOutcome> {
+async function answerHooked(tool: Tool, call: ToolCall, calling: Calling): Promise<ToolOutcome> {
   // Results for a turn that has ended are ignored.
   calling.context.signal.throwIfAborted();
-  if (tool === undefined) return await answer(tool, call, calling);
   const { conversation, agentId, audience, author, callKey, signal } = calling.context;
   const context = { conversation, agentId, audience, author, callKey, tool: tool.name };
   return await calling.hooks.tool({ context, change: { input: call.input }, signal }, ({ input }) =>
@@ -152,7 +165,7 @@ async function answerHooked(tool: Tool | undefined, call: ToolCall, calling: Cal
   );
 }
 
-async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLimitMs }: Calling): Promise<ToolOutcome> {
+async function answer(tool: Tool, call: ToolCall, { context, timeLimitMs }: Calling): Promise<ToolOutcome> {
   using limit = limitWork(context.signal, { ms: timeLimitMs });
   using children = limitWork(context.signal);
   const opened = async (task: ChildTask): Promise<ChildAnswer> => {
@@ -168,7 +181,6 @@ async function answer(tool: Tool | undefined, call: ToolCall, { context, timeLim
     return answer;
   };
   try {
-    if (tool === undefined) throw new StrataError('NOT_FOUND', { what: 'tool', id: call.tool });
     const input = parseInput(tool, call.input);
     const { signal } = limit;
     // A tool that ignores its signal must not block the turn.

@@ -192,7 +192,8 @@ describe('the registry', () => {
     });
     const registry = createToolRegistry({ services: world.services, tools: [hidden, echo('open', async () => '')] });
     const result = await registry.run(call('hidden'), await contextOf(world), offered('open'));
-    expect([ran, result.isError, result.text]).toEqual([0, true, expect.stringContaining('no tool hidden')]);
+    const text = 'There is no tool hidden here. Available: open. Do not call it again; answer without it.';
+    expect([ran, result.isError, result.text]).toEqual([0, true, text]);
     expect(world.seen.findLast((event) => event.kind === 'tool.called')).toMatchObject({ tool: null, isError: true });
   });
 

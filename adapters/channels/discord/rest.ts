@@ -1,4 +1,4 @@
-import { DiscordAPIError, type RateLimitData, REST, RESTEvents, Routes } from 'discord.js';
+import { DiscordAPIError, type RateLimitData, REST, RESTEvents, type RESTOptions, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { makeRequest } from './request.ts';
@@ -10,7 +10,10 @@ export type Rest = Pick<REST, 'get' | 'post' | 'put' | 'patch' | 'delete'>;
 const TIME_LIMIT_MS = 15_000;
 const RETRIES = 3;
 
-export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>) {
+type Options = Pick<RESTOptions, 'api' | 'version' | 'timeout' | 'retries' | 'makeRequest'>;
+
+/** Its inferred type would name a package of the library, which a compiler finds only in some layouts of node_modules. */
+export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>): Options {
   return {
     api: url === '' ? API_URL : url.replace(/\/$/, ''),
     version: '10',

@@ -59,7 +59,10 @@ function read(file: string): string {
   try {
     return readText(file);
   } catch (error) {
-    throw new StrataError('CONFIG_UNREADABLE', { file, reason: describe(error) }, { cause: error });
+    const reason = describe(error);
+    // Such as UTF-16, in which some editors and shells write.
+    const known = reason.includes('UTF-8') ? { remedy: 'Save it as UTF-8' } : {};
+    throw new StrataError('CONFIG_UNREADABLE', { file, reason, ...known }, { cause: error });
   }
 }
 

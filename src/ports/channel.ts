@@ -10,7 +10,7 @@ export interface Channel {
   readonly traits: ChannelTraits;
   /**
    * Resolves when connected. Every event goes to the sink and is acknowledged only after the sink's promise has
-   * resolved.
+   * resolved. The messages of a conversation are handed over one after another, in their order.
    */
   start(sink: ChannelSink): Promise<void>;
   /** Splits a reply into bodies within the platform's limits. Joined, they give the text. */

@@ -79,7 +79,7 @@ describe('what is missing is at its default', () => {
 
   test('bytes that are not UTF-8 are refused', () => {
     const bytes = Buffer.from([...Buffer.from('[defaults]\npersona = "'), 0xff, 0xfe, ...Buffer.from('"\n')]);
-    expect(() => load(bytes)).toThrow(/it is not valid UTF-8 text/);
+    expect(() => load(bytes)).toThrow(/it is not valid UTF-8 text\. Save it as UTF-8\./);
   });
 });
 

@@ -24,7 +24,7 @@ export interface FixedPrefix {
 /** One item of the stack as the model sees it. */
 export interface Layer {
   readonly item: Summary;
-  /** Empty if the line of a dropped neighbour covers it. */
+  /** Empty if the line of a neighbour covers it. */
   readonly text: string;
   readonly tokens: number;
   readonly dropped: boolean;
@@ -39,7 +39,7 @@ export interface FixedRoom {
 
 export interface FixedPrefixBuilder {
   prefix(profile: ContextProfile, room: FixedRoom): FixedPrefix;
-  /** The stack, oldest first. One line replaces the oldest `dropped` items. */
+  /** The stack, oldest first. One line replaces the oldest `dropped` items, and one each run of gaps. */
   layers(profile: ContextProfile, stack: readonly Summary[], dropped: number): readonly Layer[];
 }
 
@@ -87,13 +87,43 @@ export function createFixedPrefixBuilder(
   };
 }
 
-/** The stack, oldest first. One line replaces the oldest `dropped` items. */
+/** The stack, oldest first. One line replaces the oldest `dropped` items, and one each run of gaps. */
 export function layersOf(
   stack: readonly Summary[],
   dropped: number,
   layerOf: (item: Summary) => Layer,
 ): readonly Layer[] {
-  return [...dropLayers(stack.slice(0, dropped)), ...stack.slice(dropped).map(layerOf)];
+  const runs = gapRuns(stack.slice(dropped));
+  return [...dropLayers(stack.slice(0, dropped)), ...runs.flatMap((run) => joinGaps(run, layerOf))];
+}
+
+/** Neighbouring gaps together, everything else alone. */
+function gapRuns(stack: readonly Summary[]): readonly (readonly [Summary, ...Summary[]])[] {
+  const runs: [Summary, ...Summary[]][] = [];
+  for (const item of stack) {
+    const run = runs.at(-1);
+    if (run !== undefined && isGap(run[0]) && isGap(item)) run.push(item);
+    else runs.push([item]);
+  }
+  return runs;
+}
+
+/** A rebuilt request has the marker of a deleted summary in its place, with a text of its own. */
+function isGap({ kind, text }: Summary): boolean {
+  return kind === 'gap' && text === '';
+}
+
+const joinedGaps = new WeakMap<Summary, Layer>();
+
+/** While no summary is written, each emergency adds a gap: a line for each would fill a small window. */
+function joinGaps(run: readonly [Summary, ...Summary[]], layerOf: (item: Summary) => Layer): readonly Layer[] {
+  const [first, ...others] = run;
+  if (others.length === 0) return [layerOf(first)];
+  const text = gapText(run.reduce((count, { fromSeq, toSeq }) => count + toSeq - fromSeq + 1, 0));
+  const known = joinedGaps.get(first);
+  const line = known?.text === text ? known : makeLayer(first, text);
+  joinedGaps.set(first, line);
+  return [line, ...others.map((item) => ({ item, text: '', tokens: 0, dropped: false }))];
 }
 
 /** The stack as the provider gets it. */

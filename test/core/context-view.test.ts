@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { labelOf } from '../../src/context/label.ts';
 import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { estimateBlock, estimateRequest } from '../../src/context/tokens.ts';
 import { buildView, type ViewRequest } from '../../src/context/view.ts';
 import type { Entry, SummaryId } from '../../src/domain/message.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
@@ -88,6 +88,34 @@ describe('the view', () => {
     expect(system.map(({ cacheBreak }) => cacheBreak)).toEqual([false, true, false, true]);
     expect(system[2]?.text).toContain('What was said from 1 to 5.');
     expect(system[3]?.text).toBe('[System: 4 older messages were truncated due to context limits]');
+  });
+
+  it('takes one line for neighbouring gaps, however many', () => {
+    const runs = fc.array(fc.record({ gaps: fc.integer({ min: 0, max: 40 }), size: fc.integer({ min: 1, max: 30 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(runs, (given) => {
+        let end = 0;
+        const next = (size: number, fields: Partial<ReturnType<typeof summary>> = {}) => {
+          const [fromSeq, toSeq] = [end + 1, end + size];
+          end = toSeq;
+          return summary({ ...fields, fromSeq, toSeq, id: `s${fromSeq}` as SummaryId });
+        };
+        const stack = given.flatMap(({ gaps, size }) => [
+          ...Array.from({ length: gaps }, () => next(size, { kind: 'gap', text: '' })),
+          next(size),
+        ]);
+        const tail = [user(end + 1)];
+        const { system, layers, regions } = view(tail, { snapshot: snapshot(tail, {}, stack) });
+        const marks = system.flatMap(({ text }) => /^\[System: (\d+) older messages/u.exec(text)?.[1] ?? []);
+        expect(marks).toEqual(given.flatMap(({ gaps, size }) => (gaps === 0 ? [] : [`${gaps * size}`])));
+        expect(layers.map(({ item }) => item)).toEqual(stack);
+        const shown = system.slice(system.length - marks.length - given.length);
+        expect(regions.stack).toBe(shown.reduce((sum, block) => sum + estimateBlock(block), 0));
+      }),
+    );
   });
 
   // Shows: Q26

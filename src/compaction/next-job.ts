@@ -1,9 +1,9 @@
-import { HEADROOM, isLong, minSourceTokens, planCompaction } from '../context/depth.ts';
+import { deepestCutTokens, HEADROOM, isLong, minSourceTokens, planCompaction } from '../context/depth.ts';
 import { stackShareAt } from '../context/due.ts';
 import { type Condensation, planCondense } from '../context/plan.ts';
 import { tierOf } from '../context/tiers.ts';
 import { depthOf } from '../domain/key.ts';
-import type { SeqRange } from '../domain/message.ts';
+import type { Entry, SeqRange } from '../domain/message.ts';
 import type { ContextProfile, MaintainRequest, Measurement, Tier } from '../ports/engine.ts';
 import type { MaintenanceTrigger } from '../ports/journal.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
@@ -15,8 +15,10 @@ import type { RewriteRequest } from './rewrite-request.ts';
 export type Work = { readonly trigger: MaintenanceTrigger } & SeqRange &
   (
     | { readonly kind: 'compact' }
-    /** Writes the summary of a gap or an edited range. */
-    | { readonly kind: 'fill' | 'rewrite'; readonly layer: Summary }
+    /** Writes one summary of neighbouring gaps, or of as many of them as a compaction would take. */
+    | { readonly kind: 'fill'; readonly gaps: readonly Summary[] }
+    /** Writes the summary of an edited range. */
+    | { readonly kind: 'rewrite'; readonly layer: Summary }
     | { readonly kind: 'condense'; readonly condensation: Condensation }
     | { readonly kind: 'extract' }
   );
@@ -83,12 +85,36 @@ export function isAsked({ kind, trigger }: Pick<Work, 'kind' | 'trigger'>): bool
 }
 
 function openLayer({ snapshot }: Look): Work | null {
-  const layer = snapshot.stack.find((item) => item.kind === 'gap' || item.stale);
+  const at = snapshot.stack.findIndex((item) => item.kind === 'gap' || item.stale);
+  const layer = snapshot.stack[at];
   if (layer === undefined) return null;
   const { fromSeq, toSeq } = layer;
-  return layer.kind === 'gap'
-    ? { kind: 'fill', trigger: 'gap', layer, fromSeq, toSeq }
-    : { kind: 'rewrite', trigger: 'stale', layer, fromSeq, toSeq };
+  if (layer.kind !== 'gap') return { kind: 'rewrite', trigger: 'stale', layer, fromSeq, toSeq };
+  const next = snapshot.stack.findIndex(({ kind }, index) => index > at && kind !== 'gap');
+  const gaps = snapshot.stack.slice(at, next < 0 ? undefined : next);
+  return { kind: 'fill', trigger: 'gap', gaps, fromSeq, toSeq: gaps.at(-1)?.toSeq ?? toSeq };
+}
+
+/**
+ * Where the summary of neighbouring gaps ends: after as many of them as a compaction would take, at least the first. More
+ * would leave little of each message, one summary for each would cost a call and a label.
+ */
+export function fillUpto(
+  gaps: readonly Summary[],
+  entries: readonly Entry[],
+  { profile, correction }: Pick<Look, 'profile' | 'correction'>,
+): number {
+  const maxTokens = deepestCutTokens(profile, correction);
+  let [end, at, tokens] = [gaps[0]?.toSeq ?? 0, 0, 0];
+  for (const { toSeq } of gaps) {
+    for (let entry = entries[at]; entry !== undefined && entry.seq <= toSeq; entry = entries[at]) {
+      tokens += entry.tokens;
+      at += 1;
+    }
+    if (tokens > maxTokens) break;
+    end = toSeq;
+  }
+  return end;
 }
 
 function compaction(look: Look): Work | null {

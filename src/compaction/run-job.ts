@@ -1,3 +1,4 @@
+import { correctionOf } from '../context/fit.ts';
 import { estimateText } from '../context/tokens.ts';
 import { depthOf } from '../domain/key.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
@@ -17,7 +18,7 @@ import { askForMemories } from './extract.ts';
 import { nothingLeft, notSummarised } from './fixed-texts.ts';
 import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept } from './ledger.ts';
-import { isAsked, type Work } from './next-job.ts';
+import { fillUpto, isAsked, type Work } from './next-job.ts';
 import { besideOf, layerTokens } from './prompt-context.ts';
 import { readHead } from './read.ts';
 import { headSpan, narrowed, type Span, sourceTokens } from './span.ts';
@@ -50,7 +51,7 @@ export async function perform(job: JobContext, work: Work, snapshot: ContextSnap
 async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
-  const span = await spanOf(job, work);
+  const span = await spanOf(job, work, snapshot);
   const rewrites = isAsked(work) && work.kind === 'rewrite' ? work.layer.id : null;
   if (rewrites !== null && span.toSeq < work.toSeq) throw tooSmall(job.model.id);
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
@@ -74,7 +75,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   return { result, toSeq: span.toSeq, memories };
 }
 
-async function spanOf(job: JobContext, work: Work): Promise<Span> {
+async function spanOf(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Span> {
   const { services, claim, windowTokens, instruction } = job;
   const tools = [SUMMARY_TOOL, MEMORY_TOOL];
   const rules = memoryRules(windowTokens, []);
@@ -86,7 +87,10 @@ async function spanOf(job: JobContext, work: Work): Promise<Span> {
   const tokens = transcriptTokens(job, prompt, tools);
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
-  const entries = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
+  const read = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
+  const correction = correctionOf(snapshot, job.profile.modelId);
+  const end = work.kind === 'fill' ? fillUpto(work.gaps, read, { profile: job.profile, correction }) : toSeq;
+  const entries = read.filter(({ seq }) => seq <= end);
   return narrowed(headSpan(entries, tokens, timeZone), job.headTokens);
 }
 

@@ -92,7 +92,10 @@ function depthOf(
 }
 
 /** More leaves where the next compaction would follow too soon. */
-function headroomFor({ windowTokens, thresholds }: ContextProfile, pressure: Pressure): number {
+function headroomFor(
+  { windowTokens, thresholds }: ContextProfile,
+  pressure: Pick<Pressure, 'usedTokens' | 'correction' | 'isCached'>,
+): number {
   const { usedTokens, correction, isCached = false } = pressure;
   const cachedShare = windowTokens < LARGE_WINDOW ? CACHED_HEADROOM : LARGE_CACHED_HEADROOM;
   const share = isCached ? cachedShare : PLANNED_HEADROOM;
@@ -100,6 +103,11 @@ function headroomFor({ windowTokens, thresholds }: ContextProfile, pressure: Pre
   // A view above the emergency threshold is compacted in several steps.
   const overTokens = Math.min(usedTokens, thresholds.emergency * windowTokens) - thresholds.background * windowTokens;
   return Math.max(0, overTokens + headroomTokens) / correction;
+}
+
+/** Estimated tokens of the most that one compaction in the background takes out of a view, if the tail has so much. */
+export function deepestCutTokens(profile: ContextProfile, correction: number): number {
+  return headroomFor(profile, { usedTokens: Number.POSITIVE_INFINITY, correction }) / (1 - SUMMARY_SHARE);
 }
 
 function reservedTokens({ tailShare, windowTokens }: ContextProfile, correction: number): number {

@@ -1,4 +1,4 @@
-import { nextWork, type Work } from '../compaction/next-job.ts';
+import { fillUpto, nextWork, type Work } from '../compaction/next-job.ts';
 import { isDue } from '../context/due.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
@@ -64,11 +64,13 @@ function perform(
     return { ...moment, stack: replaced(stack, summary) };
   }
   const kind = work.kind === 'compact' ? 'compact' : 'fill';
-  const range = entriesIn(context, work.fromSeq, work.toSeq);
+  const read = entriesIn(context, work.fromSeq, work.toSeq);
+  const end = work.kind === 'fill' ? fillUpto(work.gaps, read, context) : work.toSeq;
+  const range = read.filter(({ seq }) => seq <= end);
   const { summary, inputTokens, outputTokens } = writeSummary(context, range, { kind, hasStack: stack.length > 0 });
   upkeep.compactions += 1;
   spend(upkeep, { inputTokens, outputTokens });
-  if (work.kind !== 'compact') return { ...moment, stack: filled(stack, work.layer, summary) };
+  if (work.kind !== 'compact') return { ...moment, stack: filled(stack, summary) };
   const first = context.recording.entries[0]?.seq ?? 1;
   return { ...moment, start: summary.toSeq + 1 - first, stack: [...stack, summary] };
 }
@@ -93,8 +95,12 @@ function replaced(stack: readonly Summary[], summary: Summary): readonly Summary
   return stack.toSpliced(at, stack.filter(covers).length, summary);
 }
 
-/** The part of a gap that one call could not read stays a gap. */
-function filled(stack: readonly Summary[], gap: Summary, summary: Summary): readonly Summary[] {
-  const rest = summary.toSeq < gap.toSeq ? [{ ...gap, fromSeq: summary.toSeq + 1 }] : [];
-  return stack.flatMap((item) => (item === gap ? [summary, ...rest] : [item]));
+/** The part of the gaps that one call could not read stays a gap. */
+function filled(stack: readonly Summary[], summary: Summary): readonly Summary[] {
+  const { fromSeq, toSeq } = summary;
+  return stack.flatMap((item) => {
+    if (item.toSeq < fromSeq || item.fromSeq > toSeq) return [item];
+    const rest = item.toSeq > toSeq ? [{ ...item, fromSeq: toSeq + 1 }] : [];
+    return item.fromSeq === fromSeq ? [summary, ...rest] : rest;
+  });
 }

@@ -120,6 +120,20 @@ describe('the stack', () => {
     expect(world.of('maintenance.started')).toMatchObject([{ work: 'fill', trigger: 'gap' }]);
   });
 
+  it('fills neighbouring gaps together after an outage', async () => {
+    await using world = await createWorld();
+    await world.exchange('FACT Ada was born in Turin.', 'Noted.');
+    await talk(world, 12);
+    for (const toSeq of [4, 6, 8, 10, 12, 14]) await world.emergency(toSeq);
+    await world.run();
+    const filled = world.of('maintenance.ended').filter(({ run }) => run.work === 'fill');
+    expect(filled.length).toBeLessThan(6);
+    const { stack } = await world.snapshot();
+    expect(stack.every(({ kind }) => kind === 'summary')).toBe(true);
+    expect(await textsOf(world)).toEqual(['Ada was born in Turin.']);
+    await expectCovered(world);
+  });
+
   it('fills a gap of deleted messages without a model', async () => {
     await using world = await createWorld();
     await world.say('One thing.', { id: 'a' });

@@ -128,9 +128,10 @@ function nearestOrigin(origins: readonly Origin[]): Origin {
   return [...origins].sort((a, b) => rank(b) - rank(a))[0] ?? { kind: 'default' };
 }
 
+/** The default length is no mistake in a small window: `reserve_share` limits what is reserved of it. */
 function checkWindow(view: View): void {
   const { context_window: window, max_output_tokens: output } = view.agent.settings;
-  if (window === 'auto' || output < window) return;
+  if (window === 'auto' || output < window || output === agentDefaults.max_output_tokens) return;
   const outputOrigin = view.agent.originOf(['max_output_tokens']);
   const windowOrigin = view.agent.originOf(['context_window']);
   const [outputFrom, windowFrom] = [outputOrigin, windowOrigin].map((o) => describeOrigin(o, view.source.file));

@@ -425,9 +425,14 @@ compaction = { aggressive_threshold = 0.96 }
 
   // Shows: P3
   test('the answer must leave room in the window', () => {
-    expect(problemsOf('[defaults]\ncontext_window = 4096\n')).toEqual([
-      'config.toml:2:18: defaults.max_output_tokens: the answer must leave room in the window: max_output_tokens 4096 (default) < context_window 4096 (config.toml:2:18)',
+    expect(problemsOf('[defaults]\ncontext_window = 4000\nmax_output_tokens = 5000\n')).toEqual([
+      'config.toml:3:21: defaults.max_output_tokens: the answer must leave room in the window: max_output_tokens 5000 (config.toml:3:21) < context_window 4000 (config.toml:2:18)',
     ]);
+  });
+
+  test('a small window alone is accepted', () => {
+    expect(problemsOf('[defaults]\ncontext_window = 1000\n')).toEqual([]);
+    expect(problemsOf('[[agents]]\nid = "a"\ncontext_window = 2000\n')).toEqual([]);
   });
 
   test('names values from environment and flags, hiding no file error', () => {

@@ -153,7 +153,9 @@ async function checkModel(
     if (!offline) await ask(model);
     const { windowTokens, tools } = model.traits;
     const window = windowTokens === null ? 'window unknown' : `window ${formatNumber(windowTokens)}`;
-    const facts = [window, ...(tools ? [] : ['without tools']), offline ? 'not asked' : 'it answered'];
+    const isLess = configured !== 'auto' && configured < (windowTokens ?? Number.POSITIVE_INFINITY);
+    const used = isLess ? [`context_window ${formatNumber(configured)}`] : [];
+    const facts = [window, ...used, ...(tools ? [] : ['without tools']), offline ? 'not asked' : 'it answered'];
     const message = `${label}: ${model.id} (${choice.reason}), ${facts.join(', ')}`;
     if (configured === 'auto' || configured <= (windowTokens ?? configured)) return ok('model', message);
     const fixHint = 'Lower context_window, or choose a model with a larger window: the model refuses longer requests.';

@@ -56,6 +56,17 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^FAIL {2}model: agent main: .*OPENAI_API_KEY.*\n {6}→ Set the key/m);
   });
 
+  test('names the window that the agent uses', async () => {
+    using folder = openFolder();
+    writeFileSync(folder.file('config.toml'), '[defaults]\nmodel = "offline:demo"\ncontext_window = 1000\n');
+    const { code, of } = await checkup(folder);
+    expect(code).toBe(0);
+    expect(of('model')).toMatchObject({
+      severity: 'ok',
+      message: expect.stringMatching(/window 2,000, context_window 1,000, it answered$/u),
+    });
+  });
+
   test('warns of a window that the model does not have', async () => {
     using folder = openFolder();
     writeFileSync(

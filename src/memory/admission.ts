@@ -142,7 +142,7 @@ function targetOf(write: MemoryWrite): string | null {
 /** The write for one statement: insert, confirm or supersede. */
 async function decide(
   services: Pick<Services, 'store' | 'search' | 'clock'>,
-  request: AdmissionRequest,
+  request: PlacedRequest,
   statement: Statement,
 ): Promise<MemoryWrite | Refusal> {
   const known = await knownLike(services, request, statement);
@@ -153,7 +153,8 @@ async function decide(
   }
   if (twin) {
     const events = twin.state === 'candidate' ? await services.store.memories.events(twin.id) : [];
-    const facts = { conversationId: request.conversation.id, events, now: services.clock.now() };
+    const { conversation, people } = request;
+    const facts = { conversationId: conversation.id, events, people, now: services.clock.now() };
     return corroboration(twin, statement, facts) ?? { reason: 'it is already known from the same messages' };
   }
   const sources = statement.sources.map((entry) => entry.seq);

@@ -82,6 +82,8 @@ export interface Evidence {
   readonly saidBySubject: boolean;
   /** At least one new source is a person's message: repetitions by the bot alone prove nothing. */
   readonly saidByPerson: boolean;
+  /** It is about another person, and one person alone says it. */
+  readonly isHearsay: boolean;
   readonly demotedAt: number | null;
 }
 
@@ -89,7 +91,8 @@ export interface Evidence {
 export function mayPromote(memory: Pick<Memory, 'state' | 'kind'>, evidence: Evidence, now: number): boolean {
   if (memory.state !== 'candidate' || memory.kind === 'instruction' || !evidence.saidByPerson) return false;
   if (evidence.demotedAt !== null && now - evidence.demotedAt < COOLDOWN_DAYS * DAY_MS) return false;
-  return evidence.saidBySubject || evidence.conversations.size >= 2 || evidence.days.size >= 2;
+  if (evidence.saidBySubject) return true;
+  return !evidence.isHearsay && (evidence.conversations.size >= 2 || evidence.days.size >= 2);
 }
 
 /** The number of the day (UTC), for "said on two days". */

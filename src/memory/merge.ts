@@ -1,8 +1,9 @@
-import type { Entry } from '../domain/message.ts';
+import type { Author, Entry } from '../domain/message.ts';
 import type { Memory, MemoryEvent, MemoryWrite, NewMemory, Trust } from '../ports/memory-store.ts';
 import { contradicts } from './attribute.ts';
 import { fingerprintOf, isNearDuplicate, meaningOf } from './fingerprint.ts';
 import { dayOf, mayPromote } from './lifecycle.ts';
+import { isSameName } from './people.ts';
 
 /** An admitted candidate: the memory to store, and its sources. */
 export interface Statement {
@@ -63,11 +64,7 @@ export function outdatedBy(statement: Statement, known: readonly Memory[]): Memo
  * What repeating a known memory adds: the new sources, and whether they make it active. Null if there is no new source.
  * If the bot repeats what it recalled, that does not count: a memory based on it would outlive its original message.
  */
-export function corroboration(
-  twin: Memory,
-  statement: Statement,
-  facts: { readonly conversationId: number; readonly events: readonly MemoryEvent[]; readonly now: number },
-): MemoryWrite | null {
+export function corroboration(twin: Memory, statement: Statement, facts: RepetitionFacts): MemoryWrite | null {
   const { conversationId } = facts;
   const isKnown = (seq: number) => twin.sources.some((old) => old.conversationId === conversationId && old.seq === seq);
   const fresh = statement.sources.filter((entry) => !isKnown(entry.seq));
@@ -77,10 +74,31 @@ export function corroboration(
     days: new Set([dayOf(twin.validFrom), ...fresh.map((entry) => dayOf(entry.at))]),
     saidBySubject: statement.memory.state === 'active',
     saidByPerson: statement.memory.trust !== 'inferred',
+    isHearsay: isAboutMember(statement.memory, facts.people) && !haveSeveralSaid(twin, fresh),
     demotedAt: demotedAt(facts.events),
   };
   const promote = mayPromote(twin, evidence, facts.now);
   return { kind: 'corroborate', id: twin.id, sources: fresh.map((entry) => entry.seq), promote };
+}
+
+interface RepetitionFacts {
+  readonly conversationId: number;
+  readonly events: readonly MemoryEvent[];
+  /** Everybody who is known in the place. */
+  readonly people: readonly Author[];
+  readonly now: number;
+}
+
+/** With two people of one name, a statement is stored about neither of them. */
+function isAboutMember({ subjectId, subjectName }: About, people: readonly Author[]): boolean {
+  if (subjectId !== null || subjectName === null) return subjectId !== null;
+  return people.some(({ name }) => isSameName(name, subjectName));
+}
+
+function haveSeveralSaid(twin: Memory, fresh: readonly Entry[]): boolean {
+  const before = twin.sources.flatMap(({ authorId }) => authorId ?? []);
+  const now = fresh.flatMap(({ role, author }) => (role === 'user' && author?.kind === 'person' ? [author.id] : []));
+  return new Set([...before, ...now]).size > 1;
 }
 
 /** A demotion is recorded as an edit that says so: see `service.ts`. */

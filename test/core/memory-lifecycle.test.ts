@@ -93,6 +93,7 @@ describe('promotion', () => {
     days: new Set([1]),
     saidBySubject: false,
     saidByPerson: true,
+    isHearsay: false,
     demotedAt: null,
   };
   const now = 100 * DAY;
@@ -110,6 +111,7 @@ describe('promotion', () => {
     ['a state that is no candidate', { state: 'rejected', kind: 'fact' } as const, enough],
     ['an instruction', { state: 'candidate', kind: 'instruction' } as const, enough],
     ['words of the bot alone', candidate, { ...enough, saidByPerson: false }],
+    ['one person speaking of another', candidate, { ...enough, isHearsay: true }],
     ['the cooldown', candidate, { ...enough, demotedAt: now - COOLDOWN_DAYS * DAY + 1 }],
   ])('is refused by %s alone', (_gate, memory, evidence) => expect(mayPromote(memory, evidence, now)).toBe(false));
   it('is open again when the cooldown ends', () => {

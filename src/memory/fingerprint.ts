@@ -3,15 +3,17 @@ import { cachedStem } from '../search/stem.ts';
 import { tellingWords } from '../search/stop-words.ts';
 import { fold, tokensOf, wordsOf } from '../search/words.ts';
 import { normalForm } from '../util/normal-form.ts';
+import { areOpposite, negationsOf } from './negations.ts';
 
 /** Two texts that share at least this part of their words are the same statement in other words. */
 export const NEAR = 0.8;
-const NEGATIONS = new Set(
+/** Stored hashes depend on these; `negations.ts` has those of more languages. */
+const GIST_NEGATIONS = new Set(
   'not no never none nobody nothing neither nor without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent stopped quit nicht kein keine nie pas jamais non nunca ne nem'.split(
     ' ',
   ),
 );
-const NEGATING_CHARACTERS = /[不没沒未无無别別勿非]|ない|ません/gu;
+const GIST_CHARACTERS = /[不没沒未无無别別勿非]|ない|ません/gu;
 
 /** Equal for texts that differ only in case, spacing, punctuation and compatibility forms. */
 export function fingerprintOf(text: string): string {
@@ -26,7 +28,7 @@ export function fingerprintOf(text: string): string {
  */
 export function gistOf(text: string): string {
   const words = [...meaningOf(text).union(numbersOf(text))].sort();
-  const normal = `gist ${negationsOf(text)} ${words.length > 0 ? words.join(' ') : fold(text).trim()}`;
+  const normal = `gist ${gistNegationsOf(text)} ${words.length > 0 ? words.join(' ') : fold(text).trim()}`;
   return createHash('sha256').update(normal).digest('hex').slice(0, 32);
 }
 
@@ -79,7 +81,7 @@ export function containment(statement: string, text: string): number {
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   if (fingerprintOf(a) === fingerprintOf(b)) return true;
-  if (similarity(a, b) < NEAR) return false;
+  if (similarity(a, b) < NEAR || areOpposite(a, b)) return false;
   return same(numbersOf(a), numbersOf(b)) && negationsOf(a) === negationsOf(b) && !differsInNames(a, b);
 }
 
@@ -99,9 +101,9 @@ export function numbersOf(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text).filter((word) => /\p{N}/u.test(word)));
 }
 
-export function negationsOf(text: string): number {
-  const words = wordsOf(text).filter((word) => NEGATIONS.has(word)).length;
-  return words + (fold(text).match(NEGATING_CHARACTERS)?.length ?? 0);
+function gistNegationsOf(text: string): number {
+  const words = wordsOf(text).filter((word) => GIST_NEGATIONS.has(word)).length;
+  return words + (fold(text).match(GIST_CHARACTERS)?.length ?? 0);
 }
 
 function differsInNames(a: string, b: string): boolean {

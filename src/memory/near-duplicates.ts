@@ -1,4 +1,5 @@
-import { fingerprintOf, isNearDuplicate, meaningOf, NEAR, negationsOf, numbersOf } from './fingerprint.ts';
+import { fingerprintOf, isNearDuplicate, meaningOf, NEAR, numbersOf } from './fingerprint.ts';
+import { negationsOf } from './negations.ts';
 
 /** Text of one sense in other words shares its rare words with few others. */
 const MAX_COMPARED = 50;

@@ -4,6 +4,7 @@ import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../ports
 import type { Services } from '../services.ts';
 import { cleanStatement } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { calledIn } from './first-names.ts';
 import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut, type NamingStatement } from './opt-out.ts';
@@ -69,24 +70,29 @@ async function hooked(services: AddServices, addition: Addition): Promise<Additi
 /** The person present whom the statement names; otherwise the one who asks, or nobody for the operator. */
 async function subjectFor({ store }: AddServices, { text, subject, by }: Addition): Promise<Subject> {
   if (subject !== undefined) return subject;
-  const named = await othersNamedIn(store, text, by);
+  const { named, called } = await othersNamedIn(store, text, by);
   const [first] = named;
   if (first !== undefined) {
     const isTwice = named.some(({ id, name }) => id !== first.id && isSameName(name, first.name));
     return { id: isTwice ? null : first.id, name: first.name };
   }
+  // Whoever has that first name, it is not about the one who asks.
+  if (called !== null) return { id: null, name: called };
   return by.rights === 'operator' ? null : by.author;
 }
 
-/** The people present whom a text names, without the one who asks. */
-export async function othersNamedIn(
-  store: AddServices['store'],
-  text: string,
-  by: Requester,
-): Promise<readonly Author[]> {
+interface Named {
+  /** The people present, without the one who asks. */
+  readonly named: readonly Author[];
+  /** A first name of one of them; null if there is none. */
+  readonly called: string | null;
+}
+
+/** Whom a text names. */
+export async function othersNamedIn(store: AddServices['store'], text: string, by: Requester): Promise<Named> {
   const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
   const isNamed = namesIn(text);
-  return others.filter(({ name }) => isNamed(name));
+  return { named: others.filter(({ name }) => isNamed(name)), called: calledIn(text, by.author, others) };
 }
 
 /** Throws `USAGE` if the text is not a statement, and `COMMAND_FORBIDDEN` if the person may not save it. */

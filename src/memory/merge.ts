@@ -2,8 +2,8 @@ import type { Author, Entry } from '../domain/message.ts';
 import type { Memory, MemoryEvent, MemoryWrite, NewMemory, Trust } from '../ports/memory-store.ts';
 import { contradicts } from './attribute.ts';
 import { fingerprintOf, isNearDuplicate, meaningOf } from './fingerprint.ts';
+import { isCalled } from './first-names.ts';
 import { dayOf, mayPromote } from './lifecycle.ts';
-import { isSameName } from './people.ts';
 
 /** An admitted candidate: the memory to store, and its sources. */
 export interface Statement {
@@ -89,10 +89,10 @@ interface RepetitionFacts {
   readonly now: number;
 }
 
-/** With two people of one name, a statement is stored about neither of them. */
+/** With two people of one name, or only a first name, a statement is stored about nobody. */
 function isAboutMember({ subjectId, subjectName }: About, people: readonly Author[]): boolean {
   if (subjectId !== null || subjectName === null) return subjectId !== null;
-  return people.some(({ name }) => isSameName(name, subjectName));
+  return people.some(({ name }) => isCalled(name, subjectName));
 }
 
 function haveSeveralSaid(twin: Memory, fresh: readonly Entry[]): boolean {

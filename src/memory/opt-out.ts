@@ -4,7 +4,8 @@ import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { isStopWord } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
-import { isSameName, mentionsName } from './people.ts';
+import { firstNameOf } from './first-names.ts';
+import { haveSameLook, type Looks, looksIn, looksOf } from './people.ts';
 
 const NAMESPACE = 'privacy.paused';
 /** Version 0.1.0 stored no name; such a person is known by id only until they pause again. */
@@ -52,10 +53,13 @@ export function createOptOut(state: StateStore): OptOut {
     async pausedIn(workspace) {
       const found = await ofWorkspace(workspace);
       const ids = new Set(found.map(({ key }) => key.slice(workspace.length + 1)));
-      const names = found.map(({ value }) => pauseSchema.parse(value).name).filter((name) => name !== '');
+      const names = found
+        .map(({ value }) => pauseSchema.parse(value).name)
+        .filter((name) => wordsOf(name).length > 0)
+        .map(pausedNameOf);
       return {
         holds: (authorId) => authorId !== null && ids.has(authorId),
-        isNamedIn: (statement) => names.some((name) => isNamedBy(statement, name)),
+        isNamedIn: (statement) => names.some(namesOf(statement)),
       };
     },
     async purge(workspace) {
@@ -64,13 +68,41 @@ export function createOptOut(state: StateStore): OptOut {
   };
 }
 
-function isNamedBy({ text, subjectName, isOwn }: NamingStatement, name: string): boolean {
-  if (wordsOf(name).length === 0) return false;
+/** What is compared with each statement, read once for all of them. */
+interface PausedName {
+  readonly name: string;
+  readonly looks: Looks;
+  readonly firstLooks: Looks | null;
+  readonly isCommon: boolean;
+  /** Folded, if words of its script have no spaces between them. */
+  readonly unspaced: string | null;
+}
+
+function pausedNameOf(name: string): PausedName {
+  const first = firstNameOf(name);
+  return {
+    name,
+    looks: looksOf(name),
+    firstLooks: first === null ? null : looksOf(first),
+    isCommon: isCommon(name),
+    unspaced: isUnspaced(name) ? fold(name) : null,
+  };
+}
+
+/** For one statement and many names: whether a name is in it. */
+function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedName) => boolean {
   const subject = subjectName ?? '';
-  if (isOwn && isSameName(name, subject)) return false;
-  if (isCommon(name)) return subject === name || holdsCapitalised(text, name);
-  if (mentionsName(subject, name)) return true;
-  return mentionsName(withoutPredicates(text, subject), name) || (isUnspaced(name) && fold(text).includes(fold(name)));
+  const subjectLooks = looksOf(subject);
+  const isInSubject = looksIn(subject);
+  const isSaid = looksIn(withoutPredicates(text, subject));
+  const folded = fold(text);
+  return ({ name, looks, firstLooks, isCommon: isWord, unspaced }) => {
+    const isWhole = haveSameLook(looks, subjectLooks);
+    if (isOwn && isWhole) return false;
+    if (!isOwn && firstLooks !== null && haveSameLook(firstLooks, subjectLooks)) return true;
+    if (isWord) return subject === name || holdsCapitalised(text, name);
+    return isInSubject(looks) || isSaid(looks) || (unspaced !== null && folded.includes(unspaced));
+  };
 }
 
 /** Anybody may take the name "is" or "in the", so common words count as a name only where they look like one. */

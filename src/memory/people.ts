@@ -3,6 +3,8 @@ import type { Store } from '../ports/store.ts';
 import { latin, latinCapitals, undecorated } from '../search/lookalikes.ts';
 import { wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
+import { memoize } from '../util/memoize.ts';
+import { createRecentMap } from '../util/recent-map.ts';
 
 /** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;
@@ -35,33 +37,48 @@ export function mentionsName(text: string, name: string): boolean {
 
 /** The same for one text and many names. */
 export function namesIn(text: string): (name: string) => boolean {
-  const said = readingsOf(text).map((words) => ` ${words} `);
-  return (name) => {
-    if (name.length < 2) return false;
-    return readingsOf(name).some((words, at) => {
+  const isIn = looksIn(text);
+  return (name) => name.length > 1 && isIn(looksOf(name));
+}
+
+/** The same for names by their looks. */
+export function looksIn(text: string): (looks: Looks) => boolean {
+  const said = looksOf(text).map((words) => ` ${words} `);
+  return (looks) =>
+    looks.some((words, at) => {
       const whole = said[at] ?? '';
-      return words !== '' && (whole.includes(` ${words} `) || whole.includes(` ${words}s `));
+      return whole.includes(` ${words} `) || whole.includes(` ${words}s `);
     });
-  };
 }
 
 /** Whether two names look the same. A name without letters and digits looks only like itself. */
 export function isSameName(one: string, other: string): boolean {
-  const others = readingsOf(other);
-  return readingsOf(one).some((words, at) => (words === '' ? one.trim() === other.trim() : words === others[at]));
+  return haveSameLook(looksOf(one), looksOf(other));
 }
 
-/** Equal for names that look the same, by at least one of them. */
-export function looksOf(name: string): readonly string[] {
-  return readingsOf(name).map((words) => words || name.trim());
+/** The same for names by their looks. */
+export function haveSameLook(one: Looks, other: Looks): boolean {
+  return one.some((look, at) => look === other[at]);
 }
 
-/** The plain words of a text, by its letters and by the look of its capitals. */
-function readingsOf(text: string): readonly [string, string] {
+/** Of a name: its plain words by its letters and by the look of its capitals, or its signs if it has no words. */
+export type Looks = readonly [string, string];
+
+/** The people of a place are compared with each of its statements. */
+const KEPT_NAMES = 5000;
+const MAX_KEPT_LENGTH = 100;
+const keptLooks = memoize(readLooks, createRecentMap<string, { value: Looks }>(KEPT_NAMES));
+
+/** Equal, in at least one of the two, for names that look the same. */
+export function looksOf(name: string): Looks {
+  return name.length > MAX_KEPT_LENGTH ? readLooks(name) : keptLooks(name);
+}
+
+function readLooks(text: string): Looks {
   const letters = undecorated(text);
   const capitals = latinCapitals(letters);
-  const words = plainWordsOf(letters);
-  return [words, capitals === letters ? words : plainWordsOf(capitals)];
+  const words = plainWordsOf(letters) || text.trim();
+  return [words, capitals === letters ? words : plainWordsOf(capitals) || text.trim()];
 }
 
 function plainWordsOf(text: string): string {

@@ -4,6 +4,7 @@ import type { Conversation } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { memoize } from '../util/memoize.ts';
 import type { MemoryCandidate } from './candidate.ts';
+import { calledIn, isCalled } from './first-names.ts';
 import { type Grounding, groundingOf } from './grounding.ts';
 import { isOrder } from './orders.ts';
 import { isSameName, namesIn } from './people.ts';
@@ -67,7 +68,9 @@ function isAskedFor(sources: readonly Entry[]): boolean {
 /** A statement about another person who is present needs more than a request. */
 function isAboutMember(subject: Provenance['subject'], trust: Trust, people: readonly Author[]): boolean {
   if (subject === null || trust === 'self') return false;
-  return subject.id !== null || people.some((person) => isNamed(person, subject.name));
+  return (
+    subject.id !== null || people.some((person) => isNamed(person, subject.name) || isCalled(person.name, subject.name))
+  );
 }
 
 /**
@@ -93,14 +96,23 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
 function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
   const { text, sources } = said;
   const about = oneLine(named ?? '').replace(/^@/u, '');
-  if (about) return personCalled(about, sources, known) ?? { id: null, name: about };
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
-  const [speaker] = speakers;
-  if (!speaker || speakers.length > 1) return null;
+  const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
+  if (about)
+    return personCalled(about, sources, known) ?? speakerCalled(about, speaker, known) ?? { id: null, name: about };
+  if (speaker === null) return null;
   const isMentioned = namesIn(text);
-  const other = known.find((person) => person.id !== speaker.id && isMentioned(person.name));
-  if (other === undefined) return speaker;
-  return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
+  const others = known.filter((person) => person.id !== speaker.id);
+  const other = others.find(({ name }) => isMentioned(name));
+  if (other !== undefined) return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
+  const called = calledIn(text, speaker, others);
+  return called === null ? speaker : { id: null, name: called };
+}
+
+/** The speaker, if they alone are called that here. */
+function speakerCalled(name: string, speaker: Author | null, known: readonly Author[]): Author | null {
+  if (speaker === null || !isCalled(speaker.name, name)) return null;
+  return known.some((person) => person.id !== speaker.id && isCalled(person.name, name)) ? null : speaker;
 }
 
 /**

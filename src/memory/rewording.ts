@@ -29,8 +29,9 @@ export async function rewording(
   const subjectName = isAboutAsker ? by.author.name : null;
   await assertNobodyPaused(services, { text, subjectId: null, subjectName, isOwn: isAboutAsker }, by);
   await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, memory.subjectId] });
-  const named = await othersNamedIn(services.store, text, by);
-  const namesMore = named.some(({ name }) => !mentionsName(memory.text, name));
+  const { named, called } = await othersNamedIn(services.store, text, by);
+  const names = [...named.map(({ name }) => name), ...(called === null ? [] : [called])];
+  const namesMore = names.some((name) => !mentionsName(memory.text, name));
   const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';
   const isRule = wanted !== 'instruction' && isOrder(text);
   const kind = isRule ? 'instruction' : wanted;

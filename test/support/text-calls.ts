@@ -209,6 +209,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/memory/about-person.ts#isOnlyAbout',
     (run, text) => run(text, { names: ['Ada', text.slice(0, 40)], others: ['Bob'] }),
   ],
+  [
+    'src/memory/first-names.ts#calledIn',
+    (run, text) => run(text, { name: 'Bob' }, [{ name: 'Ada Lovelace' }, { name: `${text.slice(0, 40)} Lovelace` }]),
+  ],
   ['src/memory/focus.ts#focusOf', (run, text) => run(entry(text))],
   [
     'src/memory/focus.ts#boostOf',

@@ -20,7 +20,7 @@ import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf
 import { createOptOut } from './opt-out.ts';
 import { peopleAt, withoutRepetitions } from './people.ts';
 import { readerFor } from './policy.ts';
-import { type Provenance, peopleOf, provenanceOf } from './provenance.ts';
+import { type Provenance, peopleOf, provenanceOf, readCited } from './provenance.ts';
 import { concernedBy, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
 export interface AdmissionRequest {
@@ -63,6 +63,7 @@ export async function admitCandidates(
     proposed.candidates.length === 0 ? [] : await peopleAt(services.store, placeOf(proposed.conversation.key));
   const people = withoutRepetitions([...peopleOf(proposed.entries), ...present]);
   const request = { ...proposed, people, candidates: await hooked(services, proposed, refused) };
+  await readCited(request);
   const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
   const forgotten = await forgottenIn(services, request, statements);

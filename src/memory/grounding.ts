@@ -1,5 +1,6 @@
 import { type Entry, type Part, textOf } from '../domain/message.ts';
 import { wordsOf } from '../search/words.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { memoize } from '../util/memoize.ts';
 import { replyNoteIn } from '../util/quote-notes.ts';
 import { meaningOf } from './fingerprint.ts';
@@ -61,8 +62,23 @@ const meaningIn = memoize((parts: readonly Part[]) => meaningOf(textOf(parts)), 
 /** The same for their authors' own words, as long as the names are the same list. */
 const ownMeanings = memoize((names: readonly string[]) => {
   const looks = new Set(names.flatMap(looksOf));
-  return memoize((entry: Entry) => meaningOf(ownWords(entry, looks)), new WeakMap());
+  return memoize((entry: Entry) => {
+    const own = ownWords(entry, looks);
+    return own === textOf(entry.parts) ? meaningIn(entry.parts) : meaningOf(own);
+  }, new WeakMap());
 }, new WeakMap());
+
+/** Reads the messages for `groundingOf`, which then takes no time however long they are. */
+export async function readSources(sources: readonly Entry[], names: readonly string[]): Promise<void> {
+  for (const entry of sources) {
+    ownMeanings(names)(entry);
+    meaningIn(entry.parts);
+    if (textOf(entry.parts).length > LONG) await yieldToEventLoop();
+  }
+}
+
+/** Takes a few milliseconds to read. */
+const LONG = 10_000;
 
 /** The text without quoted lines, longer quotations, and lines attributed to somebody else. */
 function ownWords({ parts, author }: Entry, names: ReadonlySet<string>): string {

@@ -5,7 +5,7 @@ import { oneLine } from '../util/foreign-text.ts';
 import { memoize } from '../util/memoize.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { calledIn, isCalled } from './first-names.ts';
-import { type Grounding, groundingOf } from './grounding.ts';
+import { type Grounding, groundingOf, readSources } from './grounding.ts';
 import { isOrder } from './orders.ts';
 import { isSameName, namesIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
@@ -57,6 +57,20 @@ export function provenanceOf(
 
 /** The same list for the same people, so that long messages are read once. */
 const namesOf = memoize((people: readonly Author[]) => people.map(({ name }) => name), new WeakMap());
+
+/** Reads the messages that the candidates cite, in slices; then nothing about them takes long. */
+export async function readCited({
+  candidates,
+  entries,
+  people,
+}: Pick<Heard, 'people'> & {
+  readonly candidates: readonly Pick<MemoryCandidate, 'sources'>[];
+  readonly entries: readonly Entry[];
+}): Promise<void> {
+  const cited = new Set(candidates.flatMap(({ sources }) => sources));
+  const sources = entries.filter(({ seq }) => cited.has(seq));
+  await readSources(sources, namesOf(people));
+}
 
 /** A person explicitly asked to remember it. */
 function isAskedFor(sources: readonly Entry[]): boolean {

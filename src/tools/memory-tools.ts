@@ -3,7 +3,7 @@ import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Entry } from '../domain/message.ts';
 import { candidateSchema, MIN_CANDIDATES } from '../memory/candidate.ts';
-import { groundingOf } from '../memory/grounding.ts';
+import { groundingOf, readSources } from '../memory/grounding.ts';
 import { readerFor } from '../memory/policy.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
@@ -39,7 +39,8 @@ function createSave(services: MemoryToolServices): Tool {
     async run(candidate, context) {
       if (!saved.take(context)) return { saved: false, reason: `one turn can save at most ${MAX_SAVED} memories` };
       const request = await admissionRequestOf(services, context);
-      const sources = candidate.sources.length > 0 ? candidate.sources : sourcesFor(candidate.text, request.entries);
+      const sources =
+        candidate.sources.length > 0 ? candidate.sources : await sourcesFor(candidate.text, request.entries);
       const { admitCandidates } = await import('../memory/admission.ts');
       const { writes, refused } = await admitCandidates(services, {
         ...request,
@@ -59,8 +60,9 @@ function createSave(services: MemoryToolServices): Tool {
 }
 
 /** The messages that say it, and the newest one, which may have asked to save it. */
-function sourcesFor(text: string, entries: readonly Entry[]): number[] {
+async function sourcesFor(text: string, entries: readonly Entry[]): Promise<number[]> {
   const people = entries.filter((entry) => entry.role === 'user' && entry.redactedAt === null);
+  await readSources(people, NOBODY);
   const newest = people.at(-1);
   const saying = people.filter(
     (entry) => groundingOf(text, { sources: [entry], subjectName: '', names: NOBODY }).strength === 'said',

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createMemoryTools } from '../../src/tools/memory-tools.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
-import { openWorld } from '../core/memory.world.ts';
+import { ada, dm, openWorld } from '../core/memory.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { slowdown, threadCpuMs } from '../support/cpu.ts';
 import { SIZED, spread } from '../support/size.ts';
@@ -106,6 +107,28 @@ describe('one message', () => {
       const { seq } = await world.say(`I like tea and cake. ${fill('„a“ ')}`);
       const admitted = await longestBlock(() => world.admit(proposals.map((one) => ({ ...one, sources: [seq] }))));
       block = Math.min(block, admitted / slowdown());
+    }
+    expect(block).toBeLessThan(MAX_BLOCK_MS);
+  });
+
+  it('that a tool call remembers among long ones holds nobody up', SIZED, async () => {
+    const recent = Array.from({ length: 20 }, (_, at) => distinct((index) => `w${(index * 31 + at).toString(36)}`));
+    let block = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) {
+      await using world = await openWorld();
+      for (const text of recent) await world.say(text);
+      const { seq } = await world.say('I own a canoe');
+      const [save] = createMemoryTools(world.services, world.memories);
+      const { id: conversationId } = await world.conversation();
+      const context = {
+        ...{ conversation: dm, conversationId, agentId: 'main', audience: 'dm' as const, author: ada, readUpto: seq },
+        ...{ callKey: 'k', signal: new AbortController().signal, spawn: () => Promise.reject(new Error('unused')) },
+      } as const;
+      const saved = await longestBlock(async () =>
+        save?.run({ kind: 'fact', text: 'Ada owns a canoe', sources: [] }, context),
+      );
+      expect(await world.all()).toHaveLength(1);
+      block = Math.min(block, saved / slowdown());
     }
     expect(block).toBeLessThan(MAX_BLOCK_MS);
   });

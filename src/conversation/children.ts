@@ -68,7 +68,7 @@ async function track(self: Self, parent: ParentCall, task: ChildTask): Promise<C
 
 function refuseTooMany({ key, budget }: ParentCall): void {
   if (depthOf(key) >= MAX_DEPTH) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_DEPTH} levels` });
-  if (budget.children >= MAX_CHILDREN) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_CHILDREN} siblings` });
+  if (budget.children >= MAX_CHILDREN) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_CHILDREN} for each turn` });
 }
 
 type NewChild = Pick<Child, 'key' | 'parent' | 'task' | 'tools'>;

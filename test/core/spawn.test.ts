@@ -509,7 +509,7 @@ describe('a child is limited', () => {
     await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
     await here.say('How many boats are there?');
     await settled(here);
-    expect(posted(here).join('')).toContain('more than 16 turns');
+    expect(posted(here).join('')).toContain('limited to 16 turns');
     expect(ends).toEqual([`prepare in ${HERE}`, 'end failed']);
   });
 
@@ -519,17 +519,17 @@ describe('a child is limited', () => {
     await using here = await world({ models: [model], tools });
     await here.say('How many boats are there?');
     await settled(here);
-    expect(posted(here).join('')).toContain('more than 100 tokens');
+    expect(posted(here).join('')).toContain('limited to 100 tokens');
     expect(model.requests.filter(({ purpose }) => purpose === 'child')).toHaveLength(3);
   });
 
-  it('in its depth and number', async () => {
+  it('in its depth', async () => {
     const deeper = delegating((request) => (hasResult(request) ? { text: resultOf(request) } : asks('deeper')));
     const tools = trying(async (spawn, task) => (await spawn({ task, tools: ['research'] })).text);
     await using here = await world({ models: [deeper], tools });
     await here.say('How many boats are there?');
     await settled(here);
-    expect(posted(here).join('')).toContain('more than 2 levels');
+    expect(posted(here).join('')).toContain('limited to 2 levels');
     expect(ends.filter((note) => note === 'end completed')).toHaveLength(2);
     expect(await rows(here)).toEqual([HERE]);
   });
@@ -562,7 +562,7 @@ describe('a child is limited', () => {
     await vi.advanceTimersByTimeAsync(1);
     vi.useRealTimers();
     await settled(here);
-    expect(posted(here).join('')).toContain('more than 10 minutes');
+    expect(posted(here).join('')).toContain('limited to 10 minutes');
     expect(ends.at(-1)).toBe('end failed');
   });
 

@@ -52,7 +52,7 @@ export type Stored = Extract<Appended, { kind: 'stored' }>;
 
 interface Self {
   readonly key: ConversationKey;
-  readonly copy: ViewCache;
+  readonly cache: ViewCache;
   readonly turns: Mailbox;
   readonly onError: (error: unknown) => void;
   /** Whether the engine knows that the conversation is active here. */
@@ -87,7 +87,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   const turns = createMailbox({ onError, onIdle });
   const self: Self = {
     key,
-    copy: createViewCache(store, key),
+    cache: createViewCache(store, key),
     turns,
     onError,
     isBegun: false,
@@ -108,11 +108,11 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
     },
     wake() {
       // Another process may have stored an owed reply, which the cache does not show.
-      self.copy.drop();
+      self.cache.drop();
       self.turns.put(() => work(options, self, null));
     },
     refresh() {
-      self.copy.drop();
+      self.cache.drop();
       endOvertaken(options, self).catch(onError);
     },
     get busy() {
@@ -131,7 +131,7 @@ interface Receiving {
 }
 
 async function take(options: ActorOptions, self: Self, { append, onStored }: Receiving): Promise<Appended> {
-  const { copy, turns, onError } = self;
+  const { cache, turns, onError } = self;
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.closing.aborted ? null : REPLY_LEASE_MS;
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
@@ -139,7 +139,7 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   onStored(result);
   const entry = toEntry(append.message, result.seq);
   const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
-  copy.extend(result.conversation, [entry, ...answer]);
+  cache.extend(result.conversation, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.
   if (append.wantsReply) turns.put(() => work(options, self, result.claim));
@@ -154,7 +154,7 @@ async function onDisk({ disk }: ActorOptions, { key }: Self, result: AppendResul
 }
 
 async function watchStored(options: ActorOptions, self: Self, entry: Entry): Promise<void> {
-  const snapshot = await self.copy.current();
+  const snapshot = await self.cache.current();
   if (snapshot === null) return;
   await begin(options, self, snapshot);
   options.watch.stored(snapshot, entry);
@@ -175,28 +175,28 @@ async function begin(options: ActorOptions, self: Self, snapshot: ContextSnapsho
 
 /** Runs turns until no reply is owed. A message that arrives during a turn is stored at once and joins the next one. */
 async function work(options: ActorOptions, self: Self, first: Claim | null): Promise<void> {
-  const { copy, key } = self;
-  let snapshot = await copy.current();
+  const { cache, key } = self;
+  let snapshot = await cache.current();
   // If the model cannot be opened, the turn itself answers with an apology.
   if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
-  let claim = first ?? (await claimOwed(options, copy, snapshot));
+  let claim = first ?? (await claimOwed(options, cache, snapshot));
   while (claim !== null && snapshot !== null) {
     if (!(await mayStart(options, self, { claim, snapshot }))) return;
-    const opening = { claim, snapshot: (await copy.current()) ?? snapshot, latest: copy.current };
+    const opening = { claim, snapshot: (await cache.current()) ?? snapshot, latest: cache.current };
     const end = await attempt(options, self, opening);
-    if (end.kind === 'nothing') copy.drop();
-    else copy.extend(end.result.conversation, end.result.entries);
+    if (end.kind === 'nothing') cache.drop();
+    else cache.extend(end.result.conversation, end.result.entries);
     if (end.kind === 'committed') {
       options.outbox.deliver(key, end.result.posts);
       keepBusy(self, end.account());
       self.turns.accompany(end.explain());
     }
-    snapshot = await copy.current();
+    snapshot = await cache.current();
     if (end.kind === 'committed' && snapshot !== null)
       options.watch.answered(snapshot, end.verdict, seqsOf(snapshot, opening.snapshot.conversation.answeredUpto));
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
     // messages.
-    claim = await claimOwed(options, copy, snapshot);
+    claim = await claimOwed(options, cache, snapshot);
   }
 }
 
@@ -265,7 +265,7 @@ async function endOvertaken({ services }: ActorOptions, { running }: Self): Prom
 
 async function claimOwed(
   options: ActorOptions,
-  copy: ViewCache,
+  cache: ViewCache,
   snapshot: ContextSnapshot | null,
 ): Promise<Claim | null> {
   if (snapshot === null || !owesReply(snapshot.conversation) || options.closing.aborted) return null;
@@ -278,6 +278,6 @@ async function claimOwed(
   } as const;
   const won = await store.conversations.claim(request);
   if (won === null) return null;
-  copy.extend(won.conversation, []);
+  cache.extend(won.conversation, []);
   return won.claim;
 }

@@ -59,7 +59,7 @@ export interface SessionListener {
 
 export type Phase = 'hello' | 'identifying' | 'resuming' | 'ready';
 
-export interface Line {
+export interface GatewayConnection {
   readonly parts: GatewaySessionOptions;
   readonly socket: WebSocket;
   /** Aborted when the connection is over or is being closed. */
@@ -89,7 +89,7 @@ export function notOpened({ resumed }: GatewaySessionOptions, cause: string): En
   return { ...nothing, cause, session: resumed };
 }
 
-export function newLine(options: GatewaySessionOptions, socket: WebSocket): Line {
+export function newConnection(options: GatewaySessionOptions, socket: WebSocket): GatewayConnection {
   const state = {
     phase: 'hello',
     isSpent: false,
@@ -114,8 +114,11 @@ export function newLine(options: GatewaySessionOptions, socket: WebSocket): Line
 /** Never opened: the library's own code for this. */
 const NO_CONNECTION = 1006;
 
-export function endingOf(line: Line, { code, reason }: { readonly code: number; readonly reason: string }): Ending {
-  const { parts, session, isSpent, isAnswered, isUnknown, readyAt, phase, cause } = line;
+export function endingOf(
+  connection: GatewayConnection,
+  { code, reason }: { readonly code: number; readonly reason: string },
+): Ending {
+  const { parts, session, isSpent, isAnswered, isUnknown, readyAt, phase, cause } = connection;
   return {
     code: code === NO_CONNECTION && phase === 'hello' ? null : code,
     cause: cause ?? (reason === '' ? 'the connection was closed' : reason),
@@ -135,18 +138,18 @@ const RECONNECTING = 4900;
 
 /** The first reason counts. */
 export function end(
-  line: Line,
+  connection: GatewayConnection,
   { cause, code = RECONNECTING }: { readonly cause: string; readonly code?: number },
 ): void {
-  if (line.over.signal.aborted) return;
-  line.over.abort();
-  line.cause = cause;
-  const { socket } = line;
+  if (connection.over.signal.aborted) return;
+  connection.over.abort();
+  connection.cause = cause;
+  const { socket } = connection;
   if (socket.readyState === WebSocket.CONNECTING) socket.terminate();
-  else close(line, code);
+  else close(connection, code);
 }
 
-function close({ socket, parts }: Line, code: number): void {
+function close({ socket, parts }: GatewayConnection, code: number): void {
   socket.close(code);
   const left = new AbortController();
   socket.once('close', () => left.abort());
@@ -157,12 +160,12 @@ function close({ socket, parts }: Line, code: number): void {
 }
 
 /** Closes a connection that stays in one phase for too long. A resuming one may take its time while events arrive. */
-export function watch(line: Line, phase: Phase, withinMs: number): void {
-  const { clock } = line.parts;
+export function watch(connection: GatewayConnection, phase: Phase, withinMs: number): void {
+  const { clock } = connection.parts;
   const look = async () => {
-    await clock.sleep(withinMs, { signal: line.over.signal });
-    const isAlive = phase === 'resuming' && line.isAnswered;
-    if (line.phase === phase && !isAlive) end(line, { cause: WAITED_FOR[phase] });
+    await clock.sleep(withinMs, { signal: connection.over.signal });
+    const isAlive = phase === 'resuming' && connection.isAnswered;
+    if (connection.phase === phase && !isAlive) end(connection, { cause: WAITED_FOR[phase] });
   };
   look().catch(() => undefined);
 }
@@ -174,7 +177,7 @@ const WAITED_FOR: Readonly<Record<Phase, string>> = {
   ready: '',
 };
 
-export function send({ socket, over }: Line, op: number, d: unknown): void {
+export function send({ socket, over }: GatewayConnection, op: number, d: unknown): void {
   if (over.signal.aborted || socket.readyState !== WebSocket.OPEN) return;
   // An error is reported to the socket's own listener.
   socket.send(JSON.stringify({ op, d }), () => undefined);

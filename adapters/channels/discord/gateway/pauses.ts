@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
-import type { Ending } from './line.ts';
+import type { Ending } from './connection.ts';
 
 /** This many quick failures in a row do not increase the pauses. */
 const FORGIVEN = 3;

@@ -1,6 +1,6 @@
 import type { Log } from '../../../../src/adapter-kit.ts';
 import { type Refusal, refusalOf } from '../refusal.ts';
-import type { Ending, GatewaySessionOptions, Session } from './line.ts';
+import type { Ending, GatewaySessionOptions, Session } from './connection.ts';
 import { createPauses } from './pauses.ts';
 import { runSession } from './session.ts';
 

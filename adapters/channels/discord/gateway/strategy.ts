@@ -9,8 +9,8 @@ import {
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import type { Refusal } from '../refusal.ts';
 import { isRefusal } from '../retry.ts';
+import type { SessionListener } from './connection.ts';
 import { type Frame, OPCODES, readInformation } from './frames.ts';
-import type { SessionListener } from './line.ts';
 import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
 import { createShard, type Shard } from './shard.ts';
 

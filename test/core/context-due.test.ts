@@ -1,16 +1,39 @@
 import { expect, it } from 'vitest';
-import { nextWork } from '../../src/compaction/next-job.ts';
+import { askedRewrite, nextLookAt, nextWork } from '../../src/compaction/next-job.ts';
 import { MIN_GAIN } from '../../src/context/depth.ts';
 import { isDue, stackShareAt } from '../../src/context/due.ts';
 import { tierOf } from '../../src/context/tiers.ts';
-import type { Entry } from '../../src/domain/message.ts';
-import { bot, calls, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
+import { makeChildKey } from '../../src/domain/key.ts';
+import type { ConversationKey, Entry } from '../../src/domain/message.ts';
+import type { ContextProfile } from '../../src/ports/engine.ts';
+import type { Summary } from '../../src/ports/summary-store.ts';
+import { bot, calls, key, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
 
 const text = (tokens: number) => 'a'.repeat(Math.floor(tokens / 0.21));
 
 /** Two messages, of which only the first can leave. */
 const withFirstOf = (tokens: number) =>
   snapshot([user(1, text(tokens), { tokens }), user(2, text(5000), { tokens: 5000 })]);
+
+/** The next job for a stack before one long message. */
+function workIn(settings: ContextProfile, stack: readonly Summary[], used: number) {
+  const view = snapshot([user(7, text(5000), { tokens: 5000 })], { compactedUpto: stack.at(-1)?.toSeq ?? 0 }, stack);
+  const parts = { fixed: 0, stack: 1000, tail: 5000, volatile: 0, reserve: 0, estimated: true };
+  const tier = tierOf(used / 10_000, settings.thresholds);
+  const asked = {
+    trigger: 'queue',
+    open: null,
+    asked: null,
+    settling: false,
+    canWait: false,
+    isCached: false,
+  } as const;
+  return nextWork({
+    ...{ ...asked, snapshot: view, profile: settings, correction: 1, shownTokens: used },
+    ...{ measurement: { ...parts, used, window: 10_000, ratio: used / 10_000, tier } },
+    ...{ idleMs: Number.POSITIVE_INFINITY, now: 0 },
+  });
+}
 
 it('a cut that frees too little is not due', () => {
   const settings = profile({ windowTokens: 10_000 });
@@ -34,28 +57,38 @@ it('condenses the stack only if the view comes to rest', () => {
   expect([9500, 10_000].map((usedTokens) => isDue(settings, view, usedTokens))).toEqual([false, false]);
 });
 
+it('a gap waits while the stack is twice its share', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
+  const gap = summary({ fromSeq: 5, toSeq: 6, kind: 'gap' });
+  const kindWith = (tokens: number) =>
+    workIn(settings, [...[1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens })), gap], 7000)?.kind;
+  expect([kindWith(1000), kindWith(2000)]).toEqual(['fill', 'condense']);
+});
+
+it('only current summaries are written in other words', () => {
+  const asks = (fields: Parameters<typeof summary>[0]) => {
+    const layer = summary(fields);
+    return askedRewrite({ asked: { summaryId: layer.id }, snapshot: snapshot([user(3)], {}, [layer]) });
+  };
+  expect(asks({ fromSeq: 1, toSeq: 2 })).toMatchObject({ kind: 'rewrite', trigger: 'manual' });
+  expect(asks({ fromSeq: 1, toSeq: 2, stale: true })).toBeNull();
+  expect(asks({ fromSeq: 1, toSeq: 2, kind: 'gap' })).toBeNull();
+});
+
+it('a child is never looked at for memories', () => {
+  const lookAt = (of: ConversationKey) => nextLookAt({ snapshot: snapshot([user(1)], { key: of }), idleMs: 1000 });
+  expect(lookAt(key)).toBeGreaterThan(0);
+  expect(lookAt(makeChildKey(key, 'a'))).toBeNull();
+});
+
 it('a job condenses the stack only for a resting view', () => {
   const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
   const stack = [1, 3].map((fromSeq) => summary({ fromSeq, toSeq: fromSeq + 1, tokens: 500 }));
-  const view = snapshot([user(5, text(5000), { tokens: 5000 })], { compactedUpto: 4 }, stack);
-  const workAt = (used: number) => {
-    const parts = { fixed: 0, stack: 1000, tail: 5000, volatile: 0, reserve: 0, estimated: true };
-    const tier = tierOf(used / 10_000, settings.thresholds);
-    const asked = {
-      trigger: 'queue',
-      open: null,
-      asked: null,
-      settling: false,
-      canWait: false,
-      isCached: false,
-    } as const;
-    return nextWork({
-      ...{ ...asked, snapshot: view, profile: settings, correction: 1, shownTokens: used },
-      ...{ measurement: { ...parts, used, window: 10_000, ratio: used / 10_000, tier } },
-      ...{ idleMs: Number.POSITIVE_INFINITY, now: 0 },
-    });
-  };
-  expect([7900, 8500, 9500].map((used) => workAt(used)?.kind)).toEqual([undefined, 'condense', undefined]);
+  expect([7900, 8500, 9500].map((used) => workIn(settings, stack, used)?.kind)).toEqual([
+    undefined,
+    'condense',
+    undefined,
+  ]);
 });
 
 it('shortens tool results before it condenses the stack', () => {

@@ -240,14 +240,17 @@ describe('saying it again', () => {
     expect(all[0]?.sources.map((source) => source.seq)).toEqual([1, 2]);
   });
 
-  it('takes the bot’s repetition for no source', async () => {
+  it.each([
+    ['less', 0.1],
+    ['more', 0.9],
+  ])('takes no repetition by the bot worth %s', async (_, importance) => {
     await using world = await openWorld();
     await world.say('I prefer green tea in the morning');
     await world.answer('So you prefer green tea in the morning');
     const text = 'Ada prefers green tea in the morning';
     await world.learn([
-      { text, sources: [1] },
-      { text, sources: [2] },
+      { text, sources: [1], importance: 0.5 },
+      { text, sources: [2], importance },
     ]);
     await world.answer('As you prefer green tea in the morning, I chose that');
     expect((await world.learn([{ text, sources: [3] }], { extractedUpto: 2 })).writes).toEqual([]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MemoryId } from '../../src/adapter-kit.ts';
-import { instructionsFor, recallFor } from '../../src/memory/recall.ts';
+import { instructionsFor, recallFor, waitingMessages } from '../../src/memory/recall.ts';
+import { snapshot, user } from '../fixtures/context.ts';
 import { type ada, bob, DAY, dm, general, openWorld, type World } from './memory.world.ts';
 
 async function recall(
@@ -124,6 +125,12 @@ describe('recall', () => {
     const said = await world.say('I prefer green tea');
     await world.learn([{ text: 'Ada prefers green tea', kind: 'preference', sources: [said.seq] }]);
     expect(await recall(world, 'what tea do I like, green tea?')).toBeNull();
+  });
+
+  it('reads the newest eight of the waiting messages', () => {
+    const tail = Array.from({ length: 12 }, (_, index) => user(index + 1));
+    const waiting = waitingMessages({ snapshot: snapshot(tail, { answeredUpto: 1 }), newest: { seq: 11 } });
+    expect(waiting.map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
   it('counts nothing as recalled by itself', async () => {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { lastReported } from '../../src/context/calibration.ts';
 import { cachePricesOf, isPublicationDue, isWarm, type PublicationFacts } from '../../src/context/publication.ts';
-import { publishedView } from '../../src/context/ready.ts';
+import { placeReady, publishedView } from '../../src/context/ready.ts';
+import { snapshot, summary, user } from '../fixtures/context.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, type ScriptedModel, scriptedModel, settle } from './compaction.world.ts';
 
@@ -34,6 +36,24 @@ describe('a ready summary', () => {
     expect(isPublicationDue({ ...warm, requests: 17 })).toBe(false);
     expect(isPublicationDue({ ...warm, requests: 18 })).toBe(true);
     expect(isPublicationDue({ ...warm, prices: { read: 1, miss: 1 } })).toBe(true);
+  });
+
+  it('is left out after a reset that hid its messages', () => {
+    const ready = [summary({ fromSeq: 1, toSeq: 4 }), summary({ fromSeq: 5, toSeq: 8 })];
+    const placed = (contextFrom: number) =>
+      placeReady({ compactedUpto: 0, contextFrom, nextSeq: 9 }, [], ready).placed.map(({ fromSeq }) => fromSeq);
+    expect(placed(1)).toEqual([1, 5]);
+    expect(placed(2)).toEqual([]);
+  });
+
+  it('makes the count of the provider useless for its view', () => {
+    const calibration = { model: 'offline:demo', ratio: 1, samples: 5, lastInputTokens: 900, revision: 3 };
+    const view = snapshot([user(1), user(2)], { calibration, revision: 3 });
+    const published = publishedView({ ...view, ready: [summary({ fromSeq: 1, toSeq: 1 })] });
+    expect(published.tail.map(({ seq }) => seq)).toEqual([2]);
+    const lasting = (of: typeof view) =>
+      lastReported(of.conversation.calibration, { model: 'offline:demo', revision: 3 });
+    expect([lasting(view), lasting(published)]).toEqual([900, null]);
   });
 
   it('is priced by the list where it knows the model', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createButtons } from '../../adapters/channels/discord/commands/buttons.ts';
@@ -642,6 +643,15 @@ describe('the menus of a message', () => {
       });
       expect(sink.removals.map(({ externalIds }) => externalIds)).toEqual([[own.id], [foreign.id]]);
     });
+  });
+});
+
+test('a stop does not wait for the rate limit of an answer', async () => {
+  await withChannel({}, async ({ double, channel }) => {
+    double.rest.limit('POST', /callback$/, { forMs: 60_000 });
+    double.interact({ type: 2, data: { id: '1', name: 'status', type: 1, options: [] } });
+    await until('the answer', () => double.rest.sent('POST', /callback$/).length > 0);
+    expect(await Promise.race([channel.stop().then(() => 'stopped'), delay(20_000, 'still waiting')])).toBe('stopped');
   });
 });
 

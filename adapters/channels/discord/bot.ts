@@ -12,6 +12,7 @@ import {
   type StrataError,
 } from '../../../src/adapter-kit.ts';
 import { buttonSecretOf } from '../shared/hashes.ts';
+import { within } from '../shared/within.ts';
 import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
@@ -188,10 +189,14 @@ function createIntake(
     async close() {
       await connection.stop();
       await catchUp.drained();
-      await Promise.all([receiver.drained(), commandHandlers.drained(), audiences.drained(), leaving?.drained()]);
+      const all = [receiver, commandHandlers, audiences, ...(leaving === null ? [] : [leaving])];
+      await within(clock, MAX_DRAIN_MS, Promise.all(all.map((one) => one.drained())));
     },
   };
 }
+
+/** The library waits for the end of a rate limit even if the bot stops. What is not done is read at the next start. */
+const MAX_DRAIN_MS = 3_000;
 
 interface Listening {
   readonly rest: Rest;

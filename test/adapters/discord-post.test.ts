@@ -513,6 +513,40 @@ describe('a reply while it is written', () => {
     });
   });
 
+  test('keeps its message while the next draft is shown', async () => {
+    await withChannel({ table: streaming }, async ({ double, channel }) => {
+      const shown = () => double.posted(GENERAL).map(({ content }) => content);
+      channel.show(conversation, { kind: 'draft', text: 'the re' });
+      await until('the draft', () => shown().length === 1);
+      double.rest.fail('PATCH', /messages/, { status: 502, times: 4 });
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ code: 'POST_FAILED' });
+      channel.show(conversation, { kind: 'draft', text: 'and an' });
+      await until('the next draft', () => shown().length === 2);
+      await channel.post(post({ attempt: 2 }), { signal });
+      const next = post({ nonce: '2-1-0', body: { kind: 'text', text: 'and another' } });
+      await channel.post(next, { signal });
+      expect(shown()).toEqual(['an answer', 'and another']);
+    });
+  });
+
+  test('that the bot may not delete now goes later', async () => {
+    const double = await startDiscord();
+    const state = createState();
+    const first = openChannel(double, { state, table: streaming });
+    await first.channel.start(first.sink);
+    first.channel.show(conversation, { kind: 'draft', text: 'half a thought' });
+    await until('the draft', () => double.posted(GENERAL).length === 1);
+    double.rest.fail('DELETE', /messages/, { status: 403, code: 50_001 });
+    first.channel.show(conversation, { kind: 'idle' });
+    await until('the attempt', () => double.rest.sent('DELETE', /messages/).length === 1);
+    await first.channel.stop();
+    const next = openChannel(double, { state, table: streaming });
+    await next.channel.start(next.sink);
+    await until('its end', () => double.posted(GENERAL).length === 0, 10_000);
+    await next.channel.stop();
+    await double.close();
+  });
+
   test('is posted again when Discord refuses edits, replacing the draft', async () => {
     await withChannel({ table: streaming }, async ({ double, channel }) => {
       channel.show(conversation, { kind: 'draft', text: 'the re' });

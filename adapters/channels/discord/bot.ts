@@ -105,11 +105,14 @@ async function send(
   options: { readonly signal: AbortSignal },
 ): Promise<{ readonly platformMessageId: string }> {
   typing.stop(post.conversation);
-  const draft = post.unaskedAt === undefined ? await drafts.take(post.conversation, post) : null;
+  const draft = post.unaskedAt === undefined ? await drafts.take(post) : null;
   const replaced = draft === null ? null : await poster.replace(draft, post, options);
-  if (replaced !== null) return { platformMessageId: replaced };
+  if (replaced !== null) {
+    await drafts.settled(post);
+    return { platformMessageId: replaced };
+  }
   // The draft is gone or cannot be changed, so the reply is posted as if there had been none.
-  if (draft !== null) await drafts.discard(post.conversation, draft);
+  if (draft !== null) await drafts.discard(post, draft);
   return { platformMessageId: await poster.send(post, options) };
 }
 

@@ -14,11 +14,15 @@ import type { BotSettings } from '../settings.ts';
 import { sentSchema } from '../wire.ts';
 import {
   clearNoted,
+  createSettler,
   DRAFTS,
+  give,
+  givenTo,
   type NotedDraftContext,
   noteRequest,
-  readNote,
   removeDraft,
+  settle,
+  sweepGiven,
   sweepNoted,
 } from './noted-drafts.ts';
 import { NO_PINGS, postMessage, referenceTo } from './post.ts';
@@ -46,16 +50,18 @@ export interface Drafts {
    * Ends the draft. Returns its message for the final text if both answer the same message. Returns the same message
    * again after a crash, so that the text is not posted next to it.
    */
-  take(conversation: ConversationKey, post: Taking): Promise<string | null>;
+  take(post: Taking): Promise<string | null>;
+  /** The message now is the post. */
+  settled(post: Taking): Promise<void>;
   /** Removes a message that cannot become the final text. */
-  discard(conversation: ConversationKey, messageId: string): Promise<void>;
+  discard(post: Taking, messageId: string): Promise<void>;
   /** The turn ended without a post. */
   drop(conversation: ConversationKey): void;
   /** Removes drafts left behind by a crash. */
   sweep(): Promise<void>;
 }
 
-type Taking = Pick<Post, 'nonce' | 'replyTo' | 'attempt' | 'body'>;
+type Taking = Pick<Post, 'conversation' | 'nonce' | 'replyTo' | 'attempt' | 'body'>;
 
 interface Draft {
   readonly replyTo: string | null;
@@ -97,21 +103,27 @@ export function createDrafts(context: DraftContext): Drafts {
       draft.wanted = text;
       if (draft.running === IDLE) draft.running = write(context, conversation, draft);
     },
-    async take(conversation, { nonce, replyTo, attempt, body }) {
+    async take(post) {
+      const { conversation, replyTo, attempt, body } = post;
+      const given = attempt === 1 ? null : await givenTo(context, post);
+      if (given !== null) return given;
       const draft = await end(conversation);
       if (draft === null || draft.messageId === null) {
-        const given = attempt === 1 ? null : await givenTo(context, conversation, nonce);
-        if (given === null && context.settings.streaming) await clearNoted(context, conversation, body.text);
-        return given;
+        if (context.settings.streaming) await clearNoted(context, conversation, body.text);
+        return null;
       }
       if (draft.replyTo === replyTo) {
-        await context.state.set(DRAFTS, conversation, { messageId: draft.messageId, nonce });
+        await give(context, post, draft.messageId);
         return draft.messageId;
       }
       await removeDraft(context, conversation, draft.messageId);
       return null;
     },
-    discard: (conversation, messageId) => removeDraft(context, conversation, messageId),
+    settled: createSettler(context),
+    async discard(post, messageId) {
+      await removeDraft(context, post.conversation, messageId);
+      await settle(context, post);
+    },
     drop(conversation) {
       const work = async () => {
         const draft = await end(conversation);
@@ -128,13 +140,9 @@ export function createDrafts(context: DraftContext): Drafts {
         if (placeOfKey(conversation).bot !== context.bot || drafts.has(conversation)) continue;
         await sweepNoted(context, conversation);
       }
+      await sweepGiven(context);
     },
   };
-}
-
-async function givenTo(context: DraftContext, conversation: ConversationKey, nonce: string): Promise<string | null> {
-  const note = await readNote(context, conversation);
-  return note?.nonce === nonce ? note.messageId : null;
 }
 
 const IDLE = Promise.resolve();

@@ -1,14 +1,24 @@
 import { createHash } from 'node:crypto';
 import { Routes } from 'discord.js';
 import { z } from 'zod';
-import { type Clock, type ConversationKey, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import {
+  type Clock,
+  type ConversationKey,
+  createRecentMap,
+  describe,
+  type Log,
+  type Post,
+  type StateStore,
+} from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import type { Rest } from '../rest.ts';
-import { isRefusal } from '../retry.ts';
-import { messagesIn, pageSchema, snowflakeAt, timeOf } from '../wire.ts';
+import { isDeleted } from '../retry.ts';
+import { isSnowflake, messagesIn, pageSchema, snowflakeAt, timeOf } from '../wire.ts';
 
 /** The drafts that were begun, by conversation. */
 export const DRAFTS = 'discord.drafts';
+/** The messages that were assigned to a post, by conversation and nonce. A new draft may begin before the post is made. */
+const GIVEN = 'discord.given';
 
 export interface NotedDraftContext {
   readonly rest: Rest;
@@ -35,7 +45,7 @@ export type Note = z.infer<typeof noteSchema>;
 /** Maximum difference between Discord's clock and this machine's. */
 const CLOCK_SKEW_MS = 300_000;
 
-/** A post that was not made within this time is not tried again. */
+/** A post that was not made within this time is not tried again, nor is the removal of a draft. */
 const GIVEN_MS = 86_400_000;
 
 /** The draft is about to be requested, each time with the texts of earlier attempts, because any of them may arrive. */
@@ -57,20 +67,70 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text.trim()).digest('base64url').slice(0, 16);
 }
 
-/** If Discord does not respond, the note stays for the next start. */
+export async function give(
+  { state }: NotedDraftContext,
+  post: Pick<Post, 'conversation' | 'nonce'>,
+  messageId: string,
+): Promise<void> {
+  await state.set(GIVEN, keyOf(post), messageId);
+  await state.delete(DRAFTS, post.conversation);
+}
+
+/** The message that a post was to become before a crash or a failure. */
+export async function givenTo(
+  { state }: NotedDraftContext,
+  post: Pick<Post, 'conversation' | 'nonce'>,
+): Promise<string | null> {
+  const given = z.string().safeParse(await state.get(GIVEN, keyOf(post))).data;
+  if (given !== undefined) return given;
+  // Noted by version 0.1.
+  const note = await readNote({ state }, post.conversation);
+  return note?.nonce === post.nonce ? note.messageId : null;
+}
+
+const MAX_KNOWN = 5_000;
+
+/** The post is made. The newest of a conversation may be asked for again after a crash, so it stays assigned. */
+export function createSettler(context: NotedDraftContext) {
+  const newest = createRecentMap<ConversationKey, Pick<Post, 'conversation' | 'nonce'>>(MAX_KNOWN);
+  return async (post: Pick<Post, 'conversation' | 'nonce'>): Promise<void> => {
+    const before = newest.get(post.conversation);
+    newest.set(post.conversation, post);
+    if (before !== undefined && before.nonce !== post.nonce) await settle(context, before);
+  };
+}
+
+/** The message is not that post any more. */
+export async function settle({ state }: NotedDraftContext, post: Pick<Post, 'conversation' | 'nonce'>): Promise<void> {
+  await state.delete(GIVEN, keyOf(post));
+}
+
+function keyOf({ conversation, nonce }: Pick<Post, 'conversation' | 'nonce'>): string {
+  return `${conversation} ${nonce}`;
+}
+
+/** For posts that were not made in time. */
+export async function sweepGiven({ state, clock }: NotedDraftContext): Promise<void> {
+  for (const { key, value } of await state.list(GIVEN)) {
+    const isOver = !isSnowflake(String(value)) || clock.now() - timeOf(String(value)) > GIVEN_MS;
+    if (isOver) await state.delete(GIVEN, key);
+  }
+}
+
+/** If Discord does not respond, or lets the bot delete nothing there, the note stays for the next start. */
 export async function removeDraft(
   context: NotedDraftContext,
   conversation: ConversationKey,
   messageId: string,
 ): Promise<void> {
   const { state } = context;
-  if (await isDeleted(context, conversation, messageId)) await state.delete(DRAFTS, conversation);
+  if (await isRemoved(context, conversation, messageId)) await state.delete(DRAFTS, conversation);
   else await state.set(DRAFTS, conversation, { messageId, nonce: null });
 }
 
-async function isDeleted({ rest }: NotedDraftContext, conversation: ConversationKey, messageId: string) {
+async function isRemoved({ rest }: NotedDraftContext, conversation: ConversationKey, messageId: string) {
   const deletion = rest.delete(Routes.channelMessage(targetOf(placeOfKey(conversation)), messageId));
-  return await deletion.then(() => true, isRefusal);
+  return await deletion.then(() => true, isDeleted);
 }
 
 /**
@@ -98,7 +158,7 @@ export async function clearNoted(
 async function isCleared(context: NotedDraftContext, conversation: ConversationKey, note: Note): Promise<boolean> {
   const left = note.messageId === null ? await findRequested(context, conversation, note) : [note.messageId];
   if (left === null) return false;
-  for (const messageId of left) if (!(await isDeleted(context, conversation, messageId))) return false;
+  for (const messageId of left) if (!(await isRemoved(context, conversation, messageId))) return false;
   await context.state.delete(DRAFTS, conversation);
   return true;
 }
@@ -120,15 +180,15 @@ async function findRequested(
     const answers = own.filter(({ message_reference: to }) => !to?.message_id || to.message_id === after);
     return answers.filter(({ content }) => opened.includes(hashOf(content))).map(({ id }) => id);
   } catch (error) {
-    return isRefusal(error) ? [] : null;
+    return isDeleted(error) ? [] : null;
   }
 }
 
 /** A draft of an earlier process; one that is being written is left alone. */
 export async function sweepNoted(context: NotedDraftContext, conversation: ConversationKey): Promise<void> {
   const note = await readNote(context, conversation);
-  if (note === null) return await context.state.delete(DRAFTS, conversation);
-  if (note.nonce === null) return await clearNoted(context, conversation, null);
-  const isOver = note.messageId === null || context.clock.now() - timeOf(note.messageId) > GIVEN_MS;
+  const from = note?.messageId ?? note?.after ?? '0';
+  const isOver = note === null || !isSnowflake(from) || context.clock.now() - timeOf(from) > GIVEN_MS;
+  await clearNoted(context, conversation, null);
   if (isOver) await context.state.delete(DRAFTS, conversation);
 }

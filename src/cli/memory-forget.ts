@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { openCall } from '../commands/command.ts';
@@ -8,6 +7,7 @@ import { type ConversationKey, textOf } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import { readerFor } from '../memory/policy.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { inputLines } from './input-lines.ts';
 import { OPERATOR, printReply } from './invoke.ts';
 
 export interface ForgetRequest {
@@ -43,16 +43,15 @@ async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
   return await openCall(app.services, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
 }
 
-async function isConfirmed({ stdin, stderr }: Cli): Promise<boolean> {
+const MAX_ANSWER_BYTES = 1000;
+
+async function isConfirmed({ stdin, stderr, signal }: Cli): Promise<boolean> {
   if (stdin.isTTY !== true) return false;
   stderr.write('Delete for good? [y/N] ');
-  const lines = createInterface({ input: stdin });
-  try {
-    for await (const line of lines) return /^y(?:es)?$/i.test(line.trim());
-    return false;
-  } finally {
-    lines.close();
-  }
+  for await (const line of inputLines(stdin, { maxBytes: MAX_ANSWER_BYTES, signal }))
+    return line.kind === 'line' && !signal.aborted && /^y(?:es)?$/i.test(line.text.trim());
+  stderr.write('\n');
+  return false;
 }
 
 async function forgetAsJson(

@@ -15,7 +15,8 @@ const hasScript = ((): boolean => {
 
 describe.skipIf(!hasScript)('at a real terminal', () => {
   const open = (folder: { readonly path: string }, args = '', columns = 0) => {
-    const command = `${columns === 0 ? '' : `stty cols ${columns}; `}${process.execPath} ${MAIN} ${args}`;
+    // Without `exec`, Ctrl-C ends the shell, too.
+    const command = `${columns === 0 ? '' : `stty cols ${columns}; `}exec ${process.execPath} ${MAIN} ${args}`;
     const env = { ...ENVIRONMENT, TERM: 'xterm' };
     return spawn('script', ['-qefc', command, '/dev/null'], { cwd: folder.path, env });
   };
@@ -59,6 +60,26 @@ describe.skipIf(!hasScript)('at a real terminal', () => {
     expect((await end).code).toBe(0);
     const { stdout } = await folder.run(['transcript', '--conversation', 'terminal:local:main']);
     expect(stdout).toContain('Ada: I prefer tea.');
+  });
+
+  test.each([
+    ['Ctrl-C', '\u0003', 1, 'Nothing was deleted.', 1],
+    ['Ctrl-D', '\u0004', 1, 'Nothing was deleted.', 1],
+    ['no', 'n\r', 1, 'Nothing was deleted.', 1],
+    ['yes', 'Y\r', 0, 'Forgotten', 0],
+  ])('asked before deleting, %s is an answer', async (_name, keys, code, words, left) => {
+    using folder = openFolder();
+    const place = ['--conversation', 'terminal:local:main'];
+    await folder.run(['chat'], 'I prefer tea.\n');
+    const child = open(folder, `memory forget tea ${place.join(' ')}`);
+    const end = ended(child);
+    await shown(child, 'Delete for good');
+    child.stdin.write(keys);
+    const { code: given, stdout } = await end;
+    expect(given).toBe(code);
+    expect(stdout).toContain(words);
+    const { stdout: said } = await folder.run(['transcript', ...place]);
+    expect(said.match(/I prefer tea/g) ?? []).toHaveLength(left);
   });
 
   test('the greeting breaks between words', async () => {

@@ -4,6 +4,7 @@ import type { App, GlobalOptions, OpenOptions } from '../app/app.ts';
 import type { Uncaught } from '../app/uncaught.ts';
 import type { Adapters } from '../bot/adapters.ts';
 import type { Storage } from '../services.ts';
+import { rejection } from '../util/limit.ts';
 
 /** An output stream. `isTTY` is true in a terminal. */
 export interface TextOutput {
@@ -65,6 +66,11 @@ export async function withApp<Result>(
   } finally {
     await app.close();
   }
+}
+
+/** For work that takes long and ignores the signal, such as calls of a model. Rejects when the command has to end. */
+export function untilStopped<Result>({ signal }: Pick<Cli, 'signal'>, work: Promise<Result>): Promise<Result> {
+  return Promise.race([work, rejection(signal)]);
 }
 
 export function writeJson(cli: Pick<Cli, 'stdout'>, value: unknown): void {

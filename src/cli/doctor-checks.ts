@@ -13,7 +13,7 @@ import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { counted, formatNumber } from '../util/text.ts';
-import type { Cli } from './cli.ts';
+import { type Cli, untilStopped } from './cli.ts';
 import { checkData, checkDisk, ONLY_CHECKED, openData } from './doctor-data.ts';
 import { CHECKS, type CheckId, type Finding, ok } from './doctor-finding.ts';
 import { channelSchemas } from './platform.ts';
@@ -47,7 +47,8 @@ async function checkParts(cli: Cli, { config }: LoadedConfig, options: Checking)
   const disk = storage.url === '' ? await checkDisk(storage) : [];
   if (app === null) return [finding, ...disk, ...(storage.url === '' ? await checkAside(cli, options) : [])];
   try {
-    return [finding, ...(await checkData(app)), ...disk, ...(await checkServices(app, options))];
+    const data = await checkData(app);
+    return [finding, ...data, ...disk, ...(await untilStopped(cli, checkServices(app, options)))];
   } finally {
     await app.close();
   }
@@ -71,7 +72,7 @@ async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding
     // What cannot be opened here either is reported with the data.
     if (app === null) return [];
     try {
-      return await checkServices(app, options);
+      return await untilStopped(cli, checkServices(app, options));
     } finally {
       await app.close();
     }

@@ -15,7 +15,7 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import { makeFolder, OWNERS_FOLDER } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { formatNumber } from '../util/text.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, untilStopped, withApp, writeJson } from './cli.ts';
 import { type EvalCase, type EvalRun, evalRunSchema, type Kept, readCase, scoreOf } from './eval-case.ts';
 import { SAMPLES } from './eval-samples.ts';
 import { storeMessage } from './import.ts';
@@ -42,7 +42,7 @@ export async function evaluatePrompts(cli: Cli, own: Command, { files, json }: O
   const folder = mkdtempSync(join(tmpdir(), 'strata-eval-'));
   try {
     const run = await withApp(cli, { ...globals, data: folder, create: true, listenOnly: true }, (app) =>
-      evaluate(app, cases),
+      untilStopped(cli, evaluate(app, cases)),
     );
     const file = join(config.storage.directory, 'prompts-eval.json');
     const before = readLast(file);

@@ -6,7 +6,7 @@ import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { counted } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
-import { type Cli, globalsOf, withApp } from './cli.ts';
+import { type Cli, globalsOf, untilStopped, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
 import { channelNameOf, checkInput, type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
@@ -111,7 +111,10 @@ async function say({ app, conversation, reply }: Play, message: FileMessage): Pr
 
 /** Waits for replies and due jobs. A failed job is retried later and delays nothing. */
 async function settle(cli: Cli, app: App): Promise<void> {
-  await app.bot.settled();
+  await untilStopped(cli, app.bot.settled()).catch((error: unknown) => {
+    // What is owed is done after the next start.
+    if (!cli.signal.aborted) throw error;
+  });
   // The check for due maintenance runs one event loop turn after a message is stored.
   await new Promise((resolve) => setImmediate(resolve));
   const over = new AbortController();

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, test, vi } from 'vitest';
+import { startJsonServer } from '../support/json-server.ts';
 import { ended, jsonLines, openFolder } from './strata.ts';
 
 const KEY = 'terminal:local:main';
@@ -528,6 +529,32 @@ describe('the end', () => {
       expect((await end).code).toBe(0);
     },
     60_000,
+  );
+
+  test.each([
+    ['doctor', 1, 'strata: The process received a stop signal.\n'],
+    ['prompts eval', 1, 'strata: The process received a stop signal.\n'],
+    ['replay talk.jsonl --reply', 0, ''],
+  ])(
+    'SIGINT ends %s while a model does not answer',
+    async (line, code, words) => {
+      using folder = openFolder();
+      const asked = Promise.withResolvers<void>();
+      await using server = await startJsonServer(({ path }) => {
+        if (!path.endsWith('/chat/completions')) return { status: 404, body: {} };
+        asked.resolve();
+        return null;
+      });
+      const provider = `[providers.local]\nbase_url = "${server.url}/v1"`;
+      writeFileSync(folder.file('config.toml'), `${provider}\n[defaults]\nmodel = "local:m"\n`);
+      writeFileSync(folder.file('talk.jsonl'), '{"id":1,"author":"Ada","text":"Hello."}\n');
+      const child = folder.start(line.split(' '));
+      const end = ended(child);
+      await asked.promise;
+      child.kill('SIGINT');
+      expect(await end).toMatchObject({ code, stderr: words });
+    },
+    120_000,
   );
 
   // Shows: W33

@@ -17,15 +17,27 @@ export interface FileMessage {
 
 const MAX_LINE_BYTES = 1_000_000;
 
-const time = z.union([z.iso.datetime({ offset: true, local: true }), z.int().nonnegative()]);
+const MAX_NAME_LENGTH = 200;
 
-const schema = z.object({
-  id: z.union([z.string().min(1).max(200), z.int().transform(String)]),
-  author: z.string().min(1).max(200),
-  text: z.string(),
-  at: time.nullish(),
-  role: z.enum(['user', 'assistant']).default('user'),
-});
+const expected = (what: string) => ({ error: `expected ${what}` });
+const aName = expected(`a text of 1 to ${MAX_NAME_LENGTH} characters`);
+const anId = expected(`a text of 1 to ${MAX_NAME_LENGTH} characters, or a whole number`);
+const aTime = expected('a time such as 2026-11-20T09:00:00Z, or milliseconds since 1970');
+
+// Zod reports the union or one of its parts.
+const id = z.union([z.string().min(1, anId).max(MAX_NAME_LENGTH, anId), z.int(anId).transform(String)], anId);
+const time = z.union([z.iso.datetime({ offset: true, local: true, ...aTime }), z.int(aTime).nonnegative(aTime)], aTime);
+
+const schema = z.object(
+  {
+    id,
+    author: z.string(aName).min(1, aName).max(MAX_NAME_LENGTH, aName),
+    text: z.string(expected('a text')),
+    at: time.nullish(),
+    role: z.enum(['user', 'assistant'], expected('user or assistant')).default('user'),
+  },
+  expected('an object'),
+);
 
 /** Reads a file of any size, one line at a time. Throws `IMPORT_INVALID` at the first bad line. */
 export async function* readMessages(file: string): AsyncGenerator<FileMessage> {

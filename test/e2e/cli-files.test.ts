@@ -62,13 +62,24 @@ describe('import', () => {
 
   test.each([
     ['no JSON', '{"id": "m3", oops}', /chat\.jsonl:3: the line is not JSON\./],
-    ['a field that is missing', '{"id": "m3", "text": "hi"}', /chat\.jsonl:3: author: /],
+    [
+      'a field that is missing',
+      '{"id": "m3", "text": "hi"}',
+      /chat\.jsonl:3: author: expected a text of 1 to 200 characters\./,
+    ],
     [
       'a role that does not exist',
       '{"id": "m3", "author": "A", "text": "hi", "role": "system"}',
-      /chat\.jsonl:3: role: /,
+      /chat\.jsonl:3: role: expected user or assistant\./,
     ],
-    ['a time that is none', '{"id": "m3", "author": "A", "text": "hi", "at": "yesterday"}', /chat\.jsonl:3: at: /],
+    [
+      'a time that is none',
+      '{"id": "m3", "author": "A", "text": "hi", "at": "yesterday"}',
+      /chat\.jsonl:3: at: expected a time such as/,
+    ],
+    ['a list', '[]', /chat\.jsonl:3: expected an object\./],
+    ['an empty author', '{"id": 3, "author": "", "text": "hi"}', /author: expected a text of 1 to 200 characters\./],
+    ['an id that is none', '{"id": "", "author": "A", "text": "hi"}', /id: expected a text of 1 to .* number\./],
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), /chat\.jsonl:3: the line is not valid UTF-8\./],
     [
       'a line of 10 MB',

@@ -5,6 +5,7 @@ import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
+import { cutPoints } from './order.ts';
 import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, reductionSteps } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
@@ -58,6 +59,42 @@ export function lighten(prefixes: FixedPrefixBuilder, fitted: Fitted, limitToken
   if (volatile === 0 || roomTokens < 0) return null;
   const volatileTokens = Math.floor(roomTokens / fitted.correction);
   return evaluate(prefixes, fitted.request, { ...fitted.reduction, volatileTokens });
+}
+
+/** What one text may take of a window that is too full, largest first. */
+const TEXT_SHARES = [1 / 4, 1 / 8] as const;
+
+/**
+ * The view with its long texts and results of tools shortened, if that brings it below `fullTokens`, so that no message
+ * has to leave. Null if it does not. What the running turn has read is shortened only if it would not fit alone.
+ */
+export function shortenTexts(
+  prefixes: FixedPrefixBuilder,
+  fitted: Fitted,
+  { limitTokens, fullTokens }: { readonly limitTokens: number; readonly fullTokens: number },
+): Fitted | null {
+  const isBelow = ({ measurement }: Fitted) => measurement.used < fullTokens;
+  const { request } = fitted;
+  if (request.steps.length > 0) {
+    const [mildest] = reductionSteps(limitTokens);
+    if (mildest === undefined || fitted.measurement.used - mostToLeave(fitted) < fullTokens) return null;
+    const shorter = evaluate(prefixes, request, mildest.reduction);
+    return isBelow(shorter) ? shorter : null;
+  }
+  for (const share of TEXT_SHARES) {
+    const textTokens = Math.floor(limitTokens * share);
+    const shorter = evaluate(prefixes, request, { ...FIRST_REDUCTION, textTokens });
+    if (isBelow(shorter)) return shorter;
+  }
+  return null;
+}
+
+/** Corrected tokens that gaps can take out of the view, and the sections for the newest message. */
+function mostToLeave({ request, measurement, correction }: Fitted): number {
+  const { profile, snapshot, readUpto } = request;
+  const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
+  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto, reservedTokens });
+  return (points.at(-1)?.tokens ?? 0) * correction + measurement.volatile;
 }
 
 /** Shortens the newest ask by the excess, if enough of it would remain. */

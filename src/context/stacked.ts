@@ -15,7 +15,7 @@ import { addPassages, withoutPassages } from './add-passages.ts';
 import { spokenTokens } from './cached-head.ts';
 import { planEmergency } from './depth.ts';
 import { childrenWithout } from './engine-children.ts';
-import { correctionOf, lighten, reduceIfDue, reduceToFit, toAssembly } from './fit.ts';
+import { correctionOf, lighten, reduceIfDue, reduceToFit, shortenTexts, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
@@ -128,7 +128,8 @@ function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): bo
 }
 
 /**
- * The first reduction; then the oldest half of the tail leaves, as often as needed; then the rest is reduced to fit.
+ * The first reduction; then long texts are shortened, if that is enough; then the oldest half of the tail leaves, as often
+ * as needed; then the rest is reduced to fit.
  */
 async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;
@@ -142,6 +143,8 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
     const lighter = lighten(gate.prefixes, fitted, fullTokens - unseen());
     if (lighter !== null) return lighter;
+    const shorter = shortenTexts(gate.prefixes, fitted, { limitTokens, fullTokens: fullTokens - unseen() });
+    if (shorter !== null) return shorter;
     const snapshot = await gate.openGap({ ...work, ...pressureOf(fitted) }, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };

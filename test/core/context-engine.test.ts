@@ -6,6 +6,7 @@ import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
+import type { ModelMessage } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
 import { pagesOf } from '../../src/util/conversation-pages.ts';
 import { engineContract, expectWhole } from '../contracts/engine.ts';
@@ -77,6 +78,50 @@ describe('the stacked engine in need', () => {
     expect(place.seen).toContainEqual(
       expect.objectContaining({ kind: 'gap.opened', conversation: key, fromSeq: 1, toSeq: count, reason: 'emergency' }),
     );
+  });
+
+  it('shortens long texts before it drops messages', async () => {
+    await using place = await open();
+    const long = 'The plan has many points. '.repeat(125);
+    const { tail, ...story } = talk(12);
+    const before = await place.tell({ ...story, tail: tail.map((entry) => (entry.seq === 7 ? user(7, long) : entry)) });
+    const stored = JSON.stringify(before.tail);
+    const { snapshot, measurement, messages } = await place.assemble(before);
+    expect(measurement.tier).not.toBe('emergency');
+    expect(snapshot).toBe(before);
+    expect(place.seen).toEqual([]);
+    expect(JSON.stringify((await place.snapshot()).tail)).toBe(stored);
+    const shown = JSON.stringify(messages);
+    expect(shown).toContain('[#1 |');
+    expect(shown).toMatch(/#7 \|.*The plan has.*characters left out.*many points/u);
+  });
+
+  it('shortens a result that no cut makes fit', async () => {
+    await using place = await open();
+    const before = await place.tell(talk(6));
+    const steps: readonly ModelMessage[] = [
+      { role: 'assistant', text: '', calls: [{ callId: 'a', tool: 'look', input: {} }] },
+      { role: 'tool', results: [{ callId: 'a', tool: 'look', text: 'row '.repeat(4000), isError: false }] },
+    ];
+    const request = { snapshot: before, readUpto: before.conversation.nextSeq - 1, volatile: [], now: NOW };
+    const { snapshot, measurement, messages } = await place.engine.assemble({ ...request, profile: small, steps });
+    expect(measurement.used).toBeLessThan(small.windowTokens * small.thresholds.emergency);
+    expect(snapshot.stack).toEqual([]);
+    expect(JSON.stringify(messages)).toContain('[#1 |');
+  });
+
+  it('drops messages for a result that then fits', async () => {
+    await using place = await open();
+    const before = await place.tell(talk(24));
+    const text = 'row '.repeat(300);
+    const steps: readonly ModelMessage[] = [
+      { role: 'assistant', text: '', calls: [{ callId: 'a', tool: 'look', input: {} }] },
+      { role: 'tool', results: [{ callId: 'a', tool: 'look', text, isError: false }] },
+    ];
+    const request = { snapshot: before, readUpto: before.conversation.nextSeq - 1, volatile: [], now: NOW };
+    const { snapshot, messages } = await place.engine.assemble({ ...request, profile: small, steps });
+    expect(snapshot.stack).toMatchObject([{ kind: 'gap', fromSeq: 1 }]);
+    expect(JSON.stringify(messages)).toContain(text);
   });
 
   it('asks store and queue to fill the gap', async () => {

@@ -36,6 +36,17 @@ const SAFETY = 1.15;
 const MIN_ANSWER = 256;
 const MAX_ANSWER = 4096;
 
+/** Instructions and answer take some 1,100 tokens: in a smaller window, a job would read one message at a time. */
+const MIN_JOB_WINDOW = 2000;
+
+/**
+ * What a job may use of the window of the agent's own model: the agent's window. If that is very small and the model
+ * reports a larger one, as much of it as a job needs.
+ */
+export function ownWindow(agentTokens: number, toldTokens: number | null): number {
+  return toldTokens === null ? agentTokens : Math.min(Math.max(agentTokens, MIN_JOB_WINDOW), toldTokens);
+}
+
 export function answerTokens(windowTokens: number): number {
   return Math.min(MAX_ANSWER, Math.max(MIN_ANSWER, Math.floor(windowTokens / 6)));
 }

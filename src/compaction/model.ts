@@ -2,6 +2,7 @@ import type { AgentSettings } from '../config/schema.ts';
 import { DEFAULT_WINDOW_TOKENS } from '../context/profile.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ContextProfile } from '../ports/engine.ts';
+import { ownWindow } from './job-context.ts';
 import type { MaintenanceContext, Opened } from './maintenance-context.ts';
 
 /**
@@ -35,7 +36,7 @@ async function open(
   const reportedTokens = model.traits.windowTokens;
   const isAgents = isOwn || profile.fallbackIds?.includes(modelId) === true;
   const windowTokens = isAgents
-    ? Math.min(profile.windowTokens, reportedTokens ?? Infinity)
+    ? ownWindow(profile.windowTokens, reportedTokens)
     : (reportedTokens ?? DEFAULT_WINDOW_TOKENS);
   return { model, windowTokens };
 }

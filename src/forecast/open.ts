@@ -1,3 +1,4 @@
+import { ownWindow } from '../compaction/job-context.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { correctionFor } from '../context/calibration.ts';
 import { maintenanceSettings } from '../context/call-settings.ts';
@@ -105,7 +106,9 @@ export async function readerOf(services: ForecastServices, agent: AgentSettings,
   const { id, traits } = isOwn
     ? { id: profile.modelId, traits: profile.traits }
     : await services.models.open(configured);
-  const reportedTokens = traits.windowTokens ?? (isOwn ? Number.POSITIVE_INFINITY : DEFAULT_WINDOW_TOKENS);
-  const windowTokens = isOwn ? Math.min(profile.windowTokens, reportedTokens) : reportedTokens;
+  const reportedTokens = traits.windowTokens;
+  const windowTokens = isOwn
+    ? ownWindow(profile.windowTokens, reportedTokens)
+    : (reportedTokens ?? DEFAULT_WINDOW_TOKENS);
   return { model: { id }, windowTokens, settings: maintenanceSettings(agent), reasoning: new Map<string, number>() };
 }

@@ -11,11 +11,17 @@ import {
 } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { MAX_STATEMENT, type MemoryCandidate, maxCandidates } from './candidate.ts';
+import {
+  byImportance,
+  importanceOf,
+  MAX_STATEMENT,
+  type MemoryCandidate,
+  maxCandidates,
+  maxConsidered,
+} from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { throughMemoryHooks } from './hooked.ts';
-import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
 import { peopleAt, withoutRepetitions } from './people.ts';
@@ -58,11 +64,16 @@ export async function admitCandidates(
   services: Pick<Services, 'store' | 'search' | 'state' | 'random' | 'clock' | 'hooks'>,
   proposed: AdmissionRequest,
 ): Promise<Admission> {
-  const refused: Refusal[] = [];
-  const present =
-    proposed.candidates.length === 0 ? [] : await peopleAt(services.store, placeOf(proposed.conversation.key));
+  const ranked = byImportance(proposed.candidates);
+  const considered = ranked.slice(0, maxConsidered(proposed.entries));
+  const refused: Refusal[] = ranked.slice(considered.length).map(() => TOO_MANY);
+  const present = considered.length === 0 ? [] : await peopleAt(services.store, placeOf(proposed.conversation.key));
   const people = withoutRepetitions([...peopleOf(proposed.entries), ...present]);
-  const request = { ...proposed, people, candidates: await hooked(services, proposed, refused) };
+  const request = {
+    ...proposed,
+    people,
+    candidates: await hooked(services, { ...proposed, candidates: considered }, refused),
+  };
   await readCited(request);
   const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
   const statements = settle(accepted);
@@ -73,13 +84,15 @@ export async function admitCandidates(
       ? { reason: 'it was forgotten here' }
       : await decide(services, request, statement);
     if ('reason' in decision) refused.push(decision);
-    else if (isOneTooMany(request, writes, decision)) refused.push({ reason: 'too many statements at once' });
+    else if (isOneTooMany(request, writes, decision)) refused.push(TOO_MANY);
     else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {
       writes.push(decision);
     }
   }
   return { writes, refused };
 }
+
+const TOO_MANY: Refusal = { reason: 'too many statements at once' };
 
 async function forgottenIn(
   services: Pick<Services, 'store'>,
@@ -206,9 +219,8 @@ async function alike(
 }
 
 function accept(services: Pick<Services, 'random'>, request: PlacedRequest, refused: Refusal[]): Statement[] {
-  const ranked = [...request.candidates].sort((a, b) => importanceOf(b) - importanceOf(a));
   const accepted: Statement[] = [];
-  for (const candidate of ranked) {
+  for (const candidate of byImportance(request.candidates)) {
     const result = acceptOne(services, request, candidate);
     if ('reason' in result) refused.push(result);
     else accepted.push(result);
@@ -290,7 +302,3 @@ const ALIKE = 12;
 const OF_SUBJECT = 50;
 
 const CONFIDENCE: Readonly<Record<Memory['trust'], number>> = { operator: 1, self: 0.9, other: 0.6, inferred: 0.4 };
-
-function importanceOf(candidate: MemoryCandidate): number {
-  return candidate.importance ?? DEFAULT_IMPORTANCE[candidate.kind];
-}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Entry } from '../domain/message.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
+import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 
 export const MIN_CANDIDATES = 12;
 const MESSAGES_PER_CANDIDATE = 2;
@@ -10,6 +11,14 @@ export const MAX_STATEMENT = 500;
 export function maxCandidates(entries: readonly Pick<Entry, 'role'>[]): number {
   const messages = entries.filter(({ role }) => role === 'user').length;
   return Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
+}
+
+/** More proposals than this for each new statement are not looked at: a text may tell a model to make thousands. */
+const CONSIDERED_PER_CANDIDATE = 8;
+
+/** Maximum number of proposals to look at. Many may be known already. */
+export function maxConsidered(entries: readonly Pick<Entry, 'role'>[]): number {
+  return CONSIDERED_PER_CANDIDATE * maxCandidates(entries);
 }
 
 /** One statement proposed by a model: the input of the tool `memory_save`, and an item of a JSON answer. */
@@ -22,3 +31,12 @@ export const candidateSchema = z.object({
   supersedes: z.string().nullish().describe('Id of a known memory that is no longer true because of this one'),
 });
 export type MemoryCandidate = z.infer<typeof candidateSchema>;
+
+export function importanceOf({ kind, importance }: MemoryCandidate): number {
+  return importance ?? DEFAULT_IMPORTANCE[kind];
+}
+
+/** The most important first. */
+export function byImportance(candidates: readonly MemoryCandidate[]): readonly MemoryCandidate[] {
+  return candidates.toSorted((a, b) => importanceOf(b) - importanceOf(a));
+}

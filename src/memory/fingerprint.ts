@@ -80,7 +80,11 @@ export function containment(statement: string, text: string): number {
  * numbers, negations or names always make two statements.
  */
 export function isNearDuplicate(a: string, b: string): boolean {
-  if (fingerprintOf(a) === fingerprintOf(b)) return true;
+  return fingerprintOf(a) === fingerprintOf(b) || isRewording(a, b);
+}
+
+/** The same for texts whose fingerprints are known to differ. */
+export function isRewording(a: string, b: string): boolean {
   if (similarity(a, b) < NEAR || areOpposite(a, b)) return false;
   return same(numbersOf(a), numbersOf(b)) && negationsOf(a) === negationsOf(b) && !differsInNames(a, b);
 }

@@ -1,7 +1,7 @@
 import type { Author, Entry } from '../domain/message.ts';
 import type { Memory, MemoryEvent, MemoryWrite, NewMemory, Trust } from '../ports/memory-store.ts';
 import { contradicts } from './attribute.ts';
-import { fingerprintOf, isNearDuplicate, meaningOf } from './fingerprint.ts';
+import { fingerprintOf, isNearDuplicate, isRewording, meaningOf } from './fingerprint.ts';
 import { isCalled } from './first-names.ts';
 import { dayOf, mayPromote } from './lifecycle.ts';
 
@@ -137,7 +137,7 @@ function onlyOf(ids: readonly string[]): string | null {
 
 function isSame(a: Said, b: Said): boolean {
   const isEqual = a.fingerprint === b.fingerprint;
-  if (sameSubject(a, b)) return isEqual || isNearDuplicate(a.text, b.text);
+  if (sameSubject(a, b)) return isEqual || isRewording(a.text, b.text);
   return isEqual && (a.isEcho || b.isEcho || (a.ownerId !== null && a.ownerId === b.ownerId));
 }
 

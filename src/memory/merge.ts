@@ -74,7 +74,7 @@ export function corroboration(twin: Memory, statement: Statement, facts: Repetit
     days: new Set([dayOf(twin.validFrom), ...fresh.map((entry) => dayOf(entry.at))]),
     saidBySubject: statement.memory.state === 'active',
     saidByPerson: statement.memory.trust !== 'inferred',
-    isHearsay: isAboutMember(statement.memory, facts.people) && !haveSeveralSaid(twin, fresh),
+    isHearsay: isAboutMember(statement.memory, facts.people) && !isSaidByMore(twin, fresh),
     demotedAt: demotedAt(facts.events),
   };
   const promote = mayPromote(twin, evidence, facts.now);
@@ -95,10 +95,11 @@ function isAboutMember({ subjectId, subjectName }: About, people: readonly Autho
   return people.some(({ name }) => isCalled(name, subjectName));
 }
 
-function haveSeveralSaid(twin: Memory, fresh: readonly Entry[]): boolean {
+/** By at least two people, or by the person it is about. */
+function isSaidByMore(twin: Memory, fresh: readonly Entry[]): boolean {
   const before = twin.sources.flatMap(({ authorId }) => authorId ?? []);
   const now = fresh.flatMap(({ role, author }) => (role === 'user' && author?.kind === 'person' ? [author.id] : []));
-  return new Set([...before, ...now]).size > 1;
+  return new Set([...before, ...now]).size > 1 || (twin.subjectId !== null && now.includes(twin.subjectId));
 }
 
 /** A demotion is recorded as an edit that says so: see `service.ts`. */

@@ -62,6 +62,17 @@ describe('what one person says about another', () => {
   });
 });
 
+it('what namesakes say about themselves is believed when repeated', async () => {
+  await using world = await openWorld();
+  await world.say('hello', { by: { ...carol, name: 'Ada' }, key: general });
+  const own = { text: 'Ada sells apples on the market', about: 'Ada' };
+  await claim(world, ada, own);
+  expect(await stateOf(world)).toBe('candidate');
+  world.time.now += DAY;
+  await claim(world, ada, own);
+  expect(await stateOf(world)).toBe('active');
+});
+
 it('what one person says about a thing is believed when repeated', async () => {
   await using world = await openWorld();
   await world.say('hello', { key: general });

@@ -42,7 +42,7 @@ export function provenanceOf(
   const names = namesOf(people);
   const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = conversation.audience === 'dm';
-  const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people);
+  const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people, candidate.about ?? '');
   const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
@@ -112,8 +112,7 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   const about = oneLine(named ?? '').replace(/^@/u, '');
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
-  if (about)
-    return personCalled(about, sources, known) ?? speakerCalled(about, speaker, known) ?? { id: null, name: about };
+  if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? { id: null, name: about };
   if (speaker === null) return null;
   const isMentioned = namesIn(text);
   const others = known.filter((person) => person.id !== speaker.id);
@@ -123,10 +122,8 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   return called === null ? speaker : { id: null, name: called };
 }
 
-/** The speaker, if they alone are called that here. */
-function speakerCalled(name: string, speaker: Author | null, known: readonly Author[]): Author | null {
-  if (speaker === null || !isCalled(speaker.name, name)) return null;
-  return known.some((person) => person.id !== speaker.id && isCalled(person.name, name)) ? null : speaker;
+function speakerCalled(name: string, speaker: Author | null): Author | null {
+  return speaker !== null && isCalled(speaker.name, name) ? speaker : null;
 }
 
 /**
@@ -143,9 +140,15 @@ function personCalled(name: string, sources: readonly Entry[], known: readonly A
   return null;
 }
 
-/** Somebody else here is called the same: readers of the statement could not tell whose word it is. */
-function hasNamesake({ id, name }: NonNullable<Provenance['subject']>, people: readonly Author[]): boolean {
-  return people.some((person) => person.id !== id && isSameName(person.name, name));
+/** Somebody else here is called the same, or is by what was said: readers could not tell whose word it is. */
+function hasNamesake(
+  { id, name }: NonNullable<Provenance['subject']>,
+  people: readonly Author[],
+  said: string,
+): boolean {
+  const called = oneLine(said).replace(/^@/u, '');
+  const isAlike = (other: string) => isSameName(other, name) || (called !== '' && isCalled(other, called));
+  return people.some((person) => person.id !== id && isAlike(person.name));
 }
 
 /** The authors of the messages, and with `all` also the people whom these mention. */

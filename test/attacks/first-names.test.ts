@@ -80,6 +80,17 @@ describe('a person who uses their own first name', () => {
   });
 });
 
+describe('somebody who takes the first name of another', () => {
+  it.each([{ ...byron, name: 'Ada' }, byron])('is not believed at once under it, as $name', async (by) => {
+    await using world = await openOffice();
+    const said = 'I gave Bob full access to the vault';
+    const own = { text: 'Ada gave Bob full access to the vault', about: 'Ada' };
+    expect(await claim(world, said, own, by)).toMatchObject([{ subjectId: by.id, trust: 'other', state: 'candidate' }]);
+    world.time.now += DAY;
+    expect(await claim(world, said, own, by)).toMatchObject([{ subjectId: by.id, state: 'active' }]);
+  });
+});
+
 describe('a name that begins with an ordinary word', () => {
   it.each(['The release ships on Fridays', 'We ship a release on Fridays'])(
     'keeps nothing from being believed: %s',

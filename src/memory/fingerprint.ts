@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cachedStem } from '../search/stem.ts';
 import { tellingWords } from '../search/stop-words.ts';
-import { fold, tokensOf, wordsOf } from '../search/words.ts';
+import { fold, isUnspaced, tokensOf, wordsOf } from '../search/words.ts';
 import { normalForm } from '../util/normal-form.ts';
 import { areOpposite, negationsOf } from './negations.ts';
 
@@ -76,17 +76,30 @@ export function containment(statement: string, text: string): number {
 }
 
 /**
- * Whether two texts are the same statement in other words. Careful, because a wrong yes loses a fact: different
- * numbers, negations or names always make two statements.
+ * Whether two texts are about the same in nearly the same words. Different numbers, negations or names always make two
+ * statements.
  */
 export function isNearDuplicate(a: string, b: string): boolean {
-  return fingerprintOf(a) === fingerprintOf(b) || isRewording(a, b);
+  return fingerprintOf(a) === fingerprintOf(b) || isAlike(a, b);
 }
 
-/** The same for texts whose fingerprints are known to differ. */
+/**
+ * Whether two texts whose fingerprints differ are the same statement. Careful, because a wrong yes loses a fact: one of
+ * them may say more than the other, but not "rejected" where the other says "approved".
+ */
 export function isRewording(a: string, b: string): boolean {
+  return isAlike(a, b) && !isReplaced(meaningOf(a), meaningOf(b));
+}
+
+function isAlike(a: string, b: string): boolean {
   if (similarity(a, b) < NEAR || areOpposite(a, b)) return false;
   return same(numbersOf(a), numbersOf(b)) && negationsOf(a) === negationsOf(b) && !differsInNames(a, b);
+}
+
+/** Whether each has a word that the other lacks. Pairs of characters also change beside a word that is added. */
+function isReplaced(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  const hasOwn = (words: ReadonlySet<string>) => [...words].some((word) => !isUnspaced(word));
+  return hasOwn(one.difference(other)) && hasOwn(other.difference(one));
 }
 
 /** Keeps the first of each statement. Meanings are computed once, however many are compared. */
@@ -94,8 +107,9 @@ export function createDistinct(): (text: string) => boolean {
   const kept: { readonly text: string; readonly meaning: ReadonlySet<string> }[] = [];
   return (text) => {
     const meaning = meaningOf(text);
-    const isAlike = (other: ReadonlySet<string>) => meaning.size === 0 || overlap(meaning, other) >= NEAR;
-    if (kept.some((other) => isAlike(other.meaning) && isNearDuplicate(text, other.text))) return false;
+    const isNear = (other: ReadonlySet<string>) => meaning.size === 0 || overlap(meaning, other) >= NEAR;
+    const isSame = (other: string) => fingerprintOf(text) === fingerprintOf(other) || isRewording(text, other);
+    if (kept.some((other) => isNear(other.meaning) && isSame(other.text))) return false;
     kept.push({ text, meaning });
     return true;
   };

@@ -49,6 +49,11 @@ export function tokensOf(text: string): string[] {
   return tokens;
 }
 
+/** Whether a token is of a script without spaces, or with attached particles. */
+export function isUnspaced(token: string): boolean {
+  return UNSPACED.test(token);
+}
+
 const APOSTROPHE_CODE = 0x27;
 
 /** What is done with the tokens of a text. */

@@ -66,3 +66,31 @@ it('a person who denies a claim does not confirm it', async () => {
   const all = (await world.all(general)).map(({ text, state }) => `${state}: ${text}`);
   expect(all.toSorted()).toEqual(['active: Ада не ест мясо', 'candidate: Ада ест мясо']);
 });
+
+describe('a decision that is reversed', () => {
+  const [APPROVED, REJECTED] = ['approved', 'rejected'].map(
+    (verb) =>
+      `Ada ${verb} the request of the sales team to move the quarterly budget review to the last Friday morning`,
+  );
+
+  async function decided(first = '', second = '') {
+    const world = await openWorld();
+    for (const text of [first, second]) {
+      const said = await world.say(text.replace('Ada', 'I'), { key: general });
+      await world.learn([{ text, about: 'Ada', sources: [said.seq] }], { key: general, entries: [said] });
+      world.time.now += DAY;
+    }
+    return world;
+  }
+
+  it('is another memory', async () => {
+    await using world = await decided(APPROVED, REJECTED);
+    const texts = (await world.all(general)).map(({ text }) => text);
+    expect(texts.toSorted()).toEqual([APPROVED, REJECTED]);
+  });
+
+  it('is one memory if it only says more', async () => {
+    await using world = await decided(APPROVED, `${APPROVED} in Hamburg`);
+    expect(await world.all(general)).toHaveLength(1);
+  });
+});

@@ -8,7 +8,7 @@ import { calledIn } from './first-names.ts';
 import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut, type NamingStatement } from './opt-out.ts';
-import { isOrder } from './orders.ts';
+import { holdsOrder, isOrder } from './orders.ts';
 import { isSameName, namesIn, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
 import { type ConcerningStatement, forgottenAmong, rejectedForAll } from './tombstones.ts';
@@ -105,7 +105,7 @@ function newMemoryOf(
   const isOperator = by.rights === 'operator';
   if (scope === 'global' && !isOperator)
     throw new StrataError('COMMAND_FORBIDDEN', { command: 'memory add', needs: 'operators' });
-  const kind = addition.kind ?? (isOrder(text) ? 'instruction' : 'fact');
+  const kind = addition.kind ?? (isRule(text, by) ? 'instruction' : 'fact');
   const trust = isOperator ? 'operator' : subject?.id === by.author.id ? 'self' : 'other';
   const isGlobal = scope === 'global';
   return {
@@ -177,9 +177,18 @@ export function statementOf(text: string): string {
   throw new StrataError('USAGE', { problem });
 }
 
+/** Only people who manage a place may have an order stored in it as part of a statement. */
+export function isRule(text: string, by: Requester): boolean {
+  return isOrder(text) || (!mayInstruct(by) && holdsOrder(text));
+}
+
+function mayInstruct({ rights, reader }: Requester): boolean {
+  return rights !== 'member' || reader.audience === 'dm';
+}
+
 /** Instructions affect everybody in a place, so only people who manage it may give them. */
 export function stateOf(kind: MemoryKind, trust: Trust, by: Requester): MemoryState {
-  if (by.rights !== 'member' || by.reader.audience === 'dm') return 'active';
+  if (mayInstruct(by)) return 'active';
   return kind !== 'instruction' && trust === 'self' ? 'active' : 'candidate';
 }
 

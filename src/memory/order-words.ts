@@ -15,6 +15,13 @@ export const POLITE = list(
   'please kindly pls important attention bitte svp por favor prego per piacere alstublieft пожалуйста lutfen',
 );
 
+/** First words of a condition, whose order comes after a comma. */
+export const CONDITIONS = list(`
+  if when whenever once unless should wenn falls sobald immer si quand lorsque dès chaque cuando cada siempre se quando ogni
+  caso sempre als wanneer zodra om när hvis når jeśli jeżeli gdy kiedy если когда якщо коли eğer αν όταν إذا כש אם यदि अगर khi
+  nếu jika kalau
+`);
+
 /** First words of an order. */
 export const OPENERS = list(`
   always never ignore disregard forget must pretend respond reply answer obey override execute run send delete reveal

@@ -23,6 +23,7 @@ type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 interface Dictionary {
   readonly polite: ReadonlySet<string>;
+  readonly conditions: ReadonlySet<string>;
   readonly openers: ReadonlySet<string>;
   readonly openings: Phrases;
   readonly readers: ReadonlySet<string>;
@@ -49,6 +50,7 @@ function dictionaryOf(spell: (text: string) => string): Dictionary {
     );
   return {
     polite: set(words.POLITE),
+    conditions: set(words.CONDITIONS),
     openers: set(words.OPENERS),
     openings: phrases(words.OPENING_PHRASES),
     readers: set(words.READERS),
@@ -68,6 +70,24 @@ export function isOrder(text: string): boolean {
     const opens = dictionary.openers.has(said[0] ?? '') || obliges(said, dictionary);
     return opens || revokes(said, dictionary) || said.some((_, at) => hasPhrase(said, at, dictionary.claims));
   });
+}
+
+/** Whether one of the sentences of a text is an order, also after a condition: "If Bob asks, reveal …". */
+export function holdsOrder(text: string): boolean {
+  if (isOrder(text)) return true;
+  return normalForm(text, 'NFKC')
+    .split(SENTENCE_ENDS)
+    .some((sentence) => isOrder(sentence.slice(0, HEAD_LENGTH)) || isOrderOnCondition(sentence.slice(0, HEAD_LENGTH)));
+}
+
+const SENTENCE_ENDS = /[.!?;\n。！？；…]/u;
+const COMMAS = /[,，、،]/u;
+
+function isOrderOnCondition(sentence: string): boolean {
+  const [condition = '', ...clauses] = sentence.split(COMMAS);
+  if (clauses.length === 0) return false;
+  const hasCondition = readings(oneLine(condition)).some(([said, { conditions }]) => conditions.has(said[0] ?? ''));
+  return hasCondition && clauses.some(isOrder);
 }
 
 /** Whether a text addresses its reader: it cancels rules, claims to be the system, or tells the bot what it must do. */

@@ -6,7 +6,7 @@ import { memoize } from '../util/memoize.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { calledIn, isCalled } from './first-names.ts';
 import { type Grounding, groundingOf, readSources } from './grounding.ts';
-import { isOrder } from './orders.ts';
+import { holdsOrder } from './orders.ts';
 import { isSameName, namesIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
@@ -46,7 +46,7 @@ export function provenanceOf(
   const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
-  if (isOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
+  if (holdsOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
   const own = isDirect && isByOnePerson(grounding.supporting);

@@ -1,9 +1,8 @@
 import type { Memory, MemoryChange, MemoryKind } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
-import { assertNobodyPaused, assertNotForgotten, othersNamedIn, statementOf, stateOf } from './add.ts';
+import { assertNobodyPaused, assertNotForgotten, isRule, othersNamedIn, statementOf, stateOf } from './add.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { wordedByHooks } from './hooked.ts';
-import { isOrder } from './orders.ts';
 import { mentionsName } from './people.ts';
 import type { Requester } from './permissions.ts';
 
@@ -33,12 +32,12 @@ export async function rewording(
   const names = [...named.map(({ name }) => name), ...(called === null ? [] : [called])];
   const namesMore = names.some((name) => !mentionsName(memory.text, name));
   const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';
-  const isRule = wanted !== 'instruction' && isOrder(text);
-  const kind = isRule ? 'instruction' : wanted;
-  const isJudged = memory.state === 'active' && (isRule || namesMore);
+  const isNewRule = wanted !== 'instruction' && isRule(text, by);
+  const kind = isNewRule ? 'instruction' : wanted;
+  const isJudged = memory.state === 'active' && (isNewRule || namesMore);
   return {
     ...{ text, fingerprint: fingerprintOf(text), trust },
-    ...(isRule ? { kind } : {}),
+    ...(isNewRule ? { kind } : {}),
     // A state that does not change is left out: somebody may have rejected the memory by now.
     ...(isJudged ? { state: stateOf(kind, trust, by) } : {}),
   };

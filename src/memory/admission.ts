@@ -14,9 +14,9 @@ import type { Services } from '../services.ts';
 import {
   byImportance,
   importanceOf,
+  isOneTooMany,
   MAX_STATEMENT,
   type MemoryCandidate,
-  maxCandidates,
   maxConsidered,
 } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
@@ -84,7 +84,7 @@ export async function admitCandidates(
       ? { reason: 'it was forgotten here' }
       : await decide(services, request, statement);
     if ('reason' in decision) refused.push(decision);
-    else if (isOneTooMany(request, writes, decision)) refused.push(TOO_MANY);
+    else if (isOneTooMany(request.entries, writes, decision)) refused.push(TOO_MANY);
     else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {
       writes.push(decision);
     }
@@ -123,12 +123,6 @@ async function hooked(
     }),
   );
   return results.flat();
-}
-
-/** Known statements do not count, so repeating them cannot crowd out new ones. */
-function isOneTooMany({ entries }: AdmissionRequest, writes: readonly MemoryWrite[], next: MemoryWrite): boolean {
-  const added = writes.filter((write) => write.kind !== 'corroborate').length;
-  return next.kind !== 'corroborate' && added >= maxCandidates(entries);
 }
 
 /** Removes statements about people who paused learning, whoever said them. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Entry } from '../domain/message.ts';
-import { MEMORY_KINDS } from '../ports/memory-store.ts';
+import { MEMORY_KINDS, type MemoryWrite } from '../ports/memory-store.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 
 export const MIN_CANDIDATES = 12;
@@ -11,6 +11,16 @@ export const MAX_STATEMENT = 500;
 export function maxCandidates(entries: readonly Pick<Entry, 'role'>[]): number {
   const messages = entries.filter(({ role }) => role === 'user').length;
   return Math.max(MIN_CANDIDATES, Math.ceil(messages / MESSAGES_PER_CANDIDATE));
+}
+
+/** Known statements do not count, so repeating them cannot crowd out new ones. */
+export function isOneTooMany(
+  entries: readonly Pick<Entry, 'role'>[],
+  writes: readonly MemoryWrite[],
+  next: MemoryWrite,
+): boolean {
+  const added = writes.filter((write) => write.kind !== 'corroborate').length;
+  return next.kind !== 'corroborate' && added >= maxCandidates(entries);
 }
 
 /** More proposals than this for each new statement are not looked at: a text may tell a model to make thousands. */

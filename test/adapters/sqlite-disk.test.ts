@@ -318,7 +318,7 @@ describe('a disk that answers quickly', () => {
     for (let index = 0; index < count; index += 1) await notes.group.write(notes.insert(String(index)));
   }
 
-  it('is asked on this thread once 28 of 32 are quick', async () => {
+  it('is asked on this thread once most are quick', async () => {
     const disk = createTimedDisk();
     await using notes = openNotes(disk.made);
     for (let round = 0; round < 4; round += 1) {

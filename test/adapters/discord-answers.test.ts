@@ -193,6 +193,20 @@ describe('a draft whose connection ended', () => {
     await until('it is gone', () => double.posted(GENERAL).length === 0, 10_000);
   });
 
+  test('is not forgotten while it cannot be removed', async () => {
+    const state = createState();
+    const table = { streaming: true, streaming_seconds: 1 };
+    const crashed = await start({ table, state });
+    crashed.channel.show(conversation, { kind: 'draft', text: 'Once upon' });
+    await until('it is there', () => double.posted(GENERAL).length === 1);
+    double.rest.fail('DELETE', /messages/, { status: 502, times: 8 });
+    const next = await start({ table, state });
+    next.channel.show(conversation, { kind: 'draft', text: 'There was' });
+    await until('the attempts', () => double.rest.sent('DELETE', /messages/).length >= 8, 20_000);
+    await next.channel.post(post(), { signal });
+    expect(double.posted(GENERAL).map(({ content }) => content)).toEqual(['an answer']);
+  });
+
   test('costs no reply with the same words', async () => {
     const state = createState();
     const table = { streaming: true, streaming_seconds: 1 };

@@ -200,7 +200,9 @@ async function open(context: DraftContext, conversation: ConversationKey, { draf
   const once = { nonce: draft.nonce, enforce_nonce: true };
   const shown = { content: text, allowed_mentions: NO_PINGS, flags: MessageFlags.SuppressEmbeds };
   const body = { ...shown, ...once, ...reference };
-  if (draft.texts.length === 0) await clearNoted(context, conversation, null);
+  if (draft.texts.length === 0 && !(await clearNoted(context, conversation, null))) {
+    throw new Error('An earlier draft is still there');
+  }
   if (!draft.texts.includes(text)) draft.texts.push(text);
   await noteRequest(context, conversation, draft);
   draft.mayExist = true;

@@ -135,23 +135,24 @@ async function isRemoved({ rest }: NotedDraftContext, conversation: Conversation
 
 /**
  * Removes what an earlier process, or a lost response, left behind, before anything else is posted that could have the
- * same text. Never rejects: if Discord does not respond, the note stays, but no longer names the text that is posted
- * now.
+ * same text. Never rejects: if Discord does not respond, it returns false and the note stays, but no longer names the
+ * text that is posted now.
  */
 export async function clearNoted(
   context: NotedDraftContext,
   conversation: ConversationKey,
   posted: string | null,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const note = await readNote(context, conversation);
     // A message assigned to a post may already be that post.
-    if (note === null || note.nonce !== null || (await isCleared(context, conversation, note))) return;
+    if (note === null || note.nonce !== null || (await isCleared(context, conversation, note))) return true;
     const opened = note.opened.filter((hash) => posted === null || hash !== hashOf(posted));
     await context.state.set(DRAFTS, conversation, { ...note, opened });
   } catch (error) {
     context.log.debug('A draft could not be removed', { conversation, cause: describe(error) });
   }
+  return false;
 }
 
 /** Whether nothing is left of it. */

@@ -587,6 +587,24 @@ describe('a server that Discord could not serve', () => {
     await double.close();
   });
 
+  test('loses nothing said before a message that comes too early', async () => {
+    const double = await startDiscord();
+    const world = openChannel(double);
+    await world.channel.start(world.sink);
+    double.say(GENERAL, ADA, 'before');
+    await until('the first message', () => world.sink.messages.length === 1);
+    double.world.unavailable.push(GUILD_TWO);
+    double.say(ELSEWHERE, ADA, 'missed', { silent: true });
+    double.gateway.invalidate();
+    await until('the next session', () => double.gateway.identifies.length === 2 && double.gateway.live === 1, 20_000);
+    double.say(ELSEWHERE, BOB, 'early');
+    await until('it waits no longer', () => texts(world.sink.messages).includes('early'), 30_000);
+    double.gateway.dispatch(GUILD_TWO, 'GUILD_CREATE', double.guildPayload(GUILD_TWO));
+    await until('the missed one', () => texts(world.sink.messages).includes('missed'), 10_000);
+    await world.channel.stop();
+    await double.close();
+  });
+
   test('at the start is caught up with later', async () => {
     await afterAnAbsence(
       { before: saidElsewhere, meanwhile: ({ world }) => void world.unavailable.push(GUILD_TWO) },

@@ -4,7 +4,16 @@ import { PLATFORM, placeOfKey } from '../place.ts';
 import { withRetries } from '../retry.ts';
 import { isSnowflake } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
-import { heardLately, isIn, newestOf, planReadings, type Reading, type Readings, type Scope } from './readings.ts';
+import {
+  afterHeard,
+  heardLately,
+  isIn,
+  newestOf,
+  planReadings,
+  type Reading,
+  type Readings,
+  type Scope,
+} from './readings.ts';
 
 const SIDE_BY_SIDE = 4;
 /** How long a live message waits for what was missed in its channel. */
@@ -36,10 +45,9 @@ interface Session extends PromiseWithResolvers<Readings> {
   areGuildsKnown: boolean;
 }
 
-interface Late {
+/** Resolves when the server is available and its readings are planned. */
+interface Late extends PromiseWithResolvers<Readings> {
   readonly owed: CatchingUp;
-  /** Null until the server is available. */
-  readonly readings: Promise<Readings> | null;
 }
 
 export function createCatchUp(context: CatchUpContext): CatchUp {
@@ -65,7 +73,7 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
       session.areGuildsKnown = true;
       for (const guildId of context.places.guildsOf(shardId)) {
         if (context.places.isAvailable(guildId)) continue;
-        session.late.set(guildId, { owed: hold(context, { shardId, guildId }), readings: null });
+        session.late.set(guildId, openLate(context, { shardId, guildId }));
       }
       run(readScope(context, { scope: { shardId, guildId: null }, session, ...session }));
     },
@@ -73,26 +81,43 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
       const session = sessions.get(shardId);
       // Before that, the server is read with the others. A packet may contain any server id.
       if (session?.areGuildsKnown !== true || !isSnowflake(guildId)) return;
-      const { promise, resolve } = Promise.withResolvers<Readings>();
-      const owed = hold(context, { shardId, guildId });
-      session.late.get(guildId)?.owed.end();
-      session.late.set(guildId, { owed, readings: promise });
-      run(session.promise.then(() => readScope(context, { scope: { shardId, guildId }, session, owed, resolve })));
+      const late = openLate(context, { shardId, guildId });
+      const before = session.late.get(guildId);
+      session.late.set(guildId, late);
+      before?.owed.end();
+      if (before !== undefined) late.promise.then(before.resolve, before.reject);
+      run(session.promise.then(() => readScope(context, { scope: { shardId, guildId }, session, ...late })));
     },
     async passed(channelId, shardId) {
+      const reading = (await sessions.get(shardId)?.promise)?.get(channelId);
+      if (reading !== undefined) await waitFor(context, channelId, reading);
+      // The session in which the message arrived may be over by now.
       const session = sessions.get(shardId);
       const late = session?.late.get(context.places.peek(channelId)?.guildId ?? '');
-      for (const readings of [session?.promise, late?.readings]) {
-        const reading = (await readings)?.get(channelId);
-        if (reading !== undefined) await waitFor(context, channelId, reading);
-      }
+      if (late !== undefined) await waitForServer(context, channelId, { late, heardUpto: session?.heardUpto ?? null });
     },
     async drained() {
       // The session ended before its servers were known.
-      for (const session of sessions.values()) session.resolve(new Map());
+      for (const session of sessions.values()) {
+        for (const waiting of [session, ...session.late.values()]) waiting.resolve(new Map());
+      }
       await Promise.all(running);
     },
   };
+}
+
+interface Missing {
+  readonly late: Late;
+  readonly heardUpto: string | null;
+}
+
+/** For a message of a server whose missed messages cannot be read yet. */
+async function waitForServer(context: CatchUpContext, channelId: string, { late, heardUpto }: Missing): Promise<void> {
+  const readings = await within(context.clock, MAX_WAIT_MS, late.promise);
+  const reading = readings?.get(channelId);
+  if (reading !== undefined) return await waitFor(context, channelId, reading);
+  const after = readings === null && heardUpto !== null ? afterHeard(heardUpto) : null;
+  if (after !== null) await withRetries(context, 'stored', () => context.unread.keep(channelId, after));
 }
 
 /** The live message moves the cursor: where the reading begins is noted before. */
@@ -112,6 +137,10 @@ function openSession(context: CatchUpContext, shardId: number): Session {
   const owed = hold(context, { shardId, guildId: null });
   const state = { late: new Map(), heardUpto: null, areGuildsKnown: false };
   return { ...Promise.withResolvers<Readings>(), owed, ...state };
+}
+
+function openLate(context: CatchUpContext, scope: Scope): Late {
+  return { ...Promise.withResolvers<Readings>(), owed: hold(context, scope) };
 }
 
 /** Owed replies wait where catching up checks for changes. */

@@ -109,7 +109,12 @@ export function planReadings(context: CatchUpContext, { scope, ours, unread, owe
 
 /** After which message unstored ones are read; null for none. */
 function sinceOf({ heardUpto, connectedAfter }: Pick<Plan, 'heardUpto' | 'connectedAfter'>): string | null {
-  return heardUpto === null ? connectedAfter : snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
+  return heardUpto === null ? connectedAfter : afterHeard(heardUpto);
+}
+
+/** Where to begin in a place of which nothing is stored, if that is the newest message of all. */
+export function afterHeard(heardUpto: string): string {
+  return snowflakeAt(timeOf(heardUpto) - MARGIN_MS);
 }
 
 /** Channels without stored messages. */

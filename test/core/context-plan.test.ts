@@ -294,6 +294,17 @@ describe('condensing the stack', () => {
     expect(planCondense(run([3, 2, 1, 0], 55), budget)).toBeNull();
   });
 
+  it('takes the longest of equally low neighbours', () => {
+    const levels = [1, 0, null, 1, 0, 1];
+    const stack = levels.map((level, index) =>
+      summary({
+        ...{ fromSeq: index * 10 + 1, toSeq: index * 10 + 10, tokens: 100 },
+        ...(level === null ? { kind: 'gap' as const } : { level }),
+      }),
+    );
+    expect(planCondense(stack, budget)).toMatchObject({ level: 2, fromSeq: 31, toSeq: 60 });
+  });
+
   it('reckons with the learned ratio', () => {
     expect(planCondense(run([0, 0], 70), budget)).toBeNull();
     expect(planCondense(run([0, 0], 70), { ...budget, correction: 1.2 })).not.toBeNull();

@@ -358,6 +358,11 @@ describe('several gateways on one store', () => {
     await pass(10 * 60_000);
     expect(texts()).toHaveLength(1);
     expect(await reply(a)).toBeNull();
+    const before = delays.length;
+    isBroken = true;
+    await say(a);
+    await pass(5_000);
+    expect(delays[before]).toBeLessThan(delays[1] ?? 0);
   });
 
   it('report posts that a platform rejects, and why', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createOptOut } from '../../src/memory/opt-out.ts';
 import { asksToRemember } from '../../src/memory/remember-intent.ts';
+import { concernedBy } from '../../src/memory/tombstones.ts';
+import { user } from '../fixtures/context.ts';
 import { ada, bob, DAY, general, moveToParis, openWorld, type World } from './memory.world.ts';
 
 async function kinds(world: World, key = undefined as Parameters<World['all']>[0]) {
@@ -208,6 +210,18 @@ describe('judging', () => {
     );
     expect(admission.writes.map((write) => 'memory' in write && write.memory.state)).toEqual(['active', 'candidate']);
   });
+});
+
+it('a statement concerns its subject, only speaker and those named', () => {
+  const said = [ada, bob].map((author, index) => user(index + 1, 'Bob and I live in Berlin', { author }));
+  const about = { subjectId: ada.id, text: 'Ada and Bob live in Berlin' };
+  const [first] = said;
+  if (first === undefined) throw new Error('nothing was said');
+  expect(concernedBy({ ...about, trust: 'self' }, [first], [ada, bob])).toEqual([ada.id, ada.id]);
+  expect(new Set(concernedBy({ ...about, trust: 'other' }, [first], [ada, bob]))).toEqual(new Set([ada.id, bob.id]));
+  const large = { subjectId: null, trust: 'other', text: 'Berlin is large' } as const;
+  expect(concernedBy(large, [first], [ada, bob])).toEqual([null, ada.id]);
+  expect(concernedBy(large, said, [ada, bob])).toEqual([null]);
 });
 
 describe('asking to remember', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Audience, Store } from '../../../src/adapter-kit.ts';
-import { type Kit, type Lab, READER, THREAD } from '../store-kit.ts';
+import { type Kit, type Lab, NOW, post, READER, THREAD } from '../store-kit.ts';
 
 const changeTo = (audience: Audience) => ({ kind: 'audience', audience, now: 1000 }) as const;
 
@@ -46,6 +46,21 @@ export function audienceContract(lab: Lab): void {
         audience: 'public',
         tightestAudience: 'private',
       });
+    });
+
+    it('withdraws replies that wait when the place opens', async () => {
+      const asking = { audience: 'private', wantsReply: true, claimLeaseMs: 9 } as const;
+      const { claim, conversation } = await kit.say('q', asking);
+      if (claim === null) throw new Error('no claim');
+      await kit.commitTurn(claim, { posts: [post('answer')] });
+      await kit.say('q2', { ...asking, claimLeaseMs: null });
+      const message = { role: 'assistant', author: null } as const;
+      const rows = [{ ...post('news'), unaskedAt: NOW }];
+      await kit.say('news', { audience: 'private', posts: { rows, heldUntil: NOW } }, message);
+      await kit.say('hello', { audience: 'public' });
+      const pending = await store.outbox.pending(conversation.id);
+      expect(pending).toMatchObject([{ body: { text: 'news' } }]);
+      expect(await kit.get(conversation.id)).toMatchObject({ answeredUpto: 0, replyDueFrom: 1, replyDueSeq: 3 });
     });
 
     it('knows since which message it is as it is', async () => {

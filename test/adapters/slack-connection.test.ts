@@ -268,7 +268,7 @@ describe('a token that is withdrawn while the bot runs', () => {
     await until('two sockets are open', () => slack.sockets() === 2);
     slack.world.appToken = 'another';
     slack.refresh();
-    await until('one is tried anew', () => slack.callsOf('apps.connections.open').length > 3, 60_000);
+    await until('another one is tried', () => slack.callsOf('apps.connections.open').length > 3, 60_000);
     expect(bot.refusals).toEqual([]);
     slack.kill();
     await until('it is told', () => bot.refusals.length > 0, 60_000);

@@ -35,7 +35,7 @@ test('the words of a refused file continue where they failed', async () => {
   expect(new Set(sent.map(({ nonce }) => nonce)).size).toBe(3);
 });
 
-test('a later file of the same name begins anew', async () => {
+test('a later file of the same name starts over', async () => {
   const postText = createTextPoster();
   const send = async ({ body }: Post) => body.text;
   expect(await postText(file, texts, send)).toBe('one');

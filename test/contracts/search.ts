@@ -253,8 +253,8 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         await tell(['zebra']);
         await store.conversations.change(id, { kind: 'purge' });
         expect(await find(id, 'zebra')).toEqual([]);
-        const anew = await tell(['zebra']);
-        expect(await find(anew, 'zebra')).toEqual([1]);
+        const again = await tell(['zebra']);
+        expect(await find(again, 'zebra')).toEqual([1]);
       });
 
       it('takes any text as words, never as an expression', async () => {

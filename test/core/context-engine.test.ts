@@ -182,7 +182,7 @@ describe('the stacked engine in need', () => {
   });
 
   // Shows: A13, A15, T26
-  it('changes nothing that is stored when relief is enough', async () => {
+  it('changes nothing that is stored if a reduction is enough', async () => {
     await using place = await open();
     const story = talk(12, { tools: true });
     const big = story.tail.map((entry) =>

@@ -284,7 +284,7 @@ describe('a quiet turn', () => {
   });
 });
 
-describe('relief', () => {
+describe('a reduction', () => {
   const big = 'data '.repeat(500);
   const turn = (from: number) => [
     user(from),

@@ -177,9 +177,9 @@ export function purgeContract(lab: Lab): void {
       expect(await store.transcript.read(id, { fromSeq: 1, toSeq: 9, limit: 9 })).toEqual([]);
       expect(await kit.recallable()).toEqual(['shared']);
       expect((await kit.get(there.id)).nextSeq).toBe(3);
-      const anew = await kit.say('hello again');
-      expect(anew.seq).toBe(1);
-      expect(anew.conversation.id).not.toBe(id);
+      const again = await kit.say('hello again');
+      expect(again.seq).toBe(1);
+      expect(again.conversation.id).not.toBe(id);
     });
   });
 }

@@ -39,8 +39,12 @@ export interface Log {
 const QUICK_MS = 1;
 /** A flush on this thread that takes longer holds up other conversations. */
 const LONG_MS = 10;
-/** How many of the latest 32 flushes may be slow. Those on another thread also wait until this one takes the answer. */
-const MAX_SLOW = 4;
+/**
+ * The disk is quick if so many of the latest flushes were. Those on another thread also wait until this one takes the
+ * answer.
+ */
+const LATEST = 32;
+const MIN_QUICK = 28;
 
 export function openLog(database: Database.Database, disk: Disk): Log {
   const isLogged = database.pragma('journal_mode', { simple: true }) === 'wal';
@@ -110,23 +114,21 @@ export function openLog(database: Database.Database, disk: Disk): Log {
   };
 }
 
-/** One bit for each of the latest 32 flushes, set for a slow one, as for those that have not been made yet. */
+/** Whether each of the latest flushes was quick. */
 function createPace() {
-  const UNKNOWN = ~0;
-  let slowOnes = UNKNOWN;
-  let slowCount = 32;
+  let latest: readonly boolean[] = [];
+  let quickCount = 0;
   return {
     note(ms: number) {
-      const isSlow = ms < QUICK_MS ? 0 : 1;
-      slowCount += isSlow - (slowOnes >>> 31);
-      slowOnes = (slowOnes << 1) | isSlow;
+      latest = [...latest.slice(1 - LATEST), ms < QUICK_MS];
+      quickCount = latest.filter(Boolean).length;
     },
     /** As if no flush had been made yet. */
     restart() {
-      slowOnes = UNKNOWN;
-      slowCount = 32;
+      latest = [];
+      quickCount = 0;
     },
-    isQuick: () => slowCount <= MAX_SLOW,
+    isQuick: () => quickCount >= MIN_QUICK,
   };
 }
 

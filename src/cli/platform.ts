@@ -48,7 +48,7 @@ function addTasks(
   cli: Cli,
   { name, adapter }: { readonly name: string; readonly adapter: ChannelAdapter },
 ): void {
-  const group = program.command(name).description(`Commands for ${name}.`);
+  const group = program.command(name).description(`Commands of the ${name} channel.`);
   for (const task of adapter.tasks) {
     group
       .command(task.name)

@@ -106,5 +106,7 @@ Examples:
   $ strata context --conversation terminal:local:main --json
   $ strata memory search tea --conversation terminal:local:main
   $ strata doctor
+  $ strata discord invite                         print the link that adds the bot to a Discord server
+  $ strata slack manifest                         print the manifest of the Slack app
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.`;

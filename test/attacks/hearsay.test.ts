@@ -73,7 +73,7 @@ it('what namesakes say about themselves is believed when repeated', async () => 
   expect(await stateOf(world)).toBe('active');
 });
 
-it('what one person says about a thing is believed when repeated', async () => {
+it('what one person repeats about a thing is believed', async () => {
   await using world = await openWorld();
   await world.say('hello', { key: general });
   const cellar = { text: 'The cellar is locked at nine', about: 'the cellar' };

@@ -111,7 +111,7 @@ describe('one message', () => {
     expect(block).toBeLessThan(MAX_BLOCK_MS);
   });
 
-  it('that a tool call remembers among long ones holds nobody up', SIZED, async () => {
+  it('that a tool remembers among long ones holds nobody up', SIZED, async () => {
     const recent = Array.from({ length: 20 }, (_, at) => distinct((index) => `w${(index * 31 + at).toString(36)}`));
     let block = Number.POSITIVE_INFINITY;
     for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) {

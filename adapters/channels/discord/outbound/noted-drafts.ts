@@ -58,7 +58,7 @@ export async function noteRequest(
   await state.set(DRAFTS, conversation, { messageId: null, nonce: null, opened: texts.map(hashOf), after });
 }
 
-export async function readNote({ state }: Pick<NotedDraftContext, 'state'>, key: string): Promise<Note | null> {
+async function readNote({ state }: Pick<NotedDraftContext, 'state'>, key: string): Promise<Note | null> {
   return noteSchema.safeParse(await state.get(DRAFTS, key)).data ?? null;
 }
 

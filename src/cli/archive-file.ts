@@ -42,16 +42,25 @@ export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Pr
   const part = `${file}.part`;
   const outputs: Output[] = [];
   let written: ArchiveHeader = { migrations: [], counts: {} };
+  // A store that passes on a failure of the file would blame its own data.
+  const failures: unknown[] = [];
+  const noted = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      failures.push(error);
+      throw error;
+    });
+  const begin: ArchiveSink['begin'] = async (given) => {
+    await outputs.at(-1)?.discard();
+    written = given;
+    outputs.push(openOutput(part, file.endsWith('.gz')));
+    await outputs.at(-1)?.write({ format: FORMAT, version: VERSION, ...given });
+  };
+  const rows: ArchiveSink['rows'] = async (table, given) => {
+    for (const row of given) await outputs.at(-1)?.write({ table, row });
+  };
   const sink: ArchiveSink = {
-    async begin(given) {
-      await outputs.at(-1)?.discard();
-      written = given;
-      outputs.push(openOutput(part, file.endsWith('.gz')));
-      await outputs.at(-1)?.write({ format: FORMAT, version: VERSION, ...given });
-    },
-    async rows(table, rows) {
-      for (const row of rows) await outputs.at(-1)?.write({ table, row });
-    },
+    begin: (given) => noted(begin(given)),
+    rows: (table, given) => noted(rows(table, given)),
   };
   try {
     await dump(sink);
@@ -62,7 +71,7 @@ export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Pr
   } catch (error) {
     await outputs.at(-1)?.discard();
     await rm(part, { force: true }).catch(() => undefined);
-    throw unwritten(file, error);
+    throw unwritten(file, failures.at(-1) ?? error);
   }
 }
 

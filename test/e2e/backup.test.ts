@@ -2,6 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StrataError } from '../../src/adapter-kit.ts';
+import { writeArchive } from '../../src/cli/archive-file.ts';
+import type { ArchiveSink } from '../../src/ports/upkeep.ts';
 import { createSchema, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { type Folder, openFolder } from './strata.ts';
@@ -62,6 +65,18 @@ describe('backup and restore', () => {
     const { code, stderr } = await folder.run(['restore', 'good.jsonl']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^strata: There is already data at .*\n$/);
+  });
+
+  test('blame the file, not the data, for a full disk', async () => {
+    using folder = openFolder();
+    const file = folder.file('nowhere/all.jsonl');
+    const dump = async ({ begin }: ArchiveSink) => {
+      await begin({ migrations: [], counts: {} }).catch((cause: unknown) => {
+        // As stores do with errors of the system.
+        throw new StrataError('STORE_UNUSABLE', { path: 'data', reason: 'the disk is full' }, { cause });
+      });
+    };
+    await expect(writeArchive(file, dump)).rejects.toThrow(`The backup cannot be written to ${file}: `);
   });
 
   test('leave no file behind when the place cannot be written', async () => {

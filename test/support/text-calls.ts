@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { ZodString } from 'zod';
 import { messageSchema as discordMessage } from '../../adapters/channels/discord/wire.ts';
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
@@ -301,6 +302,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
         ]),
       ),
   ],
+  ['src/cli/help.ts#unknownCommand', (run, text) => run(text, new Command('strata'))],
   ['src/util/scan.ts#between', (run, text) => run(text, /a/u, /b/u)],
   ['src/util/table.ts#formatTable', (run, text) => run(['name'], [[text]])],
   ['src/util/table.ts#formatFields', (run, text) => run([{ name: 'name', value: text }])],
@@ -389,6 +391,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/plugins/failure-place.ts#describeFailure',
   'src/plugins/failure-place.ts#placeIn',
   'src/cli/doctor-finding.ts#ok',
+  'src/util/require-object.ts#requireObject',
   'adapters/inspector/web/plot.ts#nameOf',
   'src/config/problems.ts#knownPaths',
   'src/prompts/template.ts#templateOfKept',

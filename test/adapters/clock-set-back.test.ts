@@ -49,7 +49,7 @@ test('Posts in a channel go on', async () => {
   expect(slept()).toBeLessThan(5_000);
 });
 
-test('The first post leaves room for one of an earlier process', async () => {
+test('the first post leaves room for an earlier process', async () => {
   const rate = createPostRate(clock);
   const startedAt = now;
   expect((await rate({ channel: 'C1', signal }, async () => now)) - startedAt).toBe(1_050);

@@ -646,7 +646,7 @@ describe('the menus of a message', () => {
   });
 });
 
-test('a stop does not wait for the rate limit of an answer', async () => {
+test('a stop does not wait for a rate limit', async () => {
   await withChannel({}, async ({ double, channel }) => {
     double.rest.limit('POST', /callback$/, { forMs: 60_000 });
     double.interact({ type: 2, data: { id: '1', name: 'status', type: 1, options: [] } });

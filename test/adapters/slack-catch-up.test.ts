@@ -60,7 +60,7 @@ describe('what cannot be read', () => {
     await until('the thread is told of', () => bot.log.lines.some(({ fields }) => fields['thread'] === lost.ts));
   });
 
-  test('holds up no other thread, and is read once it can be', async () => {
+  test('holds up no other thread, and is read later', async () => {
     const first = await start();
     const roots = ['one', 'two', 'three', 'four'].map((text) => slack.say(GENERAL, ADA, `<@${BOT}> ${text}`));
     await arrived('four');
@@ -98,7 +98,7 @@ describe('what cannot be read', () => {
   });
 });
 
-test('a clock that is ahead of Slack loses no missed message', async () => {
+test('a clock ahead of Slack loses no missed message', async () => {
   const system = createSystemClock();
   const clock = { ...system, now: () => system.now() + 240_000 };
   const first = await bots.start({ sink, state, clock });

@@ -210,6 +210,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/memory/about-person.ts#isOnlyAbout',
     (run, text) => run(text, { names: ['Ada', text.slice(0, 40)], others: ['Bob'] }),
   ],
+  ['src/memory/add.ts#isRule', (run, text) => run(text, { rights: 'member', reader: { audience: 'public' } })],
   [
     'src/memory/first-names.ts#calledIn',
     (run, text) => run(text, { name: 'Bob' }, [{ name: 'Ada Lovelace' }, { name: `${text.slice(0, 40)} Lovelace` }]),

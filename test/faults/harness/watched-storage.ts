@@ -6,7 +6,14 @@ import type { Report, Step, Trap } from './wire.ts';
 export interface Traps {
   set(trap: Trap | null): void;
   /** Triggers the trap if it is set for this moment. Resolves when the process continues. */
-  pass(step: Step, when: Trap['when'], conversationId: number): Promise<void>;
+  pass(step: Step, at: Moment): Promise<void>;
+}
+
+interface Moment {
+  readonly when: Trap['when'];
+  readonly conversationId: number;
+  /** Reads anything from the store. */
+  read(): Promise<unknown>;
 }
 
 export function createTraps(tell: (report: Report) => Promise<void>): Traps {
@@ -15,14 +22,15 @@ export function createTraps(tell: (report: Report) => Promise<void>): Traps {
     set(trap) {
       armed = trap;
     },
-    async pass(step, when, conversationId) {
+    async pass(step, { when, conversationId, read }) {
       if (armed?.step !== step || armed.when !== when) return;
       const { act } = armed;
       armed = null;
       if (act === 'die') process.kill(process.pid, 'SIGKILL');
       await tell({ kind: 'trapped', step, act, conversationId });
-      // Not inside a group of other units' writes, which would lock the file for as long as this pauses.
-      await new Promise((resolve) => setImmediate(resolve));
+      // Not inside a group of other units' writes, which would lock the file for as long as this pauses: right after a
+      // read, its group has ended and the next one has not begun. A long group goes on over turns of the event loop.
+      await read();
       process.kill(process.pid, 'SIGSTOP');
     },
   };
@@ -43,9 +51,10 @@ export function watchStorage(storage: Storage, { traps, tell, rewind }: Watch): 
   const { transcript, summaries, outbox } = store;
 
   const step = async <Result>(name: Step, id: number, work: () => Promise<Result>): Promise<Result> => {
-    await traps.pass(name, 'before', id);
+    const moment = { conversationId: id, read: () => storage.state.get('harness', 'nothing') };
+    await traps.pass(name, { ...moment, when: 'before' });
     const result = await work();
-    await traps.pass(name, 'after', id);
+    await traps.pass(name, { ...moment, when: 'after' });
     return result;
   };
   /** A commit that may be refused. If compare-and-set is off, it is then repeated. */

@@ -50,6 +50,8 @@ export interface FleetOptions {
 const SCRIPT = fileURLToPath(new URL('./node.process.ts', import.meta.url));
 const STOP_LIMIT_MS = 25_000;
 const RETRY_MS = 300;
+/** Repeated, because a process pauses a moment after it has said so, and may do it after the first one. */
+const THAW_AFTER_MS = [0, 500, 2000];
 /** More processes than this that exit on their own are not waited for. */
 const MAX_SURPRISES = 5;
 
@@ -166,8 +168,9 @@ function nodeOf(slot: Slot): Node {
     },
     set: (trap) => send(slot.child, trap === null ? { kind: 'disarm' } : { kind: 'trap', ...trap }),
     thaw() {
+      const { child } = slot;
       slot.isFrozen = false;
-      slot.child?.kill('SIGCONT');
+      for (const afterMs of THAW_AFTER_MS) setTimeout(() => child?.kill('SIGCONT'), afterMs).unref();
     },
   };
 }

@@ -324,6 +324,7 @@ function word(number: number): string {
 }
 
 const FILLER = 'It has been there for a while and nobody came to fetch it, so it waits. ';
+const FILLER_TOKENS = 18;
 const LONG = FILLER.repeat(27).trim();
 
 /** Talks until the window is that full. */
@@ -342,12 +343,12 @@ const MAX_JUMPS = 20;
 /** One message that jumps over the second threshold and not over the third: two would be judged one by one. */
 async function jump(): Promise<void> {
   for (let attempt = 0; attempt < MAX_JUMPS; attempt += 1) {
-    const copies = 3 + (attempt % 3);
-    await fill(0.7);
+    const missing = 0.87 + 0.02 * (attempt % 4) - (await share());
+    const text = FILLER.repeat(Math.max(1, Math.round((missing * WINDOW) / FILLER_TOKENS)));
     const before = runs();
-    await answered(say(Array.from({ length: copies }, () => LONG).join(' ')));
+    await answered(say(text));
     // A compaction that was under way may have made room just before.
-    await until('a compaction', () => runs() > before, 30_000).catch(() => undefined);
+    await until('a compaction', () => runs() > before, 5_000).catch(() => undefined);
     if (runs('aggressive') > 0) return;
   }
   throw new Error('No message was followed by an aggressive compaction.');

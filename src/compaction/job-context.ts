@@ -43,8 +43,8 @@ const MIN_JOB_WINDOW = 2000;
  * What a job may use of the window of the agent's own model: the agent's window. If that is very small and the model
  * reports a larger one, as much of it as a job needs.
  */
-export function ownWindow(agentTokens: number, toldTokens: number | null): number {
-  return toldTokens === null ? agentTokens : Math.min(Math.max(agentTokens, MIN_JOB_WINDOW), toldTokens);
+export function ownWindow(agentTokens: number, reportedTokens: number | null): number {
+  return reportedTokens === null ? agentTokens : Math.min(Math.max(agentTokens, MIN_JOB_WINDOW), reportedTokens);
 }
 
 export function answerTokens(windowTokens: number): number {

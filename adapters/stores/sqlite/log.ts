@@ -117,18 +117,15 @@ export function openLog(database: Database.Database, disk: Disk): Log {
 /** Whether each of the latest flushes was quick. */
 function createPace() {
   let latest: readonly boolean[] = [];
-  let quickCount = 0;
   return {
     note(ms: number) {
       latest = [...latest.slice(1 - LATEST), ms < QUICK_MS];
-      quickCount = latest.filter(Boolean).length;
     },
     /** As if no flush had been made yet. */
     restart() {
       latest = [];
-      quickCount = 0;
     },
-    isQuick: () => quickCount >= MIN_QUICK,
+    isQuick: () => latest.filter(Boolean).length >= MIN_QUICK,
   };
 }
 

@@ -93,9 +93,9 @@ async function keepBeating(connection: GatewayConnection): Promise<void> {
   const { signal } = connection.over;
   for (let waitMs = connection.beatMs * connection.parts.chance(); !signal.aborted; waitMs = connection.beatMs) {
     await clock.sleep(waitMs, { signal });
-    // A late acknowledgement does no harm: any traffic shows that the connection is alive.
     // A clock that was set back would hide the silence of a dead connection.
     connection.heardAt = Math.min(connection.heardAt, clock.now());
+    // A late acknowledgement does no harm: any traffic shows that the connection is alive.
     if (clock.now() - connection.heardAt > connection.beatMs + SILENCE_MS)
       return end(connection, { cause: 'the server stopped sending' });
     beat(connection);

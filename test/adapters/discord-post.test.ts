@@ -465,16 +465,19 @@ describe('a reply while it is written', () => {
     await double.close();
   });
 
-  test('that Discord fails to delete goes at the next start', async () => {
+  test.each([
+    ['Discord fails to delete', { status: 500, times: 4 }, 4],
+    ['the bot may not delete', { status: 403, code: 50_001 }, 1],
+  ])('that %s goes at the next start', async (_why, failure, attempts) => {
     const double = await startDiscord();
     const state = createState();
     const first = openChannel(double, { state, table: streaming });
     await first.channel.start(first.sink);
     first.channel.show(conversation, { kind: 'draft', text: 'half a thought' });
     await until('the draft', () => double.posted(GENERAL).length === 1);
-    double.rest.fail('DELETE', /messages/, { status: 500, times: 4 });
+    double.rest.fail('DELETE', /messages/, failure);
     first.channel.show(conversation, { kind: 'idle' });
-    await until('the attempts', () => double.rest.sent('DELETE', /messages/).length === 4);
+    await until('the attempts', () => double.rest.sent('DELETE', /messages/).length === attempts);
     await first.channel.stop();
     const next = openChannel(double, { state, table: streaming });
     await next.channel.start(next.sink);
@@ -527,24 +530,6 @@ describe('a reply while it is written', () => {
       await channel.post(next, { signal });
       expect(shown()).toEqual(['an answer', 'and another']);
     });
-  });
-
-  test('that the bot may not delete now goes later', async () => {
-    const double = await startDiscord();
-    const state = createState();
-    const first = openChannel(double, { state, table: streaming });
-    await first.channel.start(first.sink);
-    first.channel.show(conversation, { kind: 'draft', text: 'half a thought' });
-    await until('the draft', () => double.posted(GENERAL).length === 1);
-    double.rest.fail('DELETE', /messages/, { status: 403, code: 50_001 });
-    first.channel.show(conversation, { kind: 'idle' });
-    await until('the attempt', () => double.rest.sent('DELETE', /messages/).length === 1);
-    await first.channel.stop();
-    const next = openChannel(double, { state, table: streaming });
-    await next.channel.start(next.sink);
-    await until('its end', () => double.posted(GENERAL).length === 0, 10_000);
-    await next.channel.stop();
-    await double.close();
   });
 
   test('is posted again when Discord refuses edits, replacing the draft', async () => {

@@ -158,8 +158,10 @@ function detailOf({ message, status, body, headers }: Evidence, secrets: readonl
   // Cut last, so that no beginning of a secret is left at the end.
   const line = shown.replace(/\s+/g, ' ').trim().slice(0, MAX_DETAIL_LENGTH) || 'no reason given';
   const safe = line.replace(/\b(?:sk|pk|gsk|xai)-[\w-]{6,}|\bAIza[\w-]{10,}|Bearer \S+/g, '***');
-  const sent = headers[STATUS_GIVEN] ?? status;
-  return sent === null || String(sent) === '200' ? safe : `${safe} (HTTP ${sent})`;
+  const given = String(headers[STATUS_GIVEN] ?? '');
+  // A server may send a header of this name.
+  const sent = /^\d{3}$/.test(given) ? Number(given) : status;
+  return sent === null || sent === 200 ? safe : `${safe} (HTTP ${sent})`;
 }
 
 /** Smaller numbers cannot be a window. */

@@ -92,6 +92,26 @@ describe('active memories on SQLite, read at once', () => {
     expect(await texts()).toEqual([]);
   });
 
+  it('shows every change of their sources at once', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    await kit.say('it was green', {}, { externalId: 'x2' });
+    const memory = kit.memory('green tea');
+    await kit.save(id, { kind: 'insert', memory, sources: [1, 2] });
+    const sources = async () => {
+      const query = { reader: READER, states: ['active'] as const, limit: 9, offset: 0 };
+      const found = (await storage.store.memories.list(query)).find(({ text }) => text === 'green tea');
+      return found?.sources.map(({ seq, authorId }) => `${seq} ${authorId}`);
+    };
+    expect(await sources()).toEqual(['1 u1', '2 u1']);
+    await storage.store.transcript.redact(id, { externalIds: ['x2'], now: NOW });
+    expect(await sources()).toEqual(['1 u1']);
+    const other = new Database(join(directory, 'strata.db'));
+    other.exec("update entry set author_id = 'u2' where seq = 1");
+    other.close();
+    expect(await sources()).toEqual(['1 u2']);
+  });
+
   it('are found by their words after every change', async () => {
     const kit = createKit(storage);
     const { id } = await kit.fill(1);
@@ -140,12 +160,13 @@ describe('the memories of several places on SQLite', () => {
   function openCache(length: number) {
     const database = new Database(':memory:');
     const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
-    const watch = { changes: () => 0, onRecall: () => undefined };
-    const active = createActiveMemories(query, { mark: () => '' }, watch);
+    const watch = { onRecall: () => undefined };
+    const active = createActiveMemories({ query, memoryMark: () => '', watch });
     let reads = 0;
-    const rows = async () => {
+    const rows = async ({ sql }: { readonly sql: string }) => {
+      if (sql.includes('from "memory_source"')) return [] as never;
       reads += 1;
-      return [{ id: '1', text: 'x'.repeat(length) } as MemoryRow] as never;
+      return [{ id: '1', text: 'x'.repeat(length), extracted_by: null } as MemoryRow] as never;
     };
     const transaction = { rows, run: async () => 0 };
     return {

@@ -138,6 +138,20 @@ export function provenanceContract(name: string, options: StoreContractOptions):
         expect(await kit.tryClaim('reply', id)).not.toBeNull();
       });
 
+      it('are checked at every turn', async () => {
+        const { memoryId, claim, id } = await readingElsewhere();
+        await kit.commitTurn(claim, { given: [memoryId] });
+        const next = async () => {
+          const { claim: held } = await kit.say('q', { conversation: THERE, wantsReply: true, claimLeaseMs: 9 });
+          if (held === null) throw new Error('no claim');
+          return (await kit.commitTurn(held, { given: [memoryId], readUpto: 3 })).kind;
+        };
+        expect([await next(), await next()]).toEqual(['committed', 'committed']);
+        expect(await storage.provenance.readings([memoryId])).toHaveLength(1);
+        await storage.store.memories.forget({ ...empty, memoryIds: [memoryId] });
+        expect(await next()).toBe('stale');
+      });
+
       it('end where the memory is forgotten or closed', async () => {
         const { memoryId, claim, id } = await readingElsewhere();
         await kit.commitTurn(claim, {});

@@ -73,6 +73,7 @@ function createEngine(query: Kysely<Tables>, place: string): SqlEngine {
     // The numbering continues after the highest number.
     numberOn: async () => undefined,
     activeMemories: async () => null,
+    memoryMark: () => null,
     index: createTextIndex(query),
     rest: async () => undefined,
     scrub: createScrub(query, units),

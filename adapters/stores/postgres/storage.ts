@@ -79,6 +79,7 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     },
     // Each query is one round trip either way.
     activeMemories: async () => null,
+    memoryMark: () => null,
     index: createTextIndex(query),
     rest: async () => undefined,
     scrub: createScrub(query, place),

@@ -1,5 +1,5 @@
 import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { MemoryReader } from '../../../src/adapter-kit.ts';
+import type { Memory, MemoryReader } from '../../../src/adapter-kit.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
 /** A compiled query with its parameters. `Row` is the type that Kysely derives. */
@@ -46,10 +46,15 @@ export interface SqlEngine {
   /** Rows were inserted with explicit numbers; the engine must continue after them. */
   numberOn(transaction: Transaction, table: 'conversation' | 'memory_event' | 'outbox'): Promise<void>;
   /**
-   * All active memories that the reader may read, in any order. Null if there are many, or if the engine prefers to
-   * answer each query separately.
+   * All active memories that the reader may read, with their sources, in any order. Null if there are many, or if the
+   * engine prefers to answer each query separately.
    */
-  activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly MemoryRow[] | null>;
+  activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly Memory[] | null>;
+  /**
+   * Within a transaction: if it is equal later, no memory and no source of one has changed in between. Null if the
+   * engine cannot tell.
+   */
+  memoryMark(): string | null;
   readonly index: EngineIndex;
   /** Called when a post was recorded: upkeep that would hold up a reply may run now. Never rejects. */
   rest(): Promise<void>;

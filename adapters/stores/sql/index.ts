@@ -31,7 +31,7 @@ export type {
 } from './engine.ts';
 export { type Parameter, prepare, writeAheadOf } from './engine.ts';
 export { indexed } from './entry-rows.ts';
-export { readableBy } from './memory-rows.ts';
+export { readableBy, selectSources, toMemories } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
 export {
   COUNTED_ROWS,

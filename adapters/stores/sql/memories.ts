@@ -25,7 +25,7 @@ export function createMemories(shared: Shared): MemoryStore {
         const row = await findMemory(engine, tx, id);
         return row === null ? null : ((await withSources(tx, [row]))[0] ?? null);
       }),
-    list: (query) => engine.read(async (tx) => withSources(tx, await listed(tx, query))),
+    list: (query) => engine.read((tx) => listed(tx, query)),
     change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
     async forget(plan) {
       await engine.write((tx) =>

@@ -1,5 +1,4 @@
-import type { MemoryList } from '../../../src/adapter-kit.ts';
-import type { MemoryRow } from './tables.ts';
+import type { Memory, MemoryList } from '../../../src/adapter-kit.ts';
 
 /** Whether a list asks only for active memories, so that it can be filtered from all of them. */
 export function asksForActive({ states, ids, fingerprints, restingOn, supersededBy }: MemoryList): boolean {
@@ -9,13 +8,13 @@ export function asksForActive({ states, ids, fingerprints, restingOn, superseded
 }
 
 /** Filters all active memories of the reader like the query of `memory-list.ts`, in its order. Pure. */
-export function pickActive(active: readonly MemoryRow[], list: MemoryList): readonly MemoryRow[] {
+export function pickActive(active: readonly Memory[], list: MemoryList): readonly Memory[] {
   const { kinds, subjectId, recall, limit, offset } = list;
   const wanted = active.filter(
-    (row) =>
-      (kinds === undefined || kinds.includes(row.kind)) &&
-      (subjectId === undefined || row.subject_id === subjectId) &&
-      (recall === undefined || isConsidered(row, recall, list.reader.audience)),
+    (memory) =>
+      (kinds === undefined || kinds.includes(memory.kind)) &&
+      (subjectId === undefined || memory.subjectId === subjectId) &&
+      (recall === undefined || isConsidered(memory, recall, list.reader.audience)),
   );
   if (offset === 0 && wanted.length <= limit) return wanted.sort(byWeight);
   const first = new Set(recall?.ids);
@@ -24,18 +23,18 @@ export function pickActive(active: readonly MemoryRow[], list: MemoryList): read
 }
 
 function isConsidered(
-  { id, subject_id, pinned, kind }: MemoryRow,
+  memory: Memory,
   { ids, subjectId, kinds }: NonNullable<MemoryList['recall']>,
   audience: MemoryList['reader']['audience'],
 ): boolean {
-  if (ids.includes(id)) return true;
-  const isTheirs = subjectId !== null && subject_id === subjectId;
-  if (pinned === 1 && (audience === 'dm' || subject_id === null || isTheirs)) return true;
-  return isTheirs && kinds.includes(kind);
+  if (ids.includes(memory.id)) return true;
+  const isTheirs = subjectId !== null && memory.subjectId === subjectId;
+  if (memory.pinned && (audience === 'dm' || memory.subjectId === null || isTheirs)) return true;
+  return isTheirs && kinds.includes(memory.kind);
 }
 
 /** Pinned first, then the most important, then the newest. */
-export function byWeight(a: MemoryRow, b: MemoryRow): number {
-  const difference = b.pinned - a.pinned || b.importance - a.importance || b.created_at - a.created_at;
+export function byWeight(a: Memory, b: Memory): number {
+  const difference = Number(b.pinned) - Number(a.pinned) || b.importance - a.importance || b.createdAt - a.createdAt;
   return difference !== 0 ? difference : a.id < b.id ? 1 : -1;
 }

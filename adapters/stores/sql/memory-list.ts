@@ -1,22 +1,23 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
-import type { MemoryId, MemoryList } from '../../../src/adapter-kit.ts';
+import type { Memory, MemoryId, MemoryList } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { asksForActive, byWeight, pickActive } from './memory-filter.ts';
-import { padded, readableBy } from './memory-rows.ts';
-import type { MemoryRow, Tables } from './tables.ts';
+import { createWithSources, padded, readableBy } from './memory-rows.ts';
+import type { Tables } from './tables.ts';
 
 /** Shapes differ by the lengths of lists. Those of the reply path recur often; the others are built each time. */
 const KEPT_SHAPES = 200;
 const MAX_PADDED = 64;
 
 /**
- * Reads a list of memories. Every turn does this, and building the query costs more than running it, so each shape is
+ * Reads a list of memories with their sources. Every turn does this, and building the query costs more than running it, so each shape is
  * built once. Lists shorter than their limit, as most are, are sorted here, because sorting costs SQLite far more, even
  * if there is nothing to sort.
  */
 export function createMemoryList(engine: SqlEngine) {
   const kept = new Map<string, ReturnType<typeof prepareList>>();
-  return async (transaction: Transaction, asked: MemoryList): Promise<readonly MemoryRow[]> => {
+  const withSources = createWithSources(engine);
+  return async (transaction: Transaction, asked: MemoryList): Promise<readonly Memory[]> => {
     const active = asksForActive(asked) ? await engine.activeMemories(transaction, asked.reader) : null;
     if (active !== null) return pickActive(active, asked);
     const list = withPaddedRecall(asked);
@@ -26,9 +27,9 @@ export function createMemoryList(engine: SqlEngine) {
     const values = valuesOf(list);
     if (list.offset === 0) {
       const rows = await transaction.rows(statements.some({ ...values, limit: list.limit + 1 }));
-      if (rows.length <= list.limit) return rows.toSorted(byWeight);
+      if (rows.length <= list.limit) return (await withSources(transaction, rows)).toSorted(byWeight);
     }
-    return transaction.rows(statements.ordered(values));
+    return withSources(transaction, await transaction.rows(statements.ordered(values)));
   };
 }
 

@@ -38,20 +38,23 @@ export type ReaderValues = Pick<MemoryReader, 'audience' | 'sharePublic'> & {
 };
 
 /** Memories with their sources, in the order of the rows. */
-export function createWithSources(engine: SqlEngine) {
+export function createWithSources(engine: Pick<SqlEngine, 'query'>) {
   const statementFor = createSourceStatements(engine);
   return async (transaction: Transaction, rows: readonly MemoryRow[]): Promise<readonly Memory[]> => {
     if (rows.length === 0) return [];
-    const sources = await transaction.rows(statementFor(rows.map((row) => row.id)));
-    const byMemory = Map.groupBy(sources, (source) => source.memory_id);
-    return rows.map((row) => toMemory(row, (byMemory.get(row.id) ?? []).map(toSource)));
+    return toMemories(rows, await transaction.rows(statementFor(rows.map((row) => row.id))));
   };
+}
+
+export function toMemories(rows: readonly MemoryRow[], sources: readonly SourceRow[]): readonly Memory[] {
+  const byMemory = Map.groupBy(sources, (source) => source.memory_id);
+  return rows.map((row) => toMemory(row, (byMemory.get(row.id) ?? []).map(toSource)));
 }
 
 /** Every turn with recalled memories reads sources, so for common numbers of memories the query is built once. */
 const MAX_KEPT = 64;
 
-function createSourceStatements(engine: SqlEngine) {
+function createSourceStatements(engine: Pick<SqlEngine, 'query'>) {
   const kept = new Map<number, ReturnType<typeof prepareSources>>();
   return (ids: readonly MemoryId[]) => {
     const asked = padded(ids, MAX_KEPT);
@@ -71,41 +74,45 @@ export function padded<Value>(values: readonly Value[], most: number): readonly 
   return [...values, ...new Array<Value>(length - values.length).fill(last)];
 }
 
-function prepareSources({ query }: SqlEngine, length: number) {
-  return prepare((p: Parameter<{ readonly [id: `id.${number}`]: MemoryId }>) =>
-    query
-      .selectFrom('memory_source')
-      .innerJoin('conversation', 'conversation.id', 'memory_source.conversation_id')
-      .leftJoin('entry', (join) =>
-        join
-          .onRef('entry.conversation_id', '=', 'memory_source.conversation_id')
-          .onRef('entry.seq', '=', 'memory_source.seq'),
-      )
-      .select([
-        'memory_id',
-        'memory_source.conversation_id',
-        'memory_source.seq',
-        'key',
-        'entry.external_id',
-        'entry.author_id',
-      ])
-      .where(
-        'memory_id',
-        'in',
-        Array.from({ length }, (_, index) => p(`id.${index}`)),
-      )
-      .orderBy('memory_source.conversation_id')
-      .orderBy('memory_source.seq'),
-  );
+function prepareSources({ query }: Pick<SqlEngine, 'query'>, length: number) {
+  return prepare((p: Parameter<{ readonly [id: `id.${number}`]: MemoryId }>) => {
+    const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
+    return selectSources(query).where('memory_id', 'in', ids);
+  });
 }
 
-function toSource(row: {
-  conversation_id: number;
-  key: MemorySource['conversation'];
-  seq: number;
-  external_id: string | null;
-  author_id: string | null;
-}): MemorySource {
+/** All sources in their order; the caller adds a condition. */
+export function selectSources(query: SqlEngine['query']) {
+  return query
+    .selectFrom('memory_source')
+    .innerJoin('conversation', 'conversation.id', 'memory_source.conversation_id')
+    .leftJoin('entry', (join) =>
+      join
+        .onRef('entry.conversation_id', '=', 'memory_source.conversation_id')
+        .onRef('entry.seq', '=', 'memory_source.seq'),
+    )
+    .select([
+      'memory_id',
+      'memory_source.conversation_id',
+      'memory_source.seq',
+      'key',
+      'entry.external_id',
+      'entry.author_id',
+    ])
+    .orderBy('memory_source.conversation_id')
+    .orderBy('memory_source.seq');
+}
+
+interface SourceRow {
+  readonly memory_id: MemoryId;
+  readonly conversation_id: number;
+  readonly key: MemorySource['conversation'];
+  readonly seq: number;
+  readonly external_id: string | null;
+  readonly author_id: string | null;
+}
+
+function toSource(row: SourceRow): MemorySource {
   return {
     conversationId: row.conversation_id,
     conversation: row.key,

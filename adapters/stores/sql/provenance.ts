@@ -1,5 +1,12 @@
 import { sql } from 'kysely';
-import type { Audience, MemoryId, ProvenanceStore, WithheldMemory, WithheldQuery } from '../../../src/adapter-kit.ts';
+import {
+  type Audience,
+  createRecentMap,
+  type MemoryId,
+  type ProvenanceStore,
+  type WithheldMemory,
+  type WithheldQuery,
+} from '../../../src/adapter-kit.ts';
 import { presentOf } from './conversation-rows.ts';
 import { removeQuotes } from './conversation-state.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
@@ -111,10 +118,13 @@ export interface Given {
 }
 
 /** Which agent shares what was decided when a memory was given. */
-export function createReadGiven(engine: Pick<SqlEngine, 'query'>) {
+export function createReadGiven(engine: Pick<SqlEngine, 'query' | 'memoryMark'>) {
   const made = new Map<string, ReturnType<typeof prepareGiven>>();
+  const settled = createSettled();
   return async (transaction: Transaction, row: ConversationRow, ids: readonly MemoryId[]): Promise<Given> => {
     if (ids.length === 0) return { isWithdrawn: false, unnoted: [] };
+    const mark = engine.memoryMark();
+    if (settled.covers(row, mark, ids)) return { isWithdrawn: false, unnoted: [] };
     const asked = padded(ids, MAX_PADDED);
     const present = presentOf(row);
     const shape = `${present} ${asked.length}`;
@@ -122,11 +132,38 @@ export function createReadGiven(engine: Pick<SqlEngine, 'query'>) {
     if (asked.length <= MAX_PADDED) made.set(shape, statement);
     const named = Object.fromEntries(asked.map((id, index) => [`id.${index}`, id]));
     const rows = await transaction.rows(statement({ ...named, place: row.place, conversationId: row.id }));
-    const unnoted = rows.filter(({ readIn, saidIn }) => readIn === null && saidIn === null);
+    const isNoted = ({ readIn, saidIn }: (typeof rows)[number]) => readIn !== null || saidIn !== null;
+    const readable = rows.filter(({ isReadable }) => isReadable);
+    settled.add(
+      row,
+      mark,
+      readable.filter(isNoted).map(({ id }) => id),
+    );
     return {
-      isWithdrawn: rows.filter(({ isReadable }) => isReadable).length < ids.length,
-      unnoted: unnoted.map(({ id }) => id),
+      isWithdrawn: readable.length < ids.length,
+      unnoted: rows.filter((given) => !isNoted(given)).map(({ id }) => id),
     };
+  };
+}
+
+/** Conversations whose memories are remembered. */
+const MAX_SETTLED = 500;
+
+/** Memories that a conversation may read and whose record it has, until any memory changes. */
+function createSettled() {
+  const kept = createRecentMap<number, { readonly at: string; readonly ids: Set<MemoryId> }>(MAX_SETTLED);
+  const atOf = (row: ConversationRow, mark: string) => `${mark} ${presentOf(row)} ${row.place}`;
+  return {
+    covers(row: ConversationRow, mark: string | null, ids: readonly MemoryId[]): boolean {
+      const known = kept.get(row.id);
+      return mark !== null && known?.at === atOf(row, mark) && ids.every((id) => known.ids.has(id));
+    },
+    add(row: ConversationRow, mark: string | null, ids: readonly MemoryId[]): void {
+      if (mark === null) return;
+      const known = kept.get(row.id);
+      const at = atOf(row, mark);
+      kept.set(row.id, { at, ids: new Set([...(known?.at === at ? known.ids : []), ...ids]) });
+    },
   };
 }
 

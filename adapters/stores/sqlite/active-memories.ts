@@ -1,13 +1,25 @@
-import type { Kysely } from 'kysely';
-import type { MemoryReader } from '../../../src/adapter-kit.ts';
-import { type MemoryRow, type Parameter, prepare, readableBy, type SqlEngine, type Tables } from '../sql/index.ts';
-import type { Connection } from './connection.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Memory, MemoryReader } from '../../../src/adapter-kit.ts';
+import {
+  type Parameter,
+  prepare,
+  readableBy,
+  type SqlEngine,
+  selectSources,
+  type Tables,
+  type Transaction,
+  toMemories,
+} from '../sql/index.ts';
 import { FEW_MEMORIES } from './few-memories.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 
-/** Of the cached rows: their characters, and what else a row takes in characters. With their index, a few megabytes. */
+/**
+ * Of the cached memories: their characters, and what else a memory and each of its sources takes in characters. With
+ * their index, a few megabytes.
+ */
 const MAX_WEIGHT = 500_000;
-const ROW_WEIGHT = 400;
+const MEMORY_WEIGHT = 400;
+const SOURCE_WEIGHT = 100;
 /** Of each reader, so that few are kept: with more, a bot with a thousand active places needs some megabytes more. */
 const READER_WEIGHT = 20_000;
 /** Readers known to have more. */
@@ -16,50 +28,67 @@ const MAX_CROWDED = 10_000;
 interface Kept {
   readonly mark: string;
   /** The same array until a text changes, so that what is derived from the texts can be kept with it. */
-  readonly rows: MemoryRow[];
+  readonly memories: Memory[];
   readonly places: ReadonlyMap<string, number>;
   readonly weight: number;
 }
 
 /** Reads a reader's active memories once for all queries between two changes of memories. */
-export function createActiveMemories(
-  query: Kysely<Tables>,
-  connection: Pick<Connection, 'mark'>,
-  watch: MemoryWatch,
-): SqlEngine['activeMemories'] {
+export function createActiveMemories({
+  query,
+  memoryMark,
+  watch,
+}: {
+  readonly query: Kysely<Tables>;
+  readonly memoryMark: () => string;
+  readonly watch: Pick<MemoryWatch, 'onRecall'>;
+}): SqlEngine['activeMemories'] {
   const statements = createStatements(query);
   const kept = createKept();
   const crowded = new Set<string>();
   watch.onRecall((id, counted) => {
-    for (const { rows, places } of kept.all()) {
+    for (const { memories, places } of kept.all()) {
       const at = places.get(id);
-      const row = at === undefined ? undefined : rows[at];
-      if (at !== undefined && row !== undefined) rows[at] = { ...row, ...counted };
+      const memory = at === undefined ? undefined : memories[at];
+      if (at !== undefined && memory !== undefined) memories[at] = { ...memory, ...counted };
     }
   });
   return async (transaction, reader) => {
     const { place, workspace, agentId, audience, sharePublic } = reader;
     const key = JSON.stringify([place, workspace, agentId, audience, sharePublic]);
     if (crowded.has(key)) return null;
-    const mark = `${connection.mark()} ${watch.changes()}`;
+    const mark = memoryMark();
     const known = kept.get(key);
-    if (known?.mark === mark) return known.rows;
-    const rows = await transaction.rows(statements(reader)({ place, workspace, agentId, limit: FEW_MEMORIES + 1 }));
-    if (rows.length > FEW_MEMORIES) {
+    if (known?.mark === mark) return known.memories;
+    const own = await readFew(transaction, statements(reader), { place, workspace, agentId });
+    if (own === null) {
       kept.remove(key);
       if (crowded.size >= MAX_CROWDED) crowded.clear();
       crowded.add(key);
       return null;
     }
-    const own = [...rows];
-    const places = new Map(own.map((row, at) => [row.id, at]));
-    const weight = own.reduce((sum, { text }) => sum + ROW_WEIGHT + text.length, READER_WEIGHT);
-    kept.set(key, { mark, rows: own, places, weight });
+    const places = new Map(own.map(({ id }, at) => [id, at]));
+    const weight = own.reduce((sum, memory) => sum + weightOf(memory), READER_WEIGHT);
+    kept.set(key, { mark, memories: own, places, weight });
     return own;
   };
 }
 
-/** The rows of the readers that asked last. */
+function weightOf({ text, sources }: Memory): number {
+  return MEMORY_WEIGHT + text.length + sources.length * SOURCE_WEIGHT;
+}
+
+/** Null if there are more than a few. */
+async function readFew(
+  transaction: Transaction,
+  { few, sources }: ReturnType<typeof prepareActive>,
+  reader: ReaderParameters,
+): Promise<Memory[] | null> {
+  const rows = await transaction.rows(few(reader));
+  return rows.length > FEW_MEMORIES ? null : [...toMemories(rows, await transaction.rows(sources(reader)))];
+}
+
+/** The memories of the readers that asked last. */
 function createKept() {
   const kept = new Map<string, Kept>();
   let weight = 0;
@@ -92,7 +121,7 @@ function createKept() {
   };
 }
 
-type ReaderParameters = Pick<MemoryReader, 'place' | 'workspace' | 'agentId'> & { readonly limit: number };
+type ReaderParameters = Pick<MemoryReader, 'place' | 'workspace' | 'agentId'>;
 
 /** The condition depends on the reader; each shape is built once. */
 function createStatements(query: Kysely<Tables>) {
@@ -106,9 +135,19 @@ function createStatements(query: Kysely<Tables>) {
 }
 
 function prepareActive(query: Kysely<Tables>, { audience, sharePublic }: MemoryReader) {
-  return prepare((p: Parameter<ReaderParameters>) => {
+  const active = (p: Parameter<ReaderParameters>) => {
     const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
-    const readable = query.selectFrom('memory').selectAll().where(readableBy(reader));
-    return readable.where('state', '=', 'active').limit(p('limit'));
-  });
+    return query.selectFrom('memory').where(readableBy(reader)).where('state', '=', 'active');
+  };
+  return {
+    /** One more than a few, to detect that there are more. */
+    few: prepare((p: Parameter<ReaderParameters>) =>
+      active(p)
+        .selectAll()
+        .limit(sql.lit(FEW_MEMORIES + 1)),
+    ),
+    sources: prepare((p: Parameter<ReaderParameters>) =>
+      selectSources(query).where('memory_id', 'in', active(p).select('memory.id')),
+    ),
+  };
 }

@@ -113,6 +113,7 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     connection.close();
     lock.release();
   };
+  const memoryMark = () => `${connection.mark()} ${watch.changes()}`;
   const engine: SqlEngine = {
     name: 'SQLite',
     query,
@@ -124,7 +125,8 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     lockMemories: async () => undefined,
     // The numbering continues after the highest number.
     numberOn: async () => undefined,
-    activeMemories: createActiveMemories(query, connection, watch),
+    activeMemories: createActiveMemories({ query, memoryMark, watch }),
+    memoryMark,
     index: withLateEntries(textIndex, lateIndex),
     rest: lateIndex.rest,
     scrub: scrub.run,

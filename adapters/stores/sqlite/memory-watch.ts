@@ -1,12 +1,10 @@
 import type Database from 'better-sqlite3';
+import type { Memory } from '../../../src/adapter-kit.ts';
 
-export interface Recalls {
-  readonly recall_count: number;
-  readonly last_recalled_at: number | null;
-}
+export type Recalls = Pick<Memory, 'recallCount' | 'lastRecalledAt'>;
 
 export interface MemoryWatch {
-  /** Counts this connection's changes of memories, even rolled back ones, except recall counts. */
+  /** Counts this connection's changes of memories and their sources, even rolled back ones, except recall counts. */
   changes(): number;
   /** Calls back for each memory whose recall count this connection increases, as every turn does. */
   onRecall(listener: (id: string, recalls: Recalls) => void): void;
@@ -14,7 +12,10 @@ export interface MemoryWatch {
 
 const COUNTED: readonly string[] = ['recall_count', 'last_recalled_at'];
 
-/** Observes changes with triggers, which belong to the connection and not to the file. */
+/**
+ * Observes changes with triggers, which belong to the connection and not to the file. Who said a source, and where, never
+ * changes while it is one.
+ */
 export function watchMemories(database: Database.Database): MemoryWatch {
   let changes = 0;
   let notify: (id: string, recalls: Recalls) => void = () => undefined;
@@ -22,8 +23,8 @@ export function watchMemories(database: Database.Database): MemoryWatch {
     changes += 1;
     return null;
   });
-  database.function('memory_recalled', (id: string, recall_count: number, last_recalled_at: number | null) => {
-    notify(id, { recall_count, last_recalled_at });
+  database.function('memory_recalled', (id: string, recallCount: number, lastRecalledAt: number | null) => {
+    notify(id, { recallCount, lastRecalledAt });
     return null;
   });
   const columns = database.prepare<[], string>("select name from pragma_table_info('memory')").pluck().all();
@@ -33,6 +34,9 @@ export function watchMemories(database: Database.Database): MemoryWatch {
     create temp trigger memory_deleted after delete on main.memory begin select memory_changed(); end;
     create temp trigger memory_updated after update of ${watched.join(', ')} on main.memory
       begin select memory_changed(); end;
+    create temp trigger source_inserted after insert on main.memory_source begin select memory_changed(); end;
+    create temp trigger source_deleted after delete on main.memory_source begin select memory_changed(); end;
+    create temp trigger source_updated after update on main.memory_source begin select memory_changed(); end;
     create temp trigger memory_recalled after update of ${COUNTED.join(', ')} on main.memory
       begin select memory_recalled(new.id, new.recall_count, new.last_recalled_at); end`);
   return {

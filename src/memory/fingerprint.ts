@@ -64,7 +64,9 @@ export function similarity(a: string, b: string): number {
 }
 
 function overlap(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
-  const common = left.intersection(right).size;
+  const [shorter, longer] = left.size < right.size ? [left, right] : [right, left];
+  let common = 0;
+  for (const word of shorter) if (longer.has(word)) common += 1;
   return common / (left.size + right.size - common);
 }
 
@@ -107,7 +109,11 @@ export function createDistinct(): (text: string) => boolean {
   const kept: { readonly text: string; readonly meaning: ReadonlySet<string> }[] = [];
   return (text) => {
     const meaning = meaningOf(text);
-    const isNear = (other: ReadonlySet<string>) => meaning.size === 0 || overlap(meaning, other) >= NEAR;
+    // Every turn compares all pairs of its memories, and most differ in length already.
+    const mayBeNear = ({ size }: ReadonlySet<string>) =>
+      Math.min(meaning.size, size) >= NEAR * Math.max(meaning.size, size);
+    const isNear = (other: ReadonlySet<string>) =>
+      meaning.size === 0 || (mayBeNear(other) && overlap(meaning, other) >= NEAR);
     const isSame = (other: string) => fingerprintOf(text) === fingerprintOf(other) || isRewording(text, other);
     if (kept.some((other) => isNear(other.meaning) && isSame(other.text))) return false;
     kept.push({ text, meaning });

@@ -13,14 +13,13 @@ export interface MemoryText {
 /** Where each word of some texts occurs. */
 export interface IndexedTexts {
   readonly ids: readonly MemoryId[];
-  /** By how much each text counts for its length. */
-  readonly lengths: readonly number[];
   readonly places: ReadonlyMap<string, readonly Place[]>;
 }
 
 interface Place {
   readonly row: number;
-  readonly count: number;
+  /** What the word adds to the score of the text. */
+  readonly gain: number;
 }
 
 export type FewTexts = (rows: readonly MemoryText[]) => IndexedTexts;
@@ -38,30 +37,39 @@ export function createFewTexts(): FewTexts {
 export function indexTexts(rows: readonly MemoryText[]): IndexedTexts {
   const stems = rows.map(({ text }) => stemsOf(text));
   const average = stems.reduce((sum, { length }) => sum + length, 0) / Math.max(rows.length, 1);
-  const places = new Map<string, Place[]>();
+  const counts = new Map<string, Map<number, number>>();
   for (const [row, own] of stems.entries()) {
-    for (const [stem, same] of Map.groupBy(own, (word) => word)) {
-      const known = places.get(stem);
-      if (known === undefined) places.set(stem, [{ row, count: same.length }]);
-      else known.push({ row, count: same.length });
+    for (const stem of own) {
+      const ofStem = counts.get(stem) ?? new Map<number, number>();
+      counts.set(stem, ofStem.set(row, (ofStem.get(row) ?? 0) + 1));
     }
   }
-  return { ids: rows.map(({ id }) => id), lengths: stems.map(({ length }) => lengthFactor(length, average)), places };
+  const lengths = stems.map(({ length }) => lengthFactor(length, average));
+  const places = new Map<string, readonly Place[]>();
+  for (const [stem, ofStem] of counts) {
+    const weight = inverseFrequency(ofStem.size, rows.length);
+    const gainOf = (row: number, count: number) => weight * occurrenceFactor(count, lengths[row] ?? 1);
+    places.set(
+      stem,
+      Array.from(ofStem, ([row, count]) => ({ row, gain: gainOf(row, count) })),
+    );
+  }
+  return { ids: rows.map(({ id }) => id), places };
 }
 
 /** BM25 of the texts, as an index of only these texts would compute it. Pure. */
-export function weighTexts({ ids, lengths, places }: IndexedTexts, words: readonly string[]): readonly MemoryHit[] {
-  const scores = new Map<number, number>();
+export function weighTexts({ ids, places }: IndexedTexts, words: readonly string[]): readonly MemoryHit[] {
+  const scores = new Float64Array(ids.length);
   // In one order, because sums of fractions depend on it.
   for (const word of words) {
-    const found = places.get(word);
-    if (found === undefined) continue;
-    const weight = inverseFrequency(found.length, ids.length);
-    for (const { row, count } of found)
-      scores.set(row, (scores.get(row) ?? 0) + weight * occurrenceFactor(count, lengths[row] ?? 1));
+    for (const { row, gain } of places.get(word) ?? NOWHERE) scores[row] = (scores[row] ?? 0) + gain;
   }
-  return ids.flatMap((id, row) => {
-    const score = scores.get(row);
-    return score === undefined ? [] : [{ id, score }];
-  });
+  const hits: MemoryHit[] = [];
+  for (const [row, id] of ids.entries()) {
+    const score = scores[row] ?? 0;
+    if (score > 0) hits.push({ id, score });
+  }
+  return hits;
 }
+
+const NOWHERE: readonly Place[] = [];

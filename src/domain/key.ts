@@ -124,6 +124,7 @@ function encodeCharacter(character: string): string {
 
 /** Percent signs that encode no character stay unchanged. */
 function decode(part: string): string {
+  if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);
   } catch {

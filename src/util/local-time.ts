@@ -1,3 +1,5 @@
+import { createRecentMap } from './recent-map.ts';
+
 /** The zone of labels and dates unless an agent sets another one. */
 export const UTC = 'UTC';
 
@@ -15,11 +17,22 @@ export interface LocalTime {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+const MINUTE_MS = 60_000;
+/** Minutes of each zone. A view shows the same times with every turn. */
+const KEPT_MINUTES = 2000;
+const kept = new Map<string, Map<number, LocalTime>>();
+
 /** Null for a number that is no time. Throws a `RangeError` if there is no such zone. */
 export function localTime(at: number, timeZone: string): LocalTime | null {
+  const minute = Math.floor(at / MINUTE_MS);
+  const ofZone = kept.get(timeZone) ?? createRecentMap<number, LocalTime>(KEPT_MINUTES);
+  const known = ofZone.get(minute);
+  if (known !== undefined) return known;
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) return null;
-  return timeZone === UTC ? inUtc(instant) : inZone(instant, timeZone);
+  const made = timeZone === UTC ? inUtc(instant) : inZone(instant, timeZone);
+  kept.set(timeZone, ofZone.set(minute, made));
+  return made;
 }
 
 /** `2026-11-20`, or nothing for a number that is no time. */
@@ -38,7 +51,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Every label needs it, and this is much faster than a format. */
+/** Much faster than a format. */
 function inUtc(instant: Date): LocalTime {
   const iso = instant.toISOString();
   const at = iso.indexOf('T');

@@ -19,7 +19,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 const MINUTE_MS = 60_000;
 /** Minutes of each zone. A view shows the same times with every turn. */
-const KEPT_MINUTES = 2000;
+const KEPT_MINUTES = 500;
 const kept = new Map<string, Map<number, LocalTime>>();
 
 /** Null for a number that is no time. Throws a `RangeError` if there is no such zone. */

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TEXT_PARTS } from '../fixtures/text-parts.ts';
@@ -13,6 +13,7 @@ import { CALLS, NOT_TEXT } from '../support/text-calls.ts';
  */
 
 const root = join(import.meta.dirname, '../..');
+const namesBefore = new Set(readdirSync(root));
 const found = globSync('{src,adapters}/**/*.ts', { cwd: root })
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !path.endsWith('.d.ts') && path !== 'src/main.ts')
@@ -169,6 +170,12 @@ describe('every exported function that takes text', () => {
       expect(calls.flatMap(faultsOf)).toEqual([]);
     },
   );
+});
+
+// The texts must not be taken for paths.
+it('leaves no files behind', () => {
+  const isText = (name: string) => TEXT_PARTS.some((part) => part.startsWith(name) || name.startsWith(part));
+  expect(readdirSync(root).filter((name) => !namesBefore.has(name) && isText(name))).toEqual([]);
 });
 
 it('finds a function that takes the square of its text', () => {

@@ -367,6 +367,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/conversation/turn-entries.ts#postsOf',
   ],
   ...[
+    'src/util/make-folder.ts#makeFolder',
     'src/util/private-file.ts#makePrivateFile',
     'src/util/private-file.ts#restrictToOwner',
     'src/util/text-file.ts#checkFile',

@@ -33,16 +33,14 @@ interface Kept {
   readonly weight: number;
 }
 
-/** Reads a reader's active memories once for all queries between two changes of memories. */
-export function createActiveMemories({
-  query,
-  memoryMark,
-  watch,
-}: {
+interface ActiveMemories {
   readonly query: Kysely<Tables>;
   readonly memoryMark: () => string;
   readonly watch: Pick<MemoryWatch, 'onRecall'>;
-}): SqlEngine['activeMemories'] {
+}
+
+/** Reads a reader's active memories once for all queries between two changes of memories. */
+export function createActiveMemories({ query, memoryMark, watch }: ActiveMemories): SqlEngine['activeMemories'] {
   const statements = createStatements(query);
   const kept = createKept();
   const crowded = new Set<string>();

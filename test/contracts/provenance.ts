@@ -139,7 +139,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       });
 
       it('are checked at every turn', async () => {
-        const { memoryId, claim, id } = await readingElsewhere();
+        const { memoryId, claim } = await readingElsewhere();
         await kit.commitTurn(claim, { given: [memoryId] });
         const next = async () => {
           const { claim: held } = await kit.say('q', { conversation: THERE, wantsReply: true, claimLeaseMs: 9 });

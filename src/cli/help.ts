@@ -2,10 +2,21 @@ import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 
-/** `help` in the program and in its groups. Commander's own takes one word, and shows the usage for an unknown one. */
+/**
+ * `help` in the program and in its groups, and the refusal of unknown names. Commander's own `help` takes one word, and its
+ * `--help` shows the usage of the group for an unknown one.
+ */
 export function addHelp(group: Command): void {
   if (group.commands.length === 0) return;
   for (const child of group.commands) addHelp(child);
+  group.on('command:*', ([word = '']: readonly string[]) => {
+    throw unknownCommand(word, group);
+  });
+  group.addHelpText('before', () => {
+    const word = group.args.find((arg) => arg !== '--help' && arg !== '-h');
+    if (word !== undefined && !word.startsWith('-')) find(group, [word]);
+    return '';
+  });
   group
     .helpCommand(false)
     .command('help [command...]')

@@ -23,3 +23,29 @@ test('a wrong flag is blamed on no file', async () => {
   );
   expect(stderr).not.toContain('config.toml');
 });
+
+test.each([
+  [['cofig', '--help'], 'There is no command "cofig". Did you mean config?'],
+  [['cofig', 'check', '-h'], 'There is no command "cofig". Did you mean config?'],
+  [['--help', 'qqqq'], 'There is no command "qqqq". `strata --help` lists the commands.'],
+  [['--data', 'x', 'cofig', '--help'], 'There is no command "cofig". Did you mean config?'],
+  [['config', 'chek', '--help'], 'There is no command "config chek". Did you mean config check?'],
+  [['config', 'chek'], 'There is no command "config chek". Did you mean config check?'],
+  [['discord', 'invit', '--help'], 'There is no command "discord invit". Did you mean discord invite?'],
+])('help for an unknown command names the nearest: %j', async (args, problem) => {
+  using folder = openFolder();
+  expect(await folder.run(args)).toEqual({ code: 2, stdout: '', stderr: `strata: ${problem}\n` });
+});
+
+test.each([
+  [['--help']],
+  [['help']],
+  [['config', '--help']],
+  [['config', 'check', '--help']],
+  [['--user', 'Bo', '-h']],
+])('help is shown for what exists: %j', async (args) => {
+  using folder = openFolder();
+  const { code, stdout, stderr } = await folder.run(args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Usage: strata/);
+});

@@ -263,7 +263,11 @@ describe('wrong input', () => {
     ['an unknown option', { args: ['--dta', 'x'], code: 2, says: /unknown option '--dta'\n\(Did you mean --data\?\)/ }],
     [
       'an unknown sub-command',
-      { args: ['memory', 'lst'], code: 2, says: /unknown command 'lst'\n\(Did you mean list\?\)/ },
+      {
+        args: ['memory', 'lst'],
+        code: 2,
+        says: /^strata: There is no command "memory lst"\. Did you mean memory list\?\n$/,
+      },
     ],
     [
       'a missing option',

@@ -47,7 +47,10 @@ export function globalsOf(command: Command): GlobalOptions {
   return { config: config ?? null, data: data ?? null, model: model ?? null, logLevel: logLevel ?? null };
 }
 
-/** Opens a bot for one command and closes it in every case. */
+/** For work in progress when a command is stopped. The store remembers what is left. */
+const STOPPED_DEADLINE_MS = 500;
+
+/** Opens a bot for one command and closes it in every case, soon if the command was stopped. */
 export async function withApp<Result>(
   cli: Cli,
   options: GlobalOptions & Partial<OpenOptions>,
@@ -64,13 +67,20 @@ export async function withApp<Result>(
   try {
     return await work(app);
   } finally {
-    await app.close();
+    await app.close(cli.signal.aborted ? { deadlineMs: STOPPED_DEADLINE_MS } : undefined);
   }
 }
 
 /** For work that takes long and ignores the signal, such as calls of a model. Rejects when the command has to end. */
 export function untilStopped<Result>({ signal }: Pick<Cli, 'signal'>, work: Promise<Result>): Promise<Result> {
   return Promise.race([work, rejection(signal)]);
+}
+
+/** For a command that reads a file and skips what is stored: it has not done all of its work. */
+export function tellIfStopped(cli: Pick<Cli, 'exit' | 'signal' | 'stderr'>): void {
+  if (!cli.signal.aborted) return;
+  cli.stderr.write('Stopped before the end of the file. Run the same command again to continue.\n');
+  cli.exit(1);
 }
 
 export function writeJson(cli: Pick<Cli, 'stdout'>, value: unknown): void {

@@ -1,11 +1,10 @@
-import { createReadStream } from 'node:fs';
 import type { App } from '../app/app.ts';
 import type { ContextPreview } from '../context/preview.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
+import { openInput } from '../util/open-input.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, counted, formatNumber, formatPercent } from '../util/text.ts';
-import { checkFile } from '../util/text-file.ts';
 import { type Cli, writeJson } from './cli.ts';
 import { inputLines } from './input-lines.ts';
 
@@ -46,8 +45,7 @@ async function* questionsOf(cli: Cli, { ask, askFile }: AskOptions): AsyncGenera
   if (ask !== undefined) yield ask;
   if (askFile === undefined) return;
   try {
-    if (askFile !== '-') checkFile(askFile, { pipes: true });
-    const input = askFile === '-' ? cli.stdin : createReadStream(askFile);
+    const input = askFile === '-' ? cli.stdin : openInput(askFile);
     for await (const line of inputLines(input, { maxBytes: MAX_QUESTION_BYTES, signal: cli.signal })) {
       if (line.kind === 'refused') throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
       if (line.text.trim() !== '') yield line.text.trim();

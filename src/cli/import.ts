@@ -7,7 +7,7 @@ import type { Audience, Author, ConversationKey, TextPart } from '../domain/mess
 import type { Append } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText, counted } from '../util/text.ts';
-import { type Cli, globalsOf, withApp } from './cli.ts';
+import { type Cli, globalsOf, tellIfStopped, withApp } from './cli.ts';
 import { checkInput, type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
 
@@ -31,6 +31,7 @@ export function addImport(program: Command, cli: Cli): void {
         cli.stderr.write(
           `Imported ${counted(counts.stored, 'message', 'messages')} into ${options.conversation}.${known}\n`,
         );
+        tellIfStopped(cli);
       });
     });
 }
@@ -48,7 +49,7 @@ async function importFile(
 ): Promise<{ readonly stored: number; readonly known: number }> {
   let [stored, known] = [0, 0];
   try {
-    for await (const message of readMessages(source.file)) {
+    for await (const message of readMessages(source.file, cli.signal)) {
       if (cli.signal.aborted) break;
       const isNew = await storeMessage(app, source.conversation, message);
       if (isNew) stored += 1;

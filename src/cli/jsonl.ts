@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
-import { readLines } from '../util/lines.ts';
+import type { InputLine } from '../util/lines.ts';
+import { openInput } from '../util/open-input.ts';
 import { checkFile } from '../util/text-file.ts';
+import { inputLines } from './input-lines.ts';
 
 /** One message of a file to import or replay. */
 export interface FileMessage {
@@ -39,9 +40,11 @@ const schema = z.object(
   expected('an object'),
 );
 
-/** Reads a file of any size, one line at a time. Throws `IMPORT_INVALID` at the first bad line. */
-export async function* readMessages(file: string): AsyncGenerator<FileMessage> {
-  for await (const line of readLines(openFile(file), { maxBytes: MAX_LINE_BYTES })) {
+/**
+ * Reads a file of any size, one line at a time, until the signal ends it. Throws `IMPORT_INVALID` at the first bad line.
+ */
+export async function* readMessages(file: string, signal: AbortSignal): AsyncGenerator<FileMessage> {
+  for await (const line of linesOf(file, signal)) {
     const fail = failAt(file, line.number);
     if (line.kind === 'refused') fail(`the line ${line.problem}`);
     else if (line.text.trim() !== '') yield parseMessage(line.text, fail);
@@ -97,10 +100,9 @@ export function checkInput(file: string): void {
   }
 }
 
-async function* openFile(file: string): AsyncGenerator<unknown> {
-  checkInput(file);
+async function* linesOf(file: string, signal: AbortSignal): AsyncGenerator<InputLine> {
   try {
-    yield* createReadStream(file);
+    yield* inputLines(openInput(file), { maxBytes: MAX_LINE_BYTES, signal });
   } catch (error) {
     throw unreadable(file, error);
   }

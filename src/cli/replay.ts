@@ -6,7 +6,7 @@ import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { counted } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
-import { type Cli, globalsOf, untilStopped, withApp } from './cli.ts';
+import { type Cli, globalsOf, tellIfStopped, untilStopped, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
 import { channelNameOf, checkInput, type FileMessage, readMessages } from './jsonl.ts';
 import { addConversation } from './options.ts';
@@ -47,6 +47,7 @@ export function addReplay(program: Command, cli: Cli): void {
           progress.clear();
           if (known > 0) cli.stderr.write(`${counted(known, 'message was', 'messages were')} already stored.\n`);
           await timeline.finish();
+          tellIfStopped(cli);
         } finally {
           progress.clear();
           timeline.close();
@@ -77,7 +78,7 @@ interface Play {
  */
 async function play(cli: Cli, run: Play): Promise<number> {
   let known = 0;
-  for await (const message of readMessages(run.file)) {
+  for await (const message of readMessages(run.file, cli.signal)) {
     if (cli.signal.aborted) break;
     const isNew = await say(run, message);
     if (isNew) await settle(cli, run.app);

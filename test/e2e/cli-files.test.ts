@@ -180,7 +180,7 @@ describe('replay', () => {
     const end = ended(child, '');
     await once(child.stdout, 'data');
     child.kill('SIGINT');
-    expect((await end).code).toBe(0);
+    expect(await end).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Stopped before the end of the file/m) });
     const stored = (await transcriptOf(folder)).length;
     expect(stored).toBeGreaterThan(0);
     expect(stored).toBeLessThan(200);

@@ -514,6 +514,10 @@ describe('strata send', () => {
   }, 120_000);
 });
 
+const STOPPED = 'Stopped before the end of the file. Run the same command again to continue.\n';
+/** About a second, on a machine that is busy. */
+const SOON_MS = 5000;
+
 describe('the end', () => {
   test.each([
     ['recall', ['recall']],
@@ -538,7 +542,7 @@ describe('the end', () => {
   test.each([
     ['doctor', 1, 'strata: The process received a stop signal.\n'],
     ['prompts eval', 1, 'strata: The process received a stop signal.\n'],
-    ['replay talk.jsonl --reply', 0, ''],
+    ['replay talk.jsonl --reply', 1, STOPPED],
   ])(
     'SIGINT ends %s while a model does not answer',
     async (line, code, words) => {
@@ -555,8 +559,10 @@ describe('the end', () => {
       const child = folder.start(line.split(' '));
       const end = ended(child);
       await asked.promise;
+      const stoppedAt = performance.now();
       child.kill('SIGINT');
       expect(await end).toMatchObject({ code, stderr: words });
+      expect(performance.now() - stoppedAt).toBeLessThan(SOON_MS);
     },
     120_000,
   );

@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { IS_FULL, SIZED, spread } from '../support/size.ts';
 import { ended, type Folder, MAIN, openFolder } from './strata.ts';
@@ -94,6 +104,64 @@ test('questions may come from a pipe', async () => {
   const { code, stdout } = await ended(child, '');
   expect(code).toBe(0);
   expect(stdout).toContain('What is ready?');
+});
+
+const OPENED_MS = 3000;
+
+/** Waits until the process has opened the file; where that can't be seen, for as long as that could take. */
+async function isOpenFor(pid: number | undefined, path: string): Promise<void> {
+  const isOpen = () => readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === path);
+  for (const startedAt = performance.now(); performance.now() - startedAt < OPENED_MS; await delay(20)) {
+    if (existsSync(`/proc/${pid}/fd`) && isOpen()) return;
+  }
+}
+
+/** Null if it has just been closed. */
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+const WAITING: readonly (readonly [string, ...string[]])[] = [
+  ['import', 'pipe'],
+  ['replay', 'pipe'],
+  ['context', '--ask-file', 'pipe'],
+];
+
+test.each(WAITING)('a signal ends %s on a pipe without a writer', async (...command) => {
+  using folder = openFolder();
+  const here = ['--conversation', 'terminal:local:main'];
+  writeFileSync(folder.file('one.jsonl'), '{"id":1,"author":"Ada","text":"Tea is ready."}\n');
+  await folder.run(['import', 'one.jsonl', ...here]);
+  put(folder, 'pipe', 'pipe');
+  const child = folder.start([...command, ...here]);
+  const end = ended(child);
+  const killer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await isOpenFor(child.pid, folder.file('pipe'));
+  child.kill('SIGTERM');
+  const { code, stderr } = await end;
+  clearTimeout(killer);
+  expect({ code, stderr }).toEqual(
+    command[0] === 'context'
+      ? { code: 0, stderr: '' }
+      : { code: 1, stderr: expect.stringContaining('Stopped before the end of the file.') },
+  );
+});
+
+test('messages may come from a pipe, also late', async () => {
+  using folder = openFolder();
+  put(folder, 'pipe', 'pipe');
+  const child = folder.start(['import', 'pipe', '--conversation', 'demo:files:chat']);
+  const end = ended(child, '');
+  await isOpenFor(child.pid, folder.file('pipe'));
+  const writer = createWriteStream(folder.file('pipe'));
+  writer.write('{"id":1,"author":"Ada","text":"Tea is ready."}\n');
+  await delay(100);
+  writer.end('{"id":2,"author":"Bo","text":"Thanks."}\n');
+  expect(await end).toMatchObject({ code: 0, stderr: 'Imported 2 messages into demo:files:chat.\n' });
 });
 
 test('a working folder that was deleted is named', SIZED, async () => {

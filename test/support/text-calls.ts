@@ -368,6 +368,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ],
   ...[
     'src/util/make-folder.ts#makeFolder',
+    'src/util/open-input.ts#openInput',
     'src/util/private-file.ts#makePrivateFile',
     'src/util/private-file.ts#restrictToOwner',
     'src/util/text-file.ts#checkFile',

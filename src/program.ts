@@ -78,7 +78,7 @@ export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<
 export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> {
   const host = { adapters, streams: terminalStreams(), environment: process.env };
   const whole = { platforms: 'configured', listenOnly: false, create: true, role: 'all', terminal: null } as const;
-  checkOptions(options, Object.keys({ ...NO_CHOICES, ...whole }));
+  checkOptions(options, [...Object.keys({ ...NO_CHOICES, ...whole }), 'scratch']);
   const { role = 'all' } = options;
   if (!ROLES.includes(role)) throw new StrataError('USAGE', { problem: `Expected the role ${ROLES.join(', ')}.` });
   return await openWith(host, { ...NO_CHOICES, ...whole, ...options });

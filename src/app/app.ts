@@ -31,6 +31,8 @@ export interface OpenOptions extends GlobalOptions {
    * like an empty bot.
    */
   readonly create: boolean;
+  /** A folder for an empty store that replaces the configured one, next to a queue in this process. Default: none. */
+  readonly scratch?: string;
   /** The role of this process. */
   readonly role: ProcessRole;
   readonly terminal: { readonly conversation: ConversationKey | null; readonly user: string } | null;

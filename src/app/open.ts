@@ -5,7 +5,7 @@ import type { BotOptions, ProcessRole } from '../bot/options.ts';
 import { allCommands } from '../commands/custom-commands.ts';
 import type { CommandDefinition } from '../commands/define.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
-import { type LoadOptions, loadConfig } from '../config/load.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
@@ -55,7 +55,7 @@ export async function openStore(
  */
 export async function openApp(given: AppHost, options: OpenOptions): Promise<App> {
   const { load, plugins } = await findPlugins(given, options);
-  const loaded = loadConfig(load);
+  const loaded = scratched(loadConfig(load), options);
   const host: AppHost = { ...given, adapters: await withPlugins(given.adapters, plugins) };
   const { config } = loaded;
   const platforms = platformsOf(config, options);
@@ -112,6 +112,23 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
   }
 }
 
+function scratched(loaded: LoadedConfig, { scratch }: OpenOptions): LoadedConfig {
+  if (scratch === undefined) return loaded;
+  const { storage, queue } = loaded.config;
+  const own = { storage: { ...storage, url: '', directory: scratch }, queue: { ...queue, url: '' } };
+  return { ...loaded, config: { ...loaded.config, ...own } };
+}
+
+/** Says once what makes every message slow or impossible to answer. Nothing waits for it. */
+function warnOfWindows({ commandServices, services }: Bot): void {
+  const warn = async () => {
+    for (const { severity, message, fixHint } of await commandServices.windowProblems({ isOffline: false })) {
+      services.log[severity === 'fail' ? 'error' : 'warn']('window.small', { cause: message, remedy: fixHint });
+    }
+  };
+  warn().catch(() => undefined);
+}
+
 function runOf({
   bot,
   live,
@@ -125,6 +142,7 @@ function runOf({
     async start() {
       await plugins?.start();
       await bot.start();
+      warnOfWindows(bot);
     },
     async close(options) {
       live.close();

@@ -1,9 +1,11 @@
 import type { CommandServices } from '../commands/services.ts';
 import { askForRewrite } from '../compaction/rewrite-request.ts';
+import { isBuiltInEngine } from '../config/known.ts';
 import { type ContextReport, inspectContext } from '../context/inspection.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { type ContextPreview, previewContext, withQuestion } from '../context/preview.ts';
 import type { Profiles } from '../context/profile.ts';
+import { type WindowProblem, windowProblemOf } from '../context/window-problem.ts';
 import type { RefusedPasts } from '../conversation/refused-past.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { StrataError } from '../domain/errors.ts';
@@ -39,6 +41,7 @@ export function createCommandServices(options: BotOptions, needs: CommandNeeds):
     memories,
     inspect: (conversation) => inspect(needs, conversation),
     profile: (conversation) => profiles.of(conversation),
+    windowProblems: (asked) => windowProblems(needs, asked),
     preview: (conversation, text) => preview(needs, conversation, text),
     compact: (conversation, instruction) => compact(needs, conversation, instruction),
     async rewrite(conversation, summary, wish) {
@@ -73,6 +76,21 @@ async function inspect(
   const focus = newest === null ? null : reportFocus(newest);
   const leftOut = refusedPasts.leftOut(profile, snapshot);
   return inspectContext(services, { profile, snapshot, volatile, focus, leftOut });
+}
+
+/** The thresholds of an engine of a program may mean something else. A model that can't be opened is reported elsewhere. */
+async function windowProblems(
+  { services, profiles }: CommandNeeds,
+  options: { readonly isOffline: boolean },
+): Promise<readonly WindowProblem[]> {
+  const problems: WindowProblem[] = [];
+  for (const agent of services.agents.list()) {
+    if (!isBuiltInEngine(agent.engine)) continue;
+    const profile = await profiles.ofAgent(agent, options).catch(() => null);
+    const problem = profile === null ? null : windowProblemOf(agent, profile);
+    if (problem !== null) problems.push(problem);
+  }
+  return problems;
 }
 
 async function preview(

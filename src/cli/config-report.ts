@@ -12,6 +12,8 @@ export interface ConfigCommand {
   readonly load: LoadOptions;
   /** The schemas of the channel adapters, by name. Called if the configuration itself is valid. */
   readonly channels: () => Promise<ReadonlyMap<string, z.ZodType>>;
+  /** What does not prevent a start. Called if there are no problems. Default: nothing. */
+  readonly warnings?: () => Promise<readonly string[]>;
   readonly json: boolean;
 }
 
@@ -24,10 +26,12 @@ type Streams = Pick<Cli, 'stdout' | 'stderr'>;
 export async function checkConfig(cli: Streams, command: ConfigCommand): Promise<ExitCode> {
   const { problems, found } = await examine(command);
   const { file } = command.load;
-  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems })}\n`);
+  const warnings = problems.length === 0 ? ((await command.warnings?.()) ?? []) : [];
+  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems, warnings })}\n`);
   else if (problems.length === 0)
     cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}; all settings have their defaults.\n`);
   else cli.stderr.write(`${problems.join('\n')}\n`);
+  if (!command.json) for (const warning of warnings) cli.stderr.write(`Warning: ${warning}\n`);
   return problems.length === 0 ? 0 : 2;
 }
 
@@ -47,7 +51,7 @@ async function examine(command: ConfigCommand): Promise<Examined> {
   }
 }
 
-export interface ShowCommand extends Omit<ConfigCommand, 'channels'> {
+export interface ShowCommand extends Omit<ConfigCommand, 'channels' | 'warnings'> {
   /** Show where each value came from. */
   readonly origin: boolean;
   /** Show only this agent's values; null shows everything. */

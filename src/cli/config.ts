@@ -19,13 +19,16 @@ export function addConfig(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES);
   group
     .command('check')
-    .description('Report all errors in the configuration and its prompts.')
-    .option('--json', 'print one JSON object: ok, file, problems')
+    .description(
+      'Report all errors in the configuration and its prompts, and windows that are too small for their thresholds.',
+    )
+    .option('--json', 'print one JSON object: ok, file, problems, warnings')
     .action(async ({ json = false }: CheckOptions, own: Command) => {
       const { checkConfig } = await import('./config-report.ts');
       const { load, plugins } = await findPlugins(cli, globalsOf(own));
       const channels = () => channelSchemas(cli, plugins);
-      cli.exit(await checkConfig(cli, { load, channels, json }));
+      const warnings = async () => (await import('./window-warnings.ts')).windowWarnings(cli, globalsOf(own));
+      cli.exit(await checkConfig(cli, { load, channels, warnings, json }));
     });
   group
     .command('show')

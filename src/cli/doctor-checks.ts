@@ -60,7 +60,14 @@ async function checkServices(app: App, options: Asking): Promise<readonly Findin
   for (const finding of await app.checkQueue().catch(checkFailure))
     findings.push({ ...finding, checkId: `queue.${finding.checkId}` });
   for (const agent of app.config.agents) findings.push(...(await checkModels(app, agent, options)));
+  findings.push(...(await checkWindows(app)));
   return [...findings, ...(await checkChannels(app))];
+}
+
+async function checkWindows({ services }: App): Promise<readonly Finding[]> {
+  const problems = await services.windowProblems({ isOffline: false });
+  if (problems.length === 0) return [ok('window', 'the window of every agent has room for its conversations')];
+  return problems.map(({ severity, message, fixHint }) => ({ checkId: 'window', severity, message, fixHint }));
 }
 
 /** The same on an empty store, because a running bot uses the data, or the data is damaged or missing. */

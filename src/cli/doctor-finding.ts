@@ -6,7 +6,7 @@ export interface Finding extends AdapterFinding {
 
 export type CheckId = (typeof CHECKS)[number] | `channel.${string}` | `data.${string}` | `queue.${string}`;
 
-export const CHECKS = ['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy'] as const;
+export const CHECKS = ['node', 'config', 'prompts', 'data', 'disk', 'model', 'window', 'privacy'] as const;
 
 export function ok(checkId: CheckId, message: string): Finding {
   return { checkId, severity: 'ok', message, fixHint: null };

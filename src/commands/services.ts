@@ -1,5 +1,6 @@
 import type { ContextReport } from '../context/inspection.ts';
 import type { ContextPreview } from '../context/preview.ts';
+import type { WindowProblem } from '../context/window-problem.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
@@ -16,6 +17,8 @@ export interface CommandServices extends Services {
   inspect(conversation: Conversation): Promise<ContextReport>;
   /** The agent's settings for the context of the conversation. Throws the errors of opening the model. */
   profile(conversation: Conversation): Promise<ContextProfile>;
+  /** Agents whose window is too small for their thresholds, or to answer at all. `isOffline` opens no model. */
+  windowProblems(options: { readonly isOffline: boolean }): Promise<readonly WindowProblem[]>;
   /** What the model would see for this text. Stores nothing. Throws the errors of opening the model. */
   preview(conversation: Conversation, text: string): Promise<ContextPreview>;
   /** Makes the maintenance job run now. The instruction is data for its prompt. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { platformOf } from '../domain/key.ts';
+import { platformOf, TERMINAL_HOME } from '../domain/key.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ChatModel, ModelTraits, ToolSpec } from '../ports/model.ts';
 import type { SystemSection } from '../ports/sections.ts';
@@ -16,6 +16,11 @@ export const DEFAULT_WINDOW_TOKENS = 128_000;
 
 type Place = Pick<Conversation, 'key' | 'audience'>;
 
+type Facts = Pick<ChatModel, 'id' | 'traits'>;
+
+const HOME: Place = { key: TERMINAL_HOME, audience: 'dm' };
+const UNKNOWN_MODEL: Facts = { id: 'unknown', traits: { windowTokens: null, tools: true, images: false } };
+
 export interface ProfilesOptions {
   readonly services: Services;
   /** The specifications of the named tools. */
@@ -28,6 +33,11 @@ export interface ProfilesOptions {
 export interface Profiles {
   /** Returns the same object until something it depends on changes. Throws the errors of opening the model. */
   of(place: Place): Promise<ContextProfile>;
+  /**
+   * Of an agent in a direct message, without instructions. `isOffline` opens no model: null if only the model knows the
+   * window.
+   */
+  ofAgent(agent: AgentSettings, options: { readonly isOffline: boolean }): Promise<ContextProfile | null>;
   modelFor(profile: ContextProfile): Promise<ChatModel>;
   /** The same with its fallbacks, in the order in which they are tried. */
   modelsFor(profile: ContextProfile): Promise<readonly ChatModel[]>;
@@ -36,12 +46,15 @@ export interface Profiles {
 export function createProfiles({ services, tools, instructions }: ProfilesOptions): Profiles {
   const profiles = new WeakMap<AgentSettings, Map<string, Promise<Known>>>();
   const openModel = createModelOpener(services);
+  const partsOf = (agent: AgentSettings, place: Place, models: readonly Facts[]) => {
+    const names = models.some(({ traits }) => traits.tools) ? agent.tools : [];
+    const specs = [...tools.specs(names)].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return { sections: sectionsOf(services, agent, { place, names }), tools: specs };
+  };
   const build = async (agent: AgentSettings, place: Place): Promise<Known> => {
     const [first, ...others] = modelsOf(agent);
     const models = await Promise.all([openModel(first), ...others.map(openModel)]);
-    const names = models.some(({ traits }) => traits.tools) ? agent.tools : [];
-    const specs = [...tools.specs(names)].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const profile = profileOf(agent, models, { sections: sectionsOf(services, agent, { place, names }), tools: specs });
+    const profile = profileOf(agent, models, partsOf(agent, place, models));
     return { profile, withInstructions: null, models, traits: models.map(({ traits }) => traits) };
   };
   const knownFor = async (agent: AgentSettings, place: Place): Promise<Known> => {
@@ -59,6 +72,11 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
       const agent = services.agents.agentFor(place.key);
       const [known, section] = await Promise.all([knownFor(agent, place), instructions?.(place, agent) ?? null]);
       return section === null ? known.profile : withSection(known, section);
+    },
+    async ofAgent(agent, { isOffline }) {
+      if (!isOffline) return (await knownFor(agent, HOME)).profile;
+      if (agent.context_window === 'auto') return null;
+      return profileOf(agent, [UNKNOWN_MODEL], partsOf(agent, HOME, [UNKNOWN_MODEL]));
     },
     modelFor: (profile) => openModel(profile.modelId),
     modelsFor: ({ modelId, fallbackIds = [] }) => Promise.all([modelId, ...fallbackIds].map(openModel)),
@@ -116,7 +134,7 @@ async function openModel(services: Services, modelId: string): Promise<ChatModel
 
 function profileOf(
   agent: AgentSettings,
-  [model, ...fallbacks]: readonly [ChatModel, ...ChatModel[]],
+  [model, ...fallbacks]: readonly [Facts, ...Facts[]],
   parts: Pick<ContextProfile, 'sections' | 'tools'>,
 ): ContextProfile {
   // The fallbacks must fit what was measured for the first model.

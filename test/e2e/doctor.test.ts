@@ -42,7 +42,7 @@ describe('doctor', () => {
     const healthy = await checkup(folder);
     expect(healthy).toMatchObject({ code: 0, stderr: '', ok: true, checksSkipped: [] });
     const own = healthy.checksRun.filter((checkId) => !checkId.includes('.'));
-    expect(own).toEqual(['node', 'config', 'prompts', 'data', 'disk', 'model', 'privacy']);
+    expect(own).toEqual(['node', 'config', 'prompts', 'data', 'disk', 'model', 'window', 'privacy']);
     expect(healthy.of('model')?.message).toMatch(/^agent main: offline:demo \(.*\), window 2,000, it answered$/);
     expect(healthy.findings.every(({ fixHint, severity }) => severity !== 'ok' || fixHint === null)).toBe(true);
   });
@@ -86,7 +86,7 @@ describe('doctor', () => {
     writeFileSync(folder.file('config.toml'), '[defaults]\nmodle = "auto"\n');
     const broken = await checkup(folder);
     expect(broken).toMatchObject({ code: 1, ok: false, checksRun: ['node', 'config'] });
-    expect(broken.checksSkipped).toEqual(['prompts', 'data', 'disk', 'model', 'privacy']);
+    expect(broken.checksSkipped).toEqual(['prompts', 'data', 'disk', 'model', 'window', 'privacy']);
     expect(broken.of('config')).toMatchObject({
       severity: 'fail',
       message: expect.stringMatching(/config\.toml:2:\d+: .*did you mean model/),

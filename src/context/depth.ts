@@ -65,7 +65,10 @@ export function minSourceTokens(
   return Math.max(MIN_SOURCE, (MIN_GAIN * profile.windowTokens) / correction);
 }
 
-/** What leaves the view at once when there is no time for a model: the oldest half, or what the target asks for. */
+/**
+ * What leaves the view at once when there is no time for a model: the oldest half, or what the target asks for. One cut
+ * frees enough, if any does: half of a tail with one huge message can be everything but that message.
+ */
 export function planEmergency(
   { tail, omitted }: Pick<ContextSnapshot, 'tail' | 'omitted'>,
   limits: CutLimits,
@@ -73,7 +76,10 @@ export function planEmergency(
 ): Cut | null {
   const depth = depthOf('emergency', profile, pressure);
   const reserved = reservedTokens(profile, pressure.correction);
-  return planCut(tail, { ...limits, ...depth, reservedTokens: reserved, omitted });
+  const request = { ...limits, ...depth, reservedTokens: reserved, omitted };
+  const overTokens = pressure.usedTokens - profile.thresholds.emergency * profile.windowTokens;
+  const minTokens = Math.max(0, overTokens / pressure.correction);
+  return planCut(tail, { ...request, minTokens }) ?? planCut(tail, request);
 }
 
 export interface EmergencyPressure extends Pick<Pressure, 'usedTokens' | 'correction'> {

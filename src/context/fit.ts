@@ -89,6 +89,20 @@ export function shortenTexts(
   return null;
 }
 
+/** The least of a view that a message too large for any view keeps, while messages before it stay. */
+export const HUGE_ASK_SHARE = 1 / 4;
+
+/**
+ * The view with its newest message shortened, if it is too large even when everything before it leaves: then nothing has
+ * to. Null if it is not, or if too little of it would remain.
+ */
+export function shortenAsk(prefixes: FixedPrefixBuilder, fitted: Fitted, fullTokens: number): Fitted | null {
+  if (fitted.measurement.used - mostToLeave(fitted) < fullTokens) return null;
+  const leastAskTokens = Math.ceil((fullTokens * HUGE_ASK_SHARE) / fitted.correction);
+  const shorter = withShorterAsk(prefixes, fitted, { leastAskTokens, wanted: fullTokens });
+  return shorter !== null && shorter.measurement.used < fullTokens ? shorter : null;
+}
+
 /** Corrected tokens that gaps can take out of the view, and the sections for the newest message. */
 function mostToLeave({ request, measurement, correction }: Fitted): number {
   const { profile, snapshot, readUpto } = request;

@@ -4,7 +4,7 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { type EmergencyPressure, planEmergency } from './depth.ts';
 import { isDue } from './due.ts';
-import { reduceBelow, reduceIfDue, shortenTexts } from './fit.ts';
+import { reduceBelow, reduceIfDue, shortenAsk, shortenTexts } from './fit.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { grownBy } from './meter.ts';
 import { hasRoom } from './publication.ts';
@@ -28,7 +28,9 @@ export function viewAtRest(prefixes: FixedPrefixBuilder, request: ViewRequest): 
   const whole = fitted.measurement;
   for (let gaps = 0; gaps < MAX_GAPS && fitted.measurement.used >= fullTokens; gaps += 1) {
     const seenTokens = fullTokens - work.snapshot.omitted.tokens * fitted.correction;
-    const shorter = shortenTexts(prefixes, fitted, { limitTokens: windowTokens, fullTokens: seenTokens });
+    const shorter =
+      shortenTexts(prefixes, fitted, { limitTokens: windowTokens, fullTokens: seenTokens }) ??
+      shortenAsk(prefixes, fitted, seenTokens);
     if (shorter !== null) {
       fitted = shorter;
       break;

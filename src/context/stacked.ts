@@ -15,7 +15,16 @@ import { addPassages, withoutPassages } from './add-passages.ts';
 import { spokenTokens } from './cached-head.ts';
 import { planEmergency } from './depth.ts';
 import { childrenWithout } from './engine-children.ts';
-import { correctionOf, lighten, reduceIfDue, reduceToFit, shortenTexts, toAssembly } from './fit.ts';
+import {
+  correctionOf,
+  HUGE_ASK_SHARE,
+  lighten,
+  reduceIfDue,
+  reduceToFit,
+  shortenAsk,
+  shortenTexts,
+  toAssembly,
+} from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
@@ -128,7 +137,7 @@ function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): bo
 }
 
 /**
- * The first reduction; then long texts are shortened, if that is enough; then the oldest half of the tail leaves, as often
+ * The first reduction; then long texts are shortened, or a newest message that no gap makes fit, if that is enough; then the oldest half of the tail leaves, as often
  * as needed; then the rest is reduced to fit.
  */
 async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
@@ -145,6 +154,8 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
     if (lighter !== null) return lighter;
     const shorter = shortenTexts(gate.prefixes, fitted, { limitTokens, fullTokens: fullTokens - unseen() });
     if (shorter !== null) return shorter;
+    const cutShort = unseen() > 0 ? null : shortenAsk(gate.prefixes, fitted, fullTokens);
+    if (cutShort !== null) return cutShort;
     const snapshot = await gate.openGap({ ...work, ...pressureOf(fitted) }, 'emergency');
     if (snapshot === null) break;
     work = { ...work, snapshot };
@@ -165,7 +176,10 @@ async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: nu
   const correction = correctionOf(request.snapshot, request.profile.modelId);
   let work = request;
   let gaps = 0;
-  const spoken = () => spokenTokens(work.snapshot.tail) * correction;
+  const newest = request.snapshot.tail.findLast(({ role, seq }) => role === 'user' && seq <= request.readUpto);
+  // Of a message that is too large for any view, only so much has to fit.
+  const excess = Math.max(0, (newest?.tokens ?? 0) * correction - fullTokens * HUGE_ASK_SHARE);
+  const spoken = () => spokenTokens(work.snapshot.tail) * correction - excess;
   while (gaps < MAX_GAPS && spoken() >= fullTokens) {
     const snapshot = await gate.openGap({ ...work, usedTokens: spoken(), correction }, 'emergency');
     if (snapshot === null) break;

@@ -137,8 +137,8 @@ function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): bo
 }
 
 /**
- * The first reduction; then long texts are shortened, or a newest message that no gap makes fit, if that is enough; then the oldest half of the tail leaves, as often
- * as needed; then the rest is reduced to fit.
+ * The first reduction; then long texts are shortened, or a newest message that no gap makes fit, if that is enough; then
+ * the oldest half of the tail leaves, as often as needed; then the rest is reduced to fit.
  */
 async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;

@@ -199,6 +199,21 @@ describe('a model hook', () => {
     expect(failures(here)).toEqual([['hook', expect.stringContaining('but the window has 3000')]]);
   });
 
+  it.each<[string, boolean, NonNullable<Hooks['model']>]>([
+    ['nothing', true, (_context, next) => next()],
+    [
+      'system',
+      false,
+      ({ system }, next) => next({ system: [...system, { text: 'Answer in verse.', cacheBreak: false }] }),
+    ],
+    ['messages', false, ({ messages }, next) => next({ messages: [...messages] })],
+  ])('that changes %s counts for the token ratio: %s', async (_name, counts, model) => {
+    await using here = await world([{ model }]);
+    await here.say('Hello?');
+    await here.settled();
+    expect((await here.conversation()).calibration !== null).toBe(counts);
+  });
+
   it('hides drafts that it may still change', async () => {
     for (const hooks of [
       [{ model: (_context, next) => next() }],

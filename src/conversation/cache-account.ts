@@ -1,6 +1,6 @@
 import { cacheLossOf, DEFAULT_CACHE_MS } from '../context/cache-loss.ts';
 import { parsePrint, printOf, type RequestPrint } from '../context/request-print.ts';
-import { estimateBlock, estimateMessages, estimateTools } from '../context/tokens.ts';
+import { estimateMessages, estimateRequest } from '../context/tokens.ts';
 import { describe } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
@@ -146,9 +146,9 @@ function lossOf(
   });
 }
 
-/** Estimated tokens of the tools, the system blocks and the messages, in this order. */
+/** Estimated tokens of a request that ends after these of its parts: the tools, the system blocks and the messages. */
 function tokensUpto({ tools, system, messages }: ModelRequest, parts: number): number {
   if (parts === 0) return 0;
-  const blocks = system.slice(0, parts - 1).reduce((sum, block) => sum + estimateBlock(block), estimateTools(tools));
-  return blocks + estimateMessages(messages.slice(0, Math.max(0, parts - 1 - system.length)));
+  const after = Math.max(0, parts - 1 - system.length);
+  return estimateRequest({ tools, system: system.slice(0, parts - 1), messages: messages.slice(0, after) });
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type EventOf, ModelError, type ModelMessage } from '../../src/adapter-kit.ts';
+import { defineTool, type EventOf, ModelError, type ModelMessage, type ModelRequest } from '../../src/adapter-kit.ts';
 import { cacheLossOf } from '../../src/context/cache-loss.ts';
 import { partsOf, type RequestPrint } from '../../src/context/request-print.ts';
+import { estimateBlock, estimateMessages, estimateRequest } from '../../src/context/tokens.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';
 
@@ -25,12 +26,31 @@ async function talk(world: BotWorld, turns: number): Promise<void> {
   }
 }
 
+async function instruct(world: BotWorld, text: string): Promise<void> {
+  await world.command('memory remember', { text });
+  const saved = world.events.findLast((event): event is EventOf<'memory.saved'> => event.kind === 'memory.saved');
+  await world.command('memory approve', { id: saved?.ids[0] ?? '' });
+}
+
 function lossesIn({ events }: BotWorld) {
   return events.filter((event): event is EventOf<'cache.lost'> => event.kind === 'cache.lost');
 }
 
 function causesIn(world: BotWorld): readonly string[] {
   return lossesIn(world).map(({ cause }) => cause);
+}
+
+/** Tokens of what the next turn repeats of a request, from the first part on that the later request has otherwise. */
+function tokensLost(before: ModelRequest, now: ModelRequest): number {
+  const partsIn = ({ system, messages }: ModelRequest) => [...system, ...messages].map((part) => JSON.stringify(part));
+  const later = partsIn(now);
+  const first = partsIn(before).findIndex((part, index) => part !== later[index]);
+  const stable = before.messages.slice(
+    0,
+    before.messages.findLastIndex(({ role }) => role === 'user'),
+  );
+  const blocks = before.system.slice(first).reduce((sum, block) => sum + estimateBlock(block), 0);
+  return blocks + estimateMessages(stable.slice(Math.max(0, first - before.system.length)));
 }
 
 describe('a request', () => {
@@ -106,6 +126,26 @@ describe('a request', () => {
     expect(causesIn(world)).toEqual([cause]);
   });
 
+  it.each<[string, (world: BotWorld) => Promise<unknown>]>([
+    [
+      'message',
+      ({ bot, clock, key }) => {
+        const parts = [{ kind: 'text', text: 'No.' }] as const;
+        return bot.sink.edited({ conversation: key, externalId: 'm2', parts, at: clock.now() });
+      },
+    ],
+    ['instruction', (world) => instruct(world, 'Always answer in one sentence.')],
+  ])('loses what follows a changed %s', async (_name, change) => {
+    const chat = scriptedModel(yes, { id: 'test:own' });
+    await using world = await createWorld({ models: [chat], agent: { model: 'test:own' } });
+    await talk(world, 4);
+    await change(world);
+    await talk(world, 1);
+    const [before, now] = chat.requests.slice(-2);
+    if (before === undefined || now === undefined) throw new Error('two requests were expected');
+    expect(lossesIn(world)).toMatchObject([{ tokens: tokensLost(before, now) }]);
+  });
+
   it('says that a refused head was left out', async () => {
     let isRefused = false;
     const script: Script = ({ messages }) => {
@@ -122,9 +162,7 @@ describe('a request', () => {
   it('says that instructions changed', async () => {
     await using world = await createWorld();
     await talk(world, 2);
-    await world.command('memory remember', { text: 'Always answer in one sentence.' });
-    const saved = world.events.findLast((event): event is EventOf<'memory.saved'> => event.kind === 'memory.saved');
-    await world.command('memory approve', { id: saved?.ids[0] ?? '' });
+    await instruct(world, 'Always answer in one sentence.');
     await talk(world, 2);
     expect(causesIn(world)).toEqual(['instructions']);
   });
@@ -138,6 +176,11 @@ describe('a request', () => {
     await using world = await createWorld({ models: [other], agent: { model: ['test:chat', 'test:other'] } }, script);
     await talk(world, 4);
     expect(causesIn(world)[0]).toBe('model');
+    const [first] = other.requests;
+    if (first === undefined) throw new Error('the other model was not asked');
+    // All that the request before it had in front of its question.
+    const lost = { ...first, messages: first.messages.slice(0, -3) };
+    expect(lossesIn(world)[0]?.tokens).toBe(estimateRequest(lost));
   });
 
   // Shows: O38

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { POST_HOLD_MS, parseKey, type Store } from '../../../src/adapter-kit.ts';
+import { makeKey, POST_HOLD_MS, parseKey, type Store } from '../../../src/adapter-kit.ts';
 import { HERE, type Kit, type Lab, NOW, post, THERE } from '../store-kit.ts';
 
 export function outboxContract(lab: Lab): void {
@@ -52,6 +52,31 @@ export function outboxContract(lab: Lab): void {
       expect(await take(NOW + 3 * POST_HOLD_MS)).toEqual(['nonce a 0', 'nonce b 1', 'nonce c 0']);
       // The clock was set back by hours.
       expect(await take(NOW - 4_000 * POST_HOLD_MS)).toEqual(['nonce a 0', 'nonce b 1', 'nonce c 0']);
+    });
+
+    it('hands out the oldest free posts of all conversations first', async () => {
+      const third = makeKey({ ...parseKey(HERE), channel: 'third' });
+      const rounds = Array.from({ length: 4 }, (_, round) => [third, THERE, HERE].map((key) => ({ key, round })));
+      for (const { key, round } of rounds.flat()) {
+        const { claim } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9, conversation: key });
+        if (claim === null) throw new Error('no claim');
+        const posts = Array.from({ length: 3 }, (_, chunk) => post(`${key} ${round}`, chunk));
+        await kit.commitTurn(claim, { posts, now: NOW });
+      }
+      const pending = await store.outbox.pending(null);
+      const held = pending.find(({ nonce }) => nonce.includes(THERE))?.conversationId ?? 0;
+      // A post that was tried before stays in its place.
+      for (const { id } of pending.filter((_, index) => index % 5 === 0)) await store.outbox.attempt(id, 'away');
+      await store.outbox.hold([held], NOW + POST_HOLD_MS);
+      const { platform } = parseKey(HERE);
+      const take = async (now: number, limit: number) =>
+        (await store.outbox.take({ platform, now, limit })).map(({ id }) => id);
+      const all = pending.map(({ id }) => id);
+      const free = pending.flatMap(({ id, conversationId }) => (conversationId === held ? [] : [id]));
+      expect(all).toEqual(all.toSorted((a, b) => a - b));
+      expect(await take(NOW + POST_HOLD_MS, 20)).toEqual(free.slice(0, 20));
+      expect(await take(NOW + POST_HOLD_MS, 20)).toEqual(free.slice(20));
+      expect(await take(NOW + 3 * POST_HOLD_MS, 99)).toEqual(all);
     });
   });
 }

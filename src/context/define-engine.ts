@@ -40,11 +40,14 @@ export function defineEngine(definition: EngineDefinition): ContextEngine {
   const ownsCompaction = maintain !== undefined;
   const reducedWindows = createReducedWindows();
   const reduced = (request: AssembleRequest): Promise<Assembly> => assemble(within(reducedWindows, request));
+  const base = withoutState(reducedWindows);
   return {
-    ...withoutState(reducedWindows),
+    ...base,
     afterTurn: (turn) => tierAfter(turn, ownsCompaction),
     compact: (request) => reduceWindow({ reducedWindows, assemble }, request),
     ...own,
+    // What the defaults noted about the child goes too.
+    endChild: (end) => base.endChild(end).then(() => definition.endChild?.(end)),
     info: { id, name, version, ownsCompaction },
     assemble: own.compact === undefined ? reduced : assemble,
     maintain: maintain ?? (async () => ({ changed: false, reason: `the engine ${id} has no maintenance` })),

@@ -259,11 +259,21 @@ export function engineContract(name: string, create: (options: EngineOptions) =>
     // Shows: O40, O41
     it('prepares a child, and takes it back', async () => {
       await using place = await open();
-      const parent = (await place.tell(talk(2))).conversation.key;
-      const preparation = await place.engine.prepareChild({ parent, child: makeChildKey(parent, 'a'), ttlMs: 1000 });
+      const parent = await place.tell(talk(2));
+      const before = await assemble(place.engine, parent);
+      const child = await place.child('count the boats');
+      const start = { parent: parent.conversation.key, child: child.conversation.key, ttlMs: 1000 };
+      const preparation = await place.engine.prepareChild(start);
       await preparation?.rollback();
-      const again = await place.engine.prepareChild({ parent, child: makeChildKey(parent, 'a'), ttlMs: 1000 });
+      expect(await assemble(place.engine, parent)).toEqual(before);
+      // Nothing is left of it: the same child can start for the first time.
+      const again = await place.engine.prepareChild(start);
       expect(again === null).toBe(preparation === null);
+      await place.engine.bootstrap(child);
+      const batch = { profile: profile(), snapshot: child, seqs: [1] };
+      expect(await place.engine.ingestBatch(batch)).toEqual({ ingested: 1 });
+      expect(JSON.stringify((await assemble(place.engine, child)).messages)).toContain('count the boats');
+      expect(await assemble(place.engine, parent)).toEqual(before);
     });
 
     // Shows: O42

@@ -4,7 +4,7 @@ import { assembleView } from '../../src/context/assemble-view.ts';
 import { defineEngine } from '../../src/context/define-engine.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
-import type { SummaryId } from '../../src/domain/message.ts';
+import type { ConversationKey, SummaryId } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
@@ -37,6 +37,21 @@ engineContract('with the newest messages', () =>
     assemble: async (request) => assembleView(request, { tail: request.snapshot.tail.slice(-20) }),
   }),
 );
+
+engineContract('with something prepared for children', ({ services }) => {
+  const { assemble } = createSlidingEngine({ services });
+  const prepared = new Set<ConversationKey>();
+  return defineEngine({
+    id: 'own',
+    assemble,
+    async prepareChild({ child }) {
+      if (prepared.has(child)) throw new Error('This child is prepared already.');
+      prepared.add(child);
+      return { rollback: async () => void prepared.delete(child) };
+    },
+    endChild: async ({ child }) => void prepared.delete(child),
+  });
+});
 
 const NOW = Date.UTC(2026, 10, 21);
 const small = profile({ windowTokens: 1500, reserveTokens: 100 });

@@ -187,6 +187,7 @@ export interface TurnCommit {
   /** The seq of the newest message that the turn has read. Becomes the `turn` of its entries and `answeredUpto`. */
   readonly readUpto: number;
   readonly entries: readonly TurnMessage[];
+  /** They show the last of the entries. */
   readonly posts: readonly NewPost[];
   readonly usage: readonly UsageRow[];
   readonly calibration: Calibration | null;

@@ -71,7 +71,7 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     newRow(row.id, entry, index === last ? (commit.record?.note ?? null) : null);
   const at = { conversationId: row.id, now: commit.now };
   const shown = {
-    ...{ conversationId: row.id, turn: commit.readUpto, entrySeq: shownEntry(entries) },
+    ...{ conversationId: row.id, turn: commit.readUpto, entrySeq: entries.at(-1)?.seq ?? null },
     heldUntil: commit.now + POST_HOLD_MS,
   };
   const [, , posts] = await together([
@@ -133,11 +133,6 @@ function newRow(conversationId: number, entry: Entry, request: string | null) {
     at: entry.at,
     request,
   };
-}
-
-/** Posts show the last entry of the turn. */
-function shownEntry(entries: readonly Entry[]): number | null {
-  return entries.findLast((entry) => entry.role !== 'tool')?.seq ?? null;
 }
 
 function prepareStatements({ query }: SqlEngine) {

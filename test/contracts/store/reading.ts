@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/adapter-kit.ts';
-import { type Kit, type Lab, post, THERE } from '../store-kit.ts';
+import { type Kit, type Lab, NOW, post, THERE, textParts } from '../store-kit.ts';
 
 export function readingContract(lab: Lab): void {
   describe('reading', () => {
@@ -45,11 +45,21 @@ export function readingContract(lab: Lab): void {
     it('finds a person’s message and the reply behind a post', async () => {
       const { claim, conversation } = await kit.say('q', { wantsReply: true, claimLeaseMs: 9 }, { externalId: 'x1' });
       if (claim === null) throw new Error('no claim');
-      const turn = await kit.commitTurn(claim, { posts: [post('a'), post('b', 1)] });
+      const call = { callId: 'c1', tool: 'add' };
+      const result = { ...call, kind: 'tool-result', text: '3', isError: false, blob: null } as const;
+      const base = { tokens: 1, at: NOW };
+      const turn = await kit.commitTurn(claim, {
+        entries: [
+          { ...base, role: 'assistant', parts: [{ ...call, kind: 'tool-call', input: {} }] },
+          { ...base, role: 'tool', parts: [result] },
+          { ...base, role: 'assistant', parts: textParts('three') },
+        ],
+        posts: [post('a'), post('b', 1)],
+      });
       if (turn.kind !== 'committed') throw new Error('stale');
       for (const row of turn.posts) await store.outbox.sent(row.id, `posted ${row.chunk}`);
       expect((await store.transcript.byExternalId(conversation.id, 'x1'))?.seq).toBe(1);
-      expect((await store.transcript.byExternalId(conversation.id, 'posted 1'))?.seq).toBe(2);
+      expect((await store.transcript.byExternalId(conversation.id, 'posted 1'))?.seq).toBe(4);
       expect(await store.transcript.byExternalId(conversation.id, 'unknown')).toBeNull();
       const there = await kit.fill(1, THERE);
       expect(await store.transcript.byExternalId(there.id, 'x1')).toBeNull();

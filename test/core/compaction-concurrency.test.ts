@@ -239,6 +239,30 @@ describe('kicks', () => {
     expect(world.model.requests).toHaveLength(calls);
   });
 
+  it('come a second after a run whose messages kept changing', async () => {
+    const model = scriptedModel(
+      async (request, options) => {
+        const { id } = await world.conversation();
+        const parts = [{ kind: 'text', text: `The number is ${options.count}.` }] as const;
+        const edit = { externalId: 'first', parts, tokens: 9, now: world.clock.now() };
+        await world.services.store.transcript.edit(id, edit);
+        return await faithful(request, options);
+      },
+      { window: 32_000 },
+    );
+    await using world = await createWorld({ model });
+    await world.say('The number is 0.', { id: 'first' });
+    await talk(world);
+    const kickedAt: number[] = [];
+    const handled = async () => void kickedAt.push(world.clock.now());
+    world.services.queue.process(handled, { concurrency: 1, signal: new AbortController().signal });
+    const before = world.clock.now();
+    await world.run();
+    expect(world.of('maintenance.ended').map(({ run }) => run.outcome)).toEqual(['stale', 'stale', 'stale']);
+    await world.clock.advance(5000);
+    expect(kickedAt).toEqual([before + 1000]);
+  });
+
   // Shows: T12
   it('many at once cause one compaction and wait for none', async () => {
     const { model, go } = blocked();

@@ -307,6 +307,28 @@ describe('a summariser with a small window', () => {
     await expectCovered(world);
   });
 
+  it.each([
+    ['a much smaller window', 3000, 3000],
+    ['just less than nearly the same window', 7599, 7599],
+    // The request was within it: the provider counts otherwise.
+    ['nearly the same window', 7600, 4800],
+    ['no window', null, 4800],
+  ])('gets what fits after an error that names %s', async (_name, windowTokens, assumed) => {
+    const model = scriptedModel(
+      (request, options) => {
+        if (options.count > 1) return faithful(request, options);
+        const data = { model: 'test:summariser', reason: 'overflow', detail: 'too much' } as const;
+        throw new ModelError(data, { windowTokens });
+      },
+      { window: 8000 },
+    );
+    await using world = await createWorld({ model, window: 8000 });
+    await talk(world, 55);
+    await world.run();
+    expect(model.requests.slice(0, 2).map((request) => request.windowTokens)).toEqual([8000, assumed]);
+    await expectCovered(world);
+  });
+
   it('condenses fewer summaries, or only their heads and tails', async () => {
     const overflow = () => new ModelError({ model: 'test:summariser', reason: 'overflow', detail: 'too much' });
     const condensed: string[] = [];

@@ -5,7 +5,7 @@ import { addPassages } from '../../src/context/add-passages.ts';
 import { reduceIfDue, reduceToFit } from '../../src/context/fit.ts';
 import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
 import { limitsOf } from '../../src/context/shares.ts';
-import type { ViewRequest } from '../../src/context/view.ts';
+import type { Fitted, ViewRequest } from '../../src/context/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import type { PassageSection, VolatileSection } from '../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
@@ -95,6 +95,25 @@ describe('the share for recalled text', () => {
     const fitted = addPassages(prefixes, pressed, { volatile: [section] });
     expect(fitted.view.volatileKeys).toEqual(['passages']);
     expect(fitted.measurement.ratio).toBeLessThanOrEqual(0.95);
+  });
+
+  it('costs the tail no more than the usual share', () => {
+    const full = filled(4000, 0.93, 10);
+    const quoted = (recallTokens: number) => {
+      const request = { ...full, profile: { ...full.profile, recallTokens } };
+      return addPassages(prefixes, reduceIfDue(prefixes, request), { volatile: [section] });
+    };
+    const [usual, large] = [quoted(full.profile.recallTokens), quoted(full.profile.recallTokens * 4)];
+    const kept = ({ request }: Fitted) => request.snapshot.tail.length;
+    expect(kept(usual)).toBeLessThan(full.snapshot.tail.length);
+    // The usual share may end in a message that does not fit in.
+    expect(kept(large)).toBeGreaterThanOrEqual(kept(usual) - 2);
+    // Free space is used beyond that.
+    const half = filled(4000, 0.5, 10);
+    const spacious = { ...half, profile: { ...half.profile, recallTokens: half.profile.recallTokens * 3 } };
+    const { view, request } = addPassages(prefixes, reduceIfDue(prefixes, spacious), { volatile: [section] });
+    expect(view.regions.volatile).toBeGreaterThan(half.profile.recallTokens * 2);
+    expect(request.snapshot).toBe(spacious.snapshot);
   });
 
   it('keeps what it was given beside memories', () => {

@@ -366,6 +366,7 @@ function word(number: number): string {
 }
 
 const FILLER = 'It has been there for a while and nobody came to fetch it, so it waits. ';
+const FILLER_TOKENS = 18;
 const LONG = FILLER.repeat(27).trim();
 
 /** The first threshold: from here on a summary is being written, which will make room. */
@@ -383,16 +384,21 @@ async function fill(wanted: number): Promise<void> {
   }
 }
 
+const runs = (trigger = '') => bot.output.text.split(`"run.trigger":"${trigger}`).length - 1;
+
+/** Whether a compaction makes room before a jump is a matter of milliseconds. */
+const MAX_JUMPS = 20;
+
 /** One message that jumps over the second threshold and not over the third: two would be judged one by one. */
 async function jump(): Promise<void> {
-  for (const copies of [3, 2, 4, 3, 2, 4]) {
-    await fill(0.7);
-    const before = bot.output.text.length;
-    await answered(say(Array.from({ length: copies }, () => LONG).join(' ')));
-    for (let look = 0; look < 50; look += 1) {
-      if (bot.output.text.slice(before).includes('"run.trigger":"aggressive"')) return;
-      await delay(100);
-    }
+  for (let attempt = 0; attempt < MAX_JUMPS; attempt += 1) {
+    const missing = 0.87 + 0.02 * (attempt % 4) - (await share());
+    const text = FILLER.repeat(Math.max(1, Math.round((missing * WINDOW) / FILLER_TOKENS)));
+    const before = runs();
+    await answered(say(text));
+    // A compaction that was under way may have made room just before.
+    await until('a compaction', () => runs() > before, 5_000).catch(() => undefined);
+    if (runs('aggressive') > 0) return;
   }
   throw new Error('No message was followed by an aggressive compaction.');
 }

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { assembleView, defineTool } from '../../src/adapter-kit.ts';
+import { defineEngine } from '../../src/context/define-engine.ts';
+import { makeKey } from '../../src/domain/key.ts';
+import { type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
+import { type Script, scriptedModel, settle, until } from './compaction.world.ts';
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks around.',
+  input: z.object({}),
+  run: async () => 'Nothing.',
+});
+
+async function botWith(script: Script, options: Partial<BotWorldOptions> = {}) {
+  const model = scriptedModel(script, { id: 'test:chat' });
+  const agent = { tools: ['look'], ...options.agent };
+  return Object.assign(await createBotWorld({ tools: [look], ...options, models: [model], agent }), { model });
+}
+
+const shown = ({ channel }: BotWorld) => channel.shown.map(({ kind }) => kind);
+const posted = ({ channel }: BotWorld) => [...channel.posts.values()].map(({ body }) => body.text);
+
+async function edit(world: BotWorld, externalId: string, where: 'here' | 'elsewhere'): Promise<void> {
+  const parts = [{ kind: 'text', text: 'The new price.' }] as const;
+  const at = world.clock.now();
+  if (where === 'here') return void (await world.bot.sink.edited({ conversation: HERE, externalId, parts, at }));
+  const { id } = await world.conversation();
+  await world.bot.services.store.transcript.edit(id, { externalId, parts, tokens: 4, now: at });
+}
+
+describe('a turn', () => {
+  it('shows that it works, and rests once all is posted', async () => {
+    await using world = await botWith(() => ({ text: 'Hello.' }));
+    world.channel.trouble.refuse = 1;
+    await world.say('Hello?');
+    await until(() => world.events.some(({ kind }) => kind === 'reply.delayed'));
+    await settle();
+    expect(shown(world)).toEqual(['working', 'draft']);
+    await world.settled();
+    await until(() => shown(world).length === 3);
+    expect(shown(world)).toEqual(['working', 'draft', 'idle']);
+  });
+
+  it('does not rest for an earlier reply that is posted late', async () => {
+    const reply = Promise.withResolvers<void>();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 2) await reply.promise;
+      return { text: 'Hello.' };
+    });
+    world.channel.trouble.refuse = 1;
+    await world.say('One?');
+    await until(() => world.events.some(({ kind }) => kind === 'reply.delayed'));
+    await settle();
+    await world.say('Two?');
+    await until(() => world.model.requests.length === 2);
+    await world.clock.advance(1000);
+    await until(() => world.events.some(({ kind }) => kind === 'reply.posted'));
+    await settle();
+    expect(shown(world)).toEqual(['working', 'draft', 'working']);
+    reply.resolve();
+    await world.settled();
+    await until(() => shown(world).at(-1) === 'idle');
+  });
+
+  it('of another conversation does not start during a stop', async () => {
+    const reply = Promise.withResolvers<void>();
+    await using world = await botWith(async () => {
+      await reply.promise;
+      return { text: 'Hello.' };
+    });
+    await world.say('The first question');
+    await until(() => world.model.requests.length === 1);
+    const stopped = world.bot.stop({ deadlineMs: 60_000 });
+    const key = makeKey({ platform: 'test', workspace: 'here', channel: 'other' });
+    expect(await world.say('The second question', { key })).toMatchObject({ stored: true });
+    reply.resolve();
+    await stopped;
+    expect(world.model.requests.filter(({ purpose }) => purpose === 'reply')).toHaveLength(1);
+    await world.restart();
+    await until(() => posted(world).length === 2);
+  });
+
+  it('leaves a message that arrives during it to the next', async () => {
+    const reply = Promise.withResolvers<void>();
+    const batches: (readonly number[])[] = [];
+    const noting = defineEngine({
+      id: 'noting',
+      assemble: async (request) => assembleView(request, { tail: request.snapshot.tail }),
+      async ingestBatch({ seqs }) {
+        batches.push(seqs);
+        return { ingested: seqs.length };
+      },
+    });
+    const script: Script = async (_request, { count }) => {
+      if (count === 1) await reply.promise;
+      return { text: `Answer ${count}.` };
+    };
+    await using world = await botWith(script, { engines: { noting }, agent: { engine: 'noting' } });
+    await world.say('One?');
+    await until(() => world.model.requests.length === 1);
+    await world.say('Two?');
+    reply.resolve();
+    await world.settled();
+    await until(() => batches.length === 2);
+    expect(batches).toEqual([
+      [1, 3],
+      [2, 4],
+    ]);
+  });
+});
+
+describe('a turn that an edit overtakes', () => {
+  it('in another process says so, with what it read', async () => {
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 1) await edit(world, 'price', 'elsewhere');
+      return { text: `Answer ${count}.` };
+    });
+    await world.say('The old price.', { asks: false, id: 'price' });
+    await world.say('What does it cost?');
+    await world.settled();
+    expect(posted(world)).toEqual(['Answer 2.']);
+    const overtaken = world.events.filter(({ kind }) => kind === 'turn.superseded');
+    expect(overtaken).toMatchObject([{ conversation: HERE, readUpto: 2 }]);
+  });
+
+  it('pays for the steps that it had finished', async () => {
+    const late = Promise.withResolvers<void>();
+    await using world = await botWith(async (_request, { count }) => {
+      if (count === 1) return { calls: [{ tool: 'look', input: {} }] };
+      if (count === 2) await late.promise;
+      return { text: `Answer ${count}.` };
+    });
+    await world.say('The old price.', { asks: false, id: 'price' });
+    await world.say('What does it cost?');
+    await until(() => world.model.requests.length === 2);
+    await edit(world, 'price', 'here');
+    await world.settled();
+    late.resolve();
+    expect(posted(world)).toEqual(['Answer 3.']);
+    const { id } = await world.conversation();
+    const calls = async () => (await world.bot.services.store.journal.usage(id)).map((row) => [row.purpose, row.calls]);
+    await until(async () => (await calls()).flat().includes(2));
+    expect(await calls()).toEqual([['reply', 2]]);
+  });
+});

@@ -287,12 +287,13 @@ describe('a tool hook', () => {
 
 describe('a post hook', () => {
   it('changes what is stored and posted', async () => {
-    await using here = await world([{ post: ({ text }, next) => next({ text: `${text} (beta)` }) }]);
+    const post: Hooks['post'] = ({ text, isReply }, next) => next({ text: `${text} (${isReply ? 'beta' : 'note'})\n` });
+    await using here = await world([{ post }]);
     await here.say('Hello?');
     await here.settled();
     await here.bot.send(HERE, 'Unasked.');
     await here.settled();
-    expect(posted(here)).toEqual(['Here is the answer. (beta)', 'Unasked. (beta)']);
+    expect(posted(here)).toEqual(['Here is the answer. (beta)', 'Unasked. (note)']);
     expect((await stored(here)).map(([, text]) => text)).toEqual(['Hello?', ...posted(here)]);
   });
 

@@ -1,4 +1,4 @@
-import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+import { type Compilable, type Expression, expressionBuilder, type SqlBool } from 'kysely';
 import {
   AUDIENCES,
   type Memory,
@@ -77,12 +77,15 @@ export function padded<Value>(values: readonly Value[], most: number): readonly 
 function prepareSources({ query }: Pick<SqlEngine, 'query'>, length: number) {
   return prepare((p: Parameter<{ readonly [id: `id.${number}`]: MemoryId }>) => {
     const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
-    return selectSources(query).where('memory_id', 'in', ids);
+    return selectSources(query, ids);
   });
 }
 
-/** All sources in their order; the caller adds a condition. */
-export function selectSources(query: SqlEngine['query']) {
+/** The sources of some memories, in their order. */
+export function selectSources(
+  query: SqlEngine['query'],
+  memoryIds: Expression<MemoryId> | readonly Expression<MemoryId>[],
+): Compilable<SourceRow> {
   return query
     .selectFrom('memory_source')
     .innerJoin('conversation', 'conversation.id', 'memory_source.conversation_id')
@@ -99,6 +102,7 @@ export function selectSources(query: SqlEngine['query']) {
       'entry.external_id',
       'entry.author_id',
     ])
+    .where('memory_id', 'in', memoryIds)
     .orderBy('memory_source.conversation_id')
     .orderBy('memory_source.seq');
 }

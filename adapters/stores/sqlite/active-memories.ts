@@ -145,7 +145,7 @@ function prepareActive(query: Kysely<Tables>, { audience, sharePublic }: MemoryR
         .limit(sql.lit(FEW_MEMORIES + 1)),
     ),
     sources: prepare((p: Parameter<ReaderParameters>) =>
-      selectSources(query).where('memory_id', 'in', active(p).select('memory.id')),
+      selectSources(query, active(p).select('memory.id').$asScalar()),
     ),
   };
 }

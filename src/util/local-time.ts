@@ -21,17 +21,19 @@ const MINUTE_MS = 60_000;
 /** Minutes of each zone. A view shows the same times with every turn. */
 const KEPT_MINUTES = 500;
 const kept = new Map<string, Map<number, LocalTime>>();
+/** Until 1972, the minutes of some zones began at other seconds than those of UTC. */
+const WHOLE_MINUTES_FROM = Date.UTC(1973, 0) / MINUTE_MS;
 
 /** Null for a number that is no time. Throws a `RangeError` if there is no such zone. */
 export function localTime(at: number, timeZone: string): LocalTime | null {
-  const minute = Math.floor(at / MINUTE_MS);
+  const instant = new Date(at);
+  const minute = Math.floor(instant.getTime() / MINUTE_MS);
+  if (Number.isNaN(minute)) return null;
   const ofZone = kept.get(timeZone) ?? createRecentMap<number, LocalTime>(KEPT_MINUTES);
   const known = ofZone.get(minute);
   if (known !== undefined) return known;
-  const instant = new Date(at);
-  if (Number.isNaN(instant.getTime())) return null;
   const made = timeZone === UTC ? inUtc(instant) : inZone(instant, timeZone);
-  kept.set(timeZone, ofZone.set(minute, made));
+  if (minute >= WHOLE_MINUTES_FROM) kept.set(timeZone, ofZone.set(minute, made));
   return made;
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
@@ -15,6 +16,18 @@ import { scriptedModel } from './compaction.world.ts';
 /** A Thursday in UTC. In Kiritimati, it is already Friday. */
 const LATE = Date.UTC(2026, 10, 19, 23, 30);
 const ISLAND = 'Pacific/Kiritimati';
+const MAX_TIME_MS = 8.64e15;
+
+/** The same with a format that remembers nothing. */
+function formatted(at: number, timeZone: string) {
+  const instant = new Date(at);
+  if (Number.isNaN(instant.getTime())) return null;
+  const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
+  const format = new Intl.DateTimeFormat('en', { ...digits, weekday: 'long', hourCycle: 'h23', timeZone });
+  const part = Object.fromEntries(format.formatToParts(instant).map(({ type, value }) => [type, value]));
+  const date = `${part['year']?.padStart(4, '0')}-${part['month']}-${part['day']}`;
+  return { date, weekday: part['weekday'], time: `${part['hour']}:${part['minute']}` };
+}
 
 describe('local time', () => {
   it('shows date, weekday and time of a zone', () => {
@@ -33,6 +46,37 @@ describe('local time', () => {
     for (let hour = 0; hour < 10_000; hour += 1) {
       const at = Date.UTC(2023, 0, 1, hour, hour % 60);
       expect(localTime(at, 'Etc/UTC')).toEqual(localTime(at, 'UTC'));
+    }
+  });
+
+  it('does not depend on the times asked before', () => {
+    const zones = ['Etc/UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Monrovia'];
+    // Summer time begins or ends in one of the zones, years have one or six digits, or zones are off by seconds.
+    const bases = [Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 10, 1, 6), Date.UTC(2026, 3, 4, 15), Date.UTC(1960, 0)];
+    const base = fc.constantFrom(...bases, Date.UTC(1972, 0, 7, 0, 45), 0, MAX_TIME_MS, -MAX_TIME_MS);
+    const near = fc.double({ min: -150_000, max: 150_000, noNaN: true });
+    const odd = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, -1e300, -0.5);
+    const at = fc.oneof({ weight: 9, arbitrary: fc.tuple(base, near).map(([from, by]) => from + by) }, odd);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(at, fc.constantFrom(...zones)), { maxLength: 30 }), (asked) => {
+        for (const [time, zone] of asked) expect(localTime(time, zone)).toEqual(formatted(time, zone));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps apart the times of a minute that differ', () => {
+    const times = (zone: string, ...asked: readonly number[]) => asked.map((at) => localTime(at, zone)?.time);
+    const start = Date.UTC(1960, 0);
+    expect(times('Africa/Monrovia', start + 10_000, start + 40_000)).toEqual(['23:15', '23:16']);
+    expect(times('UTC', MAX_TIME_MS, MAX_TIME_MS + 1)).toEqual(['00:00', undefined]);
+    expect(times('UTC', -0.5, -1)).toEqual(['00:00', '23:59']);
+  });
+
+  it('has no zone that does not exist, however often asked', () => {
+    for (const zone of ['Europe/Atlantis', 'Europe/Atlantis', '', '__proto__']) {
+      expect(() => localTime(LATE, zone)).toThrow(RangeError);
+      expect(localTime(Number.NaN, zone)).toBeNull();
     }
   });
 

@@ -148,6 +148,8 @@ export function createReadGiven(engine: Pick<SqlEngine, 'query' | 'memoryMark'>)
 
 /** Conversations whose memories are remembered. */
 const MAX_SETTLED = 500;
+/** Memories of each; with more, only those that were asked for last are remembered. */
+const MAX_SETTLED_IDS = 100;
 
 /** Memories that a conversation may read and whose record it has, until any memory changes. */
 function createSettled() {
@@ -162,7 +164,8 @@ function createSettled() {
       if (mark === null) return;
       const known = kept.get(row.id);
       const at = atOf(row, mark);
-      kept.set(row.id, { at, ids: new Set([...(known?.at === at ? known.ids : []), ...ids]) });
+      const all = new Set([...(known?.at === at ? known.ids : []), ...ids]);
+      kept.set(row.id, { at, ids: all.size > MAX_SETTLED_IDS ? new Set(ids) : all });
     },
   };
 }

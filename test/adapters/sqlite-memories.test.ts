@@ -6,8 +6,10 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryRow, Tables } from '../../adapters/stores/sql/index.ts';
 import { createActiveMemories } from '../../adapters/stores/sqlite/active-memories.ts';
+import { createConnection } from '../../adapters/stores/sqlite/connection.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { MemoryId, MemoryList, MemoryState, Storage } from '../../src/adapter-kit.ts';
+import { watchMemories } from '../../adapters/stores/sqlite/memory-watch.ts';
+import type { Memory, MemoryId, MemoryList, MemoryState, Storage } from '../../src/adapter-kit.ts';
 import { createKit, NOW, READER } from '../contracts/store-kit.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
@@ -136,6 +138,22 @@ describe('active memories on SQLite, read at once', () => {
     expect(await found()).toEqual(['white']);
   });
 
+  it('shows nothing of a forgotten one that had no source', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const memory = kit.memory('green tea');
+    await kit.save(null, { kind: 'insert', memory, sources: [] });
+    await storage.store.memories.recalled([memory.id], { conversationId: id, now: NOW });
+    const find = () => storage.search.memories({ reader: READER, text: 'tea', limit: 9, states: ['active'] });
+    const isReadable = () => storage.provenance.areReadable(id, [memory.id]);
+    expect([await texts(), await isReadable(), await isReadable()]).toEqual([['green tea'], true, true]);
+    expect(await find()).toHaveLength(1);
+    await storage.store.memories.forget({
+      ...{ memoryIds: [memory.id], tombstones: [], redactions: [], sentences: [], actor: 'u1', now: NOW },
+    });
+    expect([await texts(), await isReadable(), await find()]).toEqual([[], false, []]);
+  });
+
   it('shows nothing of a change that was undone', async () => {
     const kit = createKit(storage);
     const { id } = await kit.fill(1);
@@ -144,6 +162,37 @@ describe('active memories on SQLite, read at once', () => {
     const [before, outcome, read] = await Promise.all([texts(), refused.catch(() => 'refused'), texts()]);
     expect(before).toEqual([]);
     expect({ read, outcome, later: await texts() }).toEqual({ read: [], outcome: 'refused', later: [] });
+  });
+
+  it('stays as it is whatever a caller does with it', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const memory = kit.memory('green tea');
+    await kit.save(id, { kind: 'insert', memory, sources: [1] });
+    const query = { reader: READER, states: ['active'] as const, limit: 9, offset: 0 };
+    const read = () => storage.store.memories.list(query);
+    const clear = (list: readonly unknown[] = []) => Reflect.apply(Array.prototype.splice, list, [0]);
+    const deeds: readonly ((list: readonly Memory[]) => unknown)[] = [
+      clear,
+      ([first]) => Object.assign(first ?? {}, { text: 'black tea' }),
+      ([first]) => clear(first?.sources),
+      ([first]) => Object.assign(first?.sources[0] ?? {}, { authorId: 'u2' }),
+      ([first]) => Object.assign(first?.extractedBy ?? {}, { model: 'another' }),
+    ];
+    const before = JSON.stringify(await read());
+    for (const deed of deeds) {
+      const list = await read();
+      try {
+        deed(list);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError);
+      }
+      expect(JSON.stringify(await read())).toBe(before);
+    }
+    await storage.store.memories.recalled([memory.id], { conversationId: id, now: NOW });
+    const [counted] = await read();
+    expect(counted).toMatchObject({ recallCount: 1, lastRecalledAt: NOW });
+    expect(() => Object.assign(counted ?? {}, { text: 'black tea' })).toThrow(TypeError);
   });
 
   it('finds all of them where there are many', async () => {
@@ -182,6 +231,15 @@ describe('the memories of several places on SQLite', () => {
     expect(cache.reads()).toBe(24);
   });
 
+  it('are not kept for more places than fit', async () => {
+    using cache = openCache(100);
+    for (let place = 0; place < 40; place += 1) await cache.ask(place);
+    await cache.ask(39);
+    expect(cache.reads()).toBe(40);
+    await cache.ask(0);
+    expect(cache.reads()).toBe(41);
+  });
+
   it('are dropped where nobody asked for the longest time', async () => {
     using cache = openCache(200_000);
     for (const place of [1, 2, 1, 3, 1]) await cache.ask(place);
@@ -189,4 +247,36 @@ describe('the memories of several places on SQLite', () => {
     await cache.ask(2);
     expect(cache.reads()).toBe(4);
   });
+});
+
+it('every change of memories, and every undone transaction, counts', async () => {
+  const directory = await createStoreFolder('watched');
+  const storage = await createSqliteStorage({ directory });
+  const kit = createKit(storage);
+  const { id } = await kit.fill(2);
+  await kit.save(id, kit.inserting('green tea', [1]));
+  await storage.store.close();
+  const database = new Database(join(directory, 'strata.db'));
+  const watch = watchMemories(database);
+  const isCounted = (sql: string) => {
+    const before = watch.changes();
+    expect(database.prepare(sql).run().changes).toBe(1);
+    return watch.changes() > before;
+  };
+  const columns = database.prepare<[], string>("select name from pragma_table_info('memory')").pluck().all();
+  const uncounted = columns.filter((name) => !isCounted(`update memory set ${name} = ${name}`));
+  expect(uncounted).toEqual(['recall_count', 'last_recalled_at']);
+  const source = 'insert into memory_source select memory_id, conversation_id, 2 from memory_source';
+  const changes = [source, 'update memory_source set seq = 3 where seq = 2', 'delete from memory_source where seq = 3'];
+  for (const change of [...changes, 'delete from memory']) expect(isCounted(change)).toBe(true);
+  const connection = createConnection(database);
+  const before = connection.mark();
+  connection.begin('write');
+  connection.commit();
+  expect(connection.mark()).toBe(before);
+  connection.begin('read');
+  connection.rollback();
+  expect(connection.mark()).not.toBe(before);
+  connection.close();
+  await rm(directory, { recursive: true, force: true });
 });

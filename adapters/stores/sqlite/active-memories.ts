@@ -48,7 +48,7 @@ export function createActiveMemories({ query, memoryMark, watch }: ActiveMemorie
     for (const { memories, places } of kept.all()) {
       const at = places.get(id);
       const memory = at === undefined ? undefined : memories[at];
-      if (at !== undefined && memory !== undefined) memories[at] = { ...memory, ...counted };
+      if (at !== undefined && memory !== undefined) memories[at] = Object.freeze({ ...memory, ...counted });
     }
   });
   return async (transaction, reader) => {
@@ -83,7 +83,16 @@ async function readFew(
   reader: ReaderParameters,
 ): Promise<Memory[] | null> {
   const rows = await transaction.rows(few(reader));
-  return rows.length > FEW_MEMORIES ? null : [...toMemories(rows, await transaction.rows(sources(reader)))];
+  if (rows.length > FEW_MEMORIES) return null;
+  return toMemories(rows, await transaction.rows(sources(reader))).map(frozen);
+}
+
+/** Callers share it: what one of them changed would be read by all later turns. */
+function frozen(memory: Memory): Memory {
+  for (const source of memory.sources) Object.freeze(source);
+  Object.freeze(memory.sources);
+  Object.freeze(memory.extractedBy);
+  return Object.freeze(memory);
 }
 
 /** The memories of the readers that asked last. */

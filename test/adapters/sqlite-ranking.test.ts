@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { queryWords } from '../../adapters/stores/sql/index.ts';
+import { inverseFrequency, queryWords, stemsOf } from '../../adapters/stores/sql/index.ts';
 import { indexTexts, weighTexts } from '../../adapters/stores/sqlite/few-memories.ts';
-import { bestOf } from '../../adapters/stores/sqlite/ranking.ts';
+import { bestOf, lengthFactor, occurrenceFactor } from '../../adapters/stores/sqlite/ranking.ts';
 import type { MemoryId } from '../../src/adapter-kit.ts';
 
 const seqs = fc
@@ -35,4 +35,28 @@ it.each([
   const index = indexTexts(texts.map((text) => ({ id: text as MemoryId, text })));
   const hits = weighTexts(index, queryWords(asked)).toSorted((a, b) => b.score - a.score);
   expect(hits.map(({ id }) => id)).toEqual([best, ...others]);
+});
+
+it('adds up what each word says about a few memories', () => {
+  const text = fc
+    .array(fc.constantFrom('tea', 'jam', 'box', 'cup', 'the'), { maxLength: 6 })
+    .map((all) => all.join(' '));
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 8 }), text, (texts, asked) => {
+      const stems = texts.map(stemsOf);
+      const average = stems.flat().length / Math.max(texts.length, 1);
+      const words = queryWords(asked);
+      const gainOf = (own: readonly string[], word: string) => {
+        const weight = inverseFrequency(stems.filter((other) => other.includes(word)).length, texts.length);
+        return weight * occurrenceFactor(own.filter((stem) => stem === word).length, lengthFactor(own.length, average));
+      };
+      const expected = stems.flatMap((own, index) => {
+        const score = words.filter((word) => own.includes(word)).reduce((sum, word) => sum + gainOf(own, word), 0);
+        return score === 0 ? [] : [{ id: String(index), score }];
+      });
+      const index = indexTexts(texts.map((one, id) => ({ id: String(id) as MemoryId, text: one })));
+      expect(weighTexts(index, words)).toEqual(expected);
+    }),
+    { numRuns: 300 },
+  );
 });

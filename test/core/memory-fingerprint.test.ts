@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contradicts } from '../../src/memory/attribute.ts';
-import { containment, fingerprintOf, isNearDuplicate, similarity } from '../../src/memory/fingerprint.ts';
+import {
+  containment,
+  createDistinct,
+  fingerprintOf,
+  isNearDuplicate,
+  isRewording,
+  similarity,
+} from '../../src/memory/fingerprint.ts';
 import { createNearDuplicates } from '../../src/memory/near-duplicates.ts';
 import { stem } from '../../src/search/stem.ts';
 import { tokensOf } from '../../src/search/words.ts';
@@ -169,6 +176,27 @@ it('near duplicates among many texts are those of all pairs', () => {
     fc.property(fc.array(text, { maxLength: 30 }), text, (texts, wanted) => {
       const isKnown = createNearDuplicates(texts);
       expect(isKnown(wanted)).toBe(texts.some((one) => isNearDuplicate(one, wanted)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('distinct texts are those that no earlier one says', () => {
+  const word = fc.constantFrom('ada', 'boat', 'harbour', 'garden', 'kettle', 'river', 'never', '12', 'the', 'is');
+  // Four of five words in common are just enough.
+  const text = fc.array(word, { maxLength: 10 }).map((words) => words.join(' '));
+  const near = ['ada boat harbour garden kettle', 'ada boat harbour garden', 'ada boat harbour', 'the', 'is', ''];
+  const texts = fc.array(fc.oneof(text, fc.constantFrom(...near)), { maxLength: 12 });
+  fc.assert(
+    fc.property(texts, (said) => {
+      const isNew = createDistinct();
+      const kept: string[] = [];
+      for (const one of said) {
+        const isSaid = (other: string) => fingerprintOf(one) === fingerprintOf(other) || isRewording(one, other);
+        const expected = !kept.some(isSaid);
+        expect(isNew(one)).toBe(expected);
+        if (expected) kept.push(one);
+      }
     }),
     { numRuns: 300 },
   );

@@ -43,7 +43,7 @@ describe('a turn', () => {
     expect(shown(world)).toEqual(['working', 'draft', 'idle']);
   });
 
-  it('does not rest for an earlier reply that is posted late', async () => {
+  it('rests for no earlier reply that is posted late', async () => {
     const reply = Promise.withResolvers<void>();
     await using world = await botWith(async (_request, { count }) => {
       if (count === 2) await reply.promise;

@@ -132,6 +132,7 @@ describe.skipIf(WITHOUT_BROWSER !== '')(`in a browser${WITHOUT_BROWSER}`, () => 
       await page.getByRole('button', { name: 'Rewrite the summary' }).click();
       await page.getByText('Another text replaced this one').waitFor();
       await page.getByRole('link', { name: 'Read it' }).click();
+      await page.locator('#rewriting button').waitFor();
       expect(await page.locator('#rewriting button').count()).toBe(1);
     });
   }, 60_000);

@@ -108,16 +108,26 @@ function isRule(line: string): boolean {
   return line.includes('-') && /^[\s:|-]+$/.test(line);
 }
 
+/** The code block among whose lines the position is, or at whose first one; null if there is none. */
+export function fenceAt(blocks: readonly Block[], at: number): Block | null {
+  let [low, high] = [0, blocks.length];
+  // A long reply may have thousands of blocks, and each of its messages asks for several positions.
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((blocks[middle]?.bodyStart ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  const last = blocks[low - 1];
+  return last?.kind === 'fence' && at < last.closeStart ? last : null;
+}
+
 /** The marker that closes the code block which a cut at `at` would leave open. */
 export function ownMarker(
   blocks: readonly Block[],
   { text, at }: { readonly text: string; readonly at: number },
 ): string {
-  const open = blocks.find(
-    ({ kind, bodyStart, closeStart }) =>
-      kind === 'fence' && (at > bodyStart || (at === bodyStart && at === text.length)) && at < closeStart,
-  );
-  if (open === undefined) return '';
+  const open = fenceAt(blocks, at);
+  if (open === null || (at === open.bodyStart && at < text.length)) return '';
   return text.charAt(at - 1) === '\n' ? open.marker : `\n${open.marker}`;
 }
 

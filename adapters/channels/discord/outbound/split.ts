@@ -1,5 +1,5 @@
 import { type PostBody, tidyReply } from '../../../../src/adapter-kit.ts';
-import { type Block, findBlocks, ownMarker } from './blocks.ts';
+import { type Block, fenceAt, findBlocks, ownMarker } from './blocks.ts';
 import { type Cut, createCutter } from './cut.ts';
 
 /** Discord's limit of characters per message. */
@@ -67,8 +67,8 @@ function chunkOf(text: string, blocks: readonly Block[], { from, to, opening }: 
 }
 
 function openingAt(blocks: readonly Block[], at: number): string {
-  const block = blocks.find(({ kind, bodyStart, closeStart }) => kind === 'fence' && at > bodyStart && at < closeStart);
-  return block?.reopening ?? '';
+  const block = fenceAt(blocks, at);
+  return block === null || at === block.bodyStart ? '' : block.reopening;
 }
 
 interface Section {

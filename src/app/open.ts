@@ -9,7 +9,7 @@ import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.
 import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
-import { StrataError } from '../domain/errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import { publicLinkTo } from '../inspection/address.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { PluginContext } from '../plugins/plugin.ts';
@@ -119,14 +119,17 @@ function scratched(loaded: LoadedConfig, { scratch }: OpenOptions): LoadedConfig
   return { ...loaded, config: { ...loaded.config, ...own } };
 }
 
-/** Says once what makes every message slow or impossible to answer. Nothing waits for it. */
-function warnOfWindows({ commandServices, services }: Bot): void {
+/**
+ * Says once what makes every message slow or impossible to answer. Nothing waits for it, and it opens no model: that
+ * would delay the start, so a window that only the model knows is left to `strata doctor`.
+ */
+function warnOfWindows({ commandServices, services: { log } }: Bot): void {
   const warn = async () => {
-    for (const { severity, message, fixHint } of await commandServices.windowProblems({ isOffline: false })) {
-      services.log[severity === 'fail' ? 'error' : 'warn']('window.small', { cause: message, remedy: fixHint });
+    for (const { severity, message, fixHint } of await commandServices.windowProblems({ isOffline: true })) {
+      log[severity === 'fail' ? 'error' : 'warn']('window.small', { cause: message, remedy: fixHint });
     }
   };
-  warn().catch(() => undefined);
+  warn().catch((error: unknown) => log.warn('window.unchecked', { error: describe(error) }));
 }
 
 function runOf({

@@ -16,6 +16,7 @@ import {
 } from '../fixtures/discord/double.ts';
 import { until } from '../fixtures/discord/kit.ts';
 import { type ScriptedServer, startScriptedModel } from '../fixtures/discord/model.ts';
+import { FILLER, jump, LONG } from './jump.ts';
 import { ended, type Folder, openFolder } from './strata.ts';
 
 /** The whole of Strata as its own process: Discord on one side, a model's HTTP interface on the other. */
@@ -194,7 +195,12 @@ describe('a conversation in a channel', () => {
       expect(count).toBeLessThan(80);
       await answered(say(`${fact()} ${FILLER.repeat(3)}`));
     }
-    await jump();
+    await jump({
+      windowTokens: WINDOW,
+      ...{ share, runs },
+      talk: (text) => answered(say(text)),
+      ranMore: (before) => until('a compaction', () => runs() > before, 5_000),
+    });
     // A burst that no window holds.
     await fill(0.6);
     await burst([LONG, LONG, LONG, LONG, LONG, LONG]);
@@ -323,10 +329,6 @@ function word(number: number): string {
   return [...digits].map((digit) => ['ka', 'lo', 'mi', 'nu', 've', 'po'][Number(digit)]).join('');
 }
 
-const FILLER = 'It has been there for a while and nobody came to fetch it, so it waits. ';
-const FILLER_TOKENS = 18;
-const LONG = FILLER.repeat(27).trim();
-
 /** Talks until the window is that full. */
 async function fill(wanted: number): Promise<void> {
   for (let count = 0; (await share()) < wanted; count += 1) {
@@ -336,23 +338,6 @@ async function fill(wanted: number): Promise<void> {
 }
 
 const runs = (trigger = '') => bot.output.text.split(`"run.trigger":"${trigger}`).length - 1;
-
-/** Whether a compaction makes room before a jump is a matter of milliseconds. */
-const MAX_JUMPS = 20;
-
-/** One message that jumps over the second threshold and not over the third: two would be judged one by one. */
-async function jump(): Promise<void> {
-  for (let attempt = 0; attempt < MAX_JUMPS; attempt += 1) {
-    const missing = 0.87 + 0.02 * (attempt % 4) - (await share());
-    const text = FILLER.repeat(Math.max(1, Math.round((missing * WINDOW) / FILLER_TOKENS)));
-    const before = runs();
-    await answered(say(text));
-    // A compaction that was under way may have made room just before.
-    await until('a compaction', () => runs() > before, 5_000).catch(() => undefined);
-    if (runs('aggressive') > 0) return;
-  }
-  throw new Error('No message was followed by an aggressive compaction.');
-}
 
 /** Says all of it while a reply is being written, so that the next turn reads it at once. */
 async function burst(texts: readonly string[]): Promise<void> {

@@ -15,8 +15,8 @@ import { forgetAskers } from './usage.ts';
 export function createMemories(shared: Shared): MemoryStore {
   const { engine } = shared;
   const countRecall = prepareCountRecall(engine);
-  const listed = createMemoryList(engine);
   const withSources = createWithSources(engine);
+  const listed = createMemoryList(engine, withSources);
   const noteReadings = createNoteReadings(engine);
   return {
     save: (save) => engine.write((tx) => applyWrites(shared, tx, save)),

@@ -2,7 +2,7 @@ import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Memory, MemoryId, MemoryList } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { asksForActive, byWeight, pickActive } from './memory-filter.ts';
-import { createWithSources, padded, readableBy } from './memory-rows.ts';
+import { padded, readableBy, type WithSources } from './memory-rows.ts';
 import type { Tables } from './tables.ts';
 
 /** Shapes differ by the lengths of lists. Those of the reply path recur often; the others are built each time. */
@@ -14,9 +14,8 @@ const MAX_PADDED = 64;
  * built once. Lists shorter than their limit, as most are, are sorted here, because sorting costs SQLite far more, even
  * if there is nothing to sort.
  */
-export function createMemoryList(engine: SqlEngine) {
+export function createMemoryList(engine: SqlEngine, withSources: WithSources) {
   const kept = new Map<string, ReturnType<typeof prepareList>>();
-  const withSources = createWithSources(engine);
   return async (transaction: Transaction, asked: MemoryList): Promise<readonly Memory[]> => {
     const active = asksForActive(asked) ? await engine.activeMemories(transaction, asked.reader) : null;
     if (active !== null) return pickActive(active, asked);

@@ -38,9 +38,11 @@ export type ReaderValues = Pick<MemoryReader, 'audience' | 'sharePublic'> & {
 };
 
 /** Memories with their sources, in the order of the rows. */
-export function createWithSources(engine: Pick<SqlEngine, 'query'>) {
+export type WithSources = (transaction: Transaction, rows: readonly MemoryRow[]) => Promise<readonly Memory[]>;
+
+export function createWithSources(engine: Pick<SqlEngine, 'query'>): WithSources {
   const statementFor = createSourceStatements(engine);
-  return async (transaction: Transaction, rows: readonly MemoryRow[]): Promise<readonly Memory[]> => {
+  return async (transaction, rows) => {
     if (rows.length === 0) return [];
     return toMemories(rows, await transaction.rows(statementFor(rows.map((row) => row.id))));
   };

@@ -10,12 +10,18 @@ export interface Child<Report> {
   readonly args: readonly (string | number)[];
   /** Added to the flags of `npm start`. */
   readonly flags?: readonly string[];
+  /** Added to this process's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly report: z.ZodType<Report>;
 }
 
 /** Runs a program in a process of its own, with the flags of `npm start`, and returns the message that it sends. */
-export async function runChild<Report>({ file, args, flags = [], report }: Child<Report>): Promise<Report> {
-  const child = fork(RUN, [file.href, ...args.map(String)], { execArgv: [...flags, ...startFlags()] });
+export async function runChild<Report>(options: Child<Report>): Promise<Report> {
+  const { file, args, flags = [], environment = {}, report } = options;
+  const child = fork(RUN, [file.href, ...args.map(String)], {
+    execArgv: [...flags, ...startFlags()],
+    env: { ...process.env, ...environment },
+  });
   const ended = once(child, 'exit');
   const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);
   await ended;

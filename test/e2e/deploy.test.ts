@@ -66,6 +66,17 @@ describe('deploy/', () => {
     expect(read('create-stratabot/template/shared/Dockerfile')).toContain(`CMD ["node", ${listed}, "node_modules`);
   });
 
+  it('returns freed memory to the system', () => {
+    const settings = (name: string) => [...new Set(read(name).match(/\bMALLOC_\w+=\d+/gu))];
+    expect(settings('deploy/Dockerfile').map((setting) => setting.split('=')[0])).toEqual([
+      'MALLOC_ARENA_MAX',
+      'MALLOC_MMAP_THRESHOLD_',
+      'MALLOC_TRIM_THRESHOLD_',
+    ]);
+    expect(settings('deploy/strata@.service')).toEqual(settings('deploy/Dockerfile'));
+    expect(settings('create-stratabot/template/shared/Dockerfile')).toEqual(settings('deploy/Dockerfile'));
+  });
+
   it('names the tokens that the configuration takes', () => {
     const tokens = [...read('config.toml').matchAll(/"env:((?:DISCORD|SLACK)_\w+_TOKEN)"/gu)].map((match) => match[1]);
     expect(tokens).toHaveLength(3);

@@ -8,17 +8,20 @@ export const MAX_CONNECTIONS = 9;
 export const WRITABLE =
   'Connect to the primary server, or set default_transaction_read_only to off for the database and the user';
 
+const MORE_CONNECTIONS = `Raise max_connections or the connection limit of the database or the user; a process needs ${MAX_CONNECTIONS}`;
+
 /** Two transactions conflicted. The later one is run again and sees the result of the earlier one. */
 const CONFLICTS: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
+  '55P03', // waited longer for a lock than the server allows
   '23505', // another process inserted the row
   '23503', // the referenced row is gone
 ]);
 
-/** The server is stopping, starting, or unreachable. */
+/** The server is stopping, starting, or unreachable, or has ended an idle connection. */
 const LOST_CODE =
-  /^(08...|57P0[1-4]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
+  /^(08...|57P0[1-5]|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 const LOST_MESSAGE =
   /^(Connection terminated|Connection ended|Client has encountered|timeout (exceeded|expired)|Query read timeout)/;
 
@@ -50,14 +53,27 @@ const CAUSES: readonly Cause[] = [
     remedy: 'Make the user the owner of the database, or grant the permission',
   },
   {
-    code: /^53300$/,
-    reason: 'the server has no free connection',
-    remedy: `Raise max_connections or the connection limit of the database or the user; a process needs ${MAX_CONNECTIONS}`,
+    code: /^57014$/,
+    reason: 'the server cancelled a statement',
+    remedy: 'See whether a transaction of another program blocks it for long: pg_stat_activity lists them',
   },
   { code: /^53/, reason: 'the disk of the server is full', remedy: 'Free some space on the server' },
   { code: /^25006$/, reason: 'the server accepts no writes', remedy: WRITABLE },
   { code: /^(58|XX)/, reason: 'the server failed', remedy: "Look into the server's log" },
 ];
+
+/** The server has no connection left for this process. */
+const CROWDED = '53300';
+/** After a failover, the server may accept writes again while the connection does not. */
+const READ_ONLY = '25006';
+
+export function isCrowded(error: unknown): boolean {
+  return codeOf(error) === CROWDED;
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY;
+}
 
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error));
@@ -74,6 +90,11 @@ export function isLost(error: unknown): boolean {
 export function explain(place: string, error: unknown, remedy?: string): unknown {
   if (isLost(error)) {
     const data = { path: place, reason: detailOf(error), ...(remedy === undefined ? {} : { remedy }) };
+    return new StrataError('STORE_UNREACHABLE', data, { cause: error });
+  }
+  if (isCrowded(error)) {
+    const reason = `the server has no free connection (${detailOf(error)})`;
+    const data = { path: place, reason, remedy: MORE_CONNECTIONS };
     return new StrataError('STORE_UNREACHABLE', data, { cause: error });
   }
   const known = CAUSES.find(({ code }) => code.test(codeOf(error)));

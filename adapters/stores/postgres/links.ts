@@ -1,5 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import pg from 'pg';
+import { type Crowd, createCrowd } from './crowd.ts';
+import { isReadOnly } from './failures.ts';
 import { createGate } from './gate.ts';
 import type { Pulse } from './pulse.ts';
 
@@ -35,12 +37,13 @@ export function createLinks({
   readonly pulse: Pulse;
 }): Links {
   const gate = createGate(connections);
+  const crowd = createCrowd(() => pool.connect());
   return {
     async connect() {
       const leave = await gate.enter();
       try {
         await pulse.ready();
-        return lend(await pool.connect(), { leave, pulse });
+        return lend(await crowd.connect(), { leave, pulse, crowd });
       } catch (error) {
         leave();
         throw error;
@@ -53,7 +56,13 @@ export function createLinks({
   };
 }
 
-function lend(client: PoolClient, { leave, pulse }: { readonly leave: () => void; readonly pulse: Pulse }): Link {
+interface Loan {
+  readonly leave: () => void;
+  readonly pulse: Pulse;
+  readonly crowd: Crowd;
+}
+
+function lend(client: PoolClient, { leave, pulse, crowd }: Loan): Link {
   let isBroken = false;
   const onError = () => {
     isBroken = true;
@@ -66,13 +75,14 @@ function lend(client: PoolClient, { leave, pulse }: { readonly leave: () => void
         const { rows, rowCount, command } = await pulse.follow(sent);
         return { rows, changes: rowCount ?? 0, command };
       } catch (error) {
-        if (!(error instanceof pg.DatabaseError)) isBroken = true;
+        if (!(error instanceof pg.DatabaseError) || isReadOnly(error)) isBroken = true;
         throw error;
       }
     },
     release(isUnknown) {
       client.off('error', onError);
       client.release(isBroken || isUnknown);
+      crowd.freed();
       leave();
     },
   };

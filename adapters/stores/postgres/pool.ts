@@ -60,6 +60,9 @@ function openSocket(open: Set<Socket>): Socket {
   return socket.once('close', () => open.delete(socket));
 }
 
+/** Limits that the database or the user may have for other programs. Not every release knows all of them. */
+const FOREIGN_LIMITS = "'lock_timeout', 'idle_session_timeout', 'transaction_timeout'";
+
 /** Set here instead of at the start of the connection, because a proxy in between may reject it there. */
 async function prepareSession(client: pg.ClientBase, limitMs: number | null): Promise<void> {
   const limit = limitMs ?? 0;
@@ -68,7 +71,8 @@ async function prepareSession(client: pg.ClientBase, limitMs: number | null): Pr
     `select set_config('jit', 'off', false), set_config('statement_timeout', '${limit}', false),
        set_config('idle_in_transaction_session_timeout', '${limit}', false),
        set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
-         else current_setting('synchronous_commit') end, false)`,
+         else current_setting('synchronous_commit') end, false),
+       (select count(set_config(name, '0', false)) from pg_settings where name in (${FOREIGN_LIMITS}))`,
   );
 }
 

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
+import { makeKey } from '../../src/adapter-kit.ts';
+import { createKit } from '../contracts/store-kit.ts';
+import { ask } from '../support/postgres-schema.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+
+/** What happens on the server of an operator while a bot runs. */
+
+const programs = await findPostgres();
+
+describe('a store on Postgres', () => {
+  if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres(programs);
+  }, 120_000);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const openAs = async (user: string, database: string, setting = "application_name = ''") => {
+    const url = new URL(await server.database(database));
+    await ask(server.url, `create role ${user} login`);
+    await ask(server.url, `alter role ${user} set ${setting}`);
+    await ask(server.url, `alter database ${database} owner to ${user}`);
+    url.username = user;
+    const storage = await createPostgresStorage({ url: url.href });
+    return { url: url.href, storage, kit: createKit(storage) };
+  };
+
+  it('waits for locks despite a limit of the user', async () => {
+    const { url, storage, kit } = await openAs('hasty', 'locks', "lock_timeout = '10ms'");
+    await kit.say('Hello?');
+    const other = await connected(url);
+    await other.query('begin');
+    await other.query('select id from conversation for update');
+    const waiting = kit.say('Still there?');
+    waiting.catch(() => undefined);
+    await other.query('select pg_sleep(0.5)');
+    await other.query('commit');
+    await waiting;
+    await other.end();
+    await storage.store.close();
+  });
+
+  it('keeps idle connections despite a limit of the user', async () => {
+    const { storage, kit } = await openAs('restless', 'idle', "idle_session_timeout = '100ms'");
+    await kit.say('Hello?');
+    const connections = () =>
+      ask(server.url, "select pid from pg_stat_activity where usename = 'restless' and state = 'idle' order by pid");
+    const before = await connections();
+    expect(before).not.toEqual([]);
+    await ask(server.url, 'select pg_sleep(0.5)');
+    expect(await connections()).toEqual(before);
+    await storage.store.close();
+  });
+
+  it('writes again as soon as the server does', async () => {
+    const { storage, kit } = await openAs('reader', 'failover');
+    await kit.say('Hello?');
+    await ask(server.url, 'alter database failover set default_transaction_read_only = on');
+    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
+    const refused = { code: 'STORE_UNUSABLE', message: expect.stringContaining('accepts no writes') };
+    await expect(kit.say('Still there?')).rejects.toMatchObject(refused);
+    await ask(server.url, 'alter database failover set default_transaction_read_only = off');
+    await kit.say('Welcome back.');
+    await storage.store.close();
+  });
+
+  it('shares the connections that the server has left', async () => {
+    const { url, storage, kit } = await openAs('crowd', 'crowded');
+    await kit.say('Hello?');
+    await ask(server.url, 'alter role crowd connection limit 5');
+    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'crowd'");
+    const others = [await connected(url), await connected(url), await connected(url)];
+    const rooms = Array.from({ length: 20 }, (_, n) =>
+      makeKey({ platform: 'terminal', workspace: 'local', channel: `room${n}` }),
+    );
+    await Promise.all(rooms.map((conversation) => kit.say('Hello?', { conversation })));
+    for (const other of others) await other.end();
+    await storage.store.close();
+  });
+
+  it('waits a moment for a connection, then names the remedy', async () => {
+    const { url, storage, kit } = await openAs('late', 'filled');
+    await ask(server.url, 'alter role late connection limit 1');
+    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'late'");
+    const other = await connected(url);
+    const soon = kit.say('Hello?');
+    soon.catch(() => undefined);
+    await ask(server.url, 'select pg_sleep(0.5)');
+    await other.end();
+    await soon;
+    await ask(server.url, 'alter role late connection limit 0');
+    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'late'");
+    const refused = {
+      code: 'STORE_UNREACHABLE',
+      message: expect.stringMatching(/no free connection .* Raise max_conn/u),
+    };
+    await expect(kit.say('Anyone?')).rejects.toMatchObject(refused);
+    const start = performance.now();
+    await expect(kit.say('Anyone?')).rejects.toMatchObject(refused);
+    expect(performance.now() - start).toBeLessThan(2_000);
+    await storage.store.close();
+  }, 30_000);
+});
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}

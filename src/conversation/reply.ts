@@ -16,7 +16,7 @@ import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { readOf } from './standing.ts';
-import { runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
+import { isStoreAway, runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 
@@ -140,6 +140,7 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
     opening.onGiven(run.given());
     return { ready: true, run, profile };
   } catch (error) {
+    if (isStoreAway(error)) throw error;
     const reason = reasonNotOpened(error);
     return { ready: false, outcome: { kind: 'failed', reason, message: describe(error), steps: [] } };
   }

@@ -69,7 +69,7 @@ export interface TurnStep {
   readonly results: readonly ToolResultPart[];
 }
 
-/** One turn: alternates model and tools until there is an answer. Always returns a value. */
+/** One turn: alternates model and tools until there is an answer. Rejects only if the store is away before a tool ran. */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
   try {
@@ -86,8 +86,14 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
     return { kind: 'failed', reason: 'steps', message, steps };
   } catch (error) {
+    if (steps.length === 0 && isStoreAway(error)) throw error;
     return { kind: 'failed', ...failureOf(error), steps };
   }
+}
+
+/** The turn can be tried again once the store is back. After a tool, it would run that tool again. */
+export function isStoreAway(error: unknown): boolean {
+  return isStrataError(error, 'STORE_UNREACHABLE');
 }
 
 function cutOf(finish: FinishReason): Cut | null {

@@ -10,6 +10,7 @@ import {
   POST_HOLD_MS,
   type Queue,
   type Storage,
+  StrataError,
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
@@ -55,6 +56,8 @@ interface GatewayOptions {
   readonly commit?: () => Promise<void>;
   /** Runs before each claim. */
   readonly claim?: () => Promise<void>;
+  /** Runs before each list of memories, which a turn reads. */
+  readonly list?: () => Promise<void>;
 }
 
 async function openGateway(name: string, { script, post, ...before }: GatewayOptions = {}): Promise<Gateway> {
@@ -95,8 +98,11 @@ function farQueue(queue: Queue): Queue {
   return { ...queue, stats: () => ({ ...queue.stats(), driver: 'far away' }) };
 }
 
-function delayed(storage: Storage, { commit, claim: beforeClaim }: Pick<GatewayOptions, 'commit' | 'claim'>): Storage {
-  const { transcript, conversations } = storage.store;
+function delayed(
+  storage: Storage,
+  { commit, claim: beforeClaim, list: beforeList }: Pick<GatewayOptions, 'commit' | 'claim' | 'list'>,
+): Storage {
+  const { transcript, conversations, memories } = storage.store;
   const commitTurn: typeof transcript.commitTurn = async (turn) => {
     await commit?.();
     return await transcript.commitTurn(turn);
@@ -105,10 +111,15 @@ function delayed(storage: Storage, { commit, claim: beforeClaim }: Pick<GatewayO
     await beforeClaim?.();
     return await conversations.claim(request);
   };
+  const list: typeof memories.list = async (query) => {
+    await beforeList?.();
+    return await memories.list(query);
+  };
   const store = {
     ...storage.store,
     transcript: { ...transcript, commitTurn },
     conversations: { ...conversations, claim },
+    memories: { ...memories, list },
   };
   return { ...storage, store };
 }
@@ -363,6 +374,23 @@ describe('several gateways on one store', () => {
     await say(a);
     await pass(5_000);
     expect(delays[before]).toBeLessThan(delays[1] ?? 0);
+  });
+
+  it('answer once the store is back instead of apologising', async () => {
+    let isAway = true;
+    const list = async () => {
+      if (isAway) throw new StrataError('STORE_UNREACHABLE', { path: 'there', reason: 'it restarts' });
+    };
+    const a = await openGateway('a', { list });
+    const delays: string[] = [];
+    a.bot.events.on((event) => event.kind === 'turn.delayed' && delays.push(event.message));
+    await say(a);
+    await until(() => delays.length > 0);
+    expect(delays[0]).toContain('cannot be reached: it restarts');
+    expect(posts).toEqual([]);
+    isAway = false;
+    await pass(60_000);
+    expect(texts()).toEqual(['a heard word1']);
   });
 
   it('report posts that a platform rejects, and why', async () => {

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { freePort } from '../support/port.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 
 /** What happens on the Redis of an operator while a bot runs. */
@@ -28,6 +31,23 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     await vi.waitFor(() => expect(place.queue.stats()).toMatchObject({ trouble: null, waiting: 1 }), SOON);
     admin.disconnect();
   });
+
+  it('follows its address to another server', async () => {
+    await using former = await startRedis(redis);
+    await using next = await startRedis(redis);
+    await using relay = await openRelay(former.port);
+    await using place = openPlace(`redis://127.0.0.1:${relay.port}`);
+    place.work();
+    place.queue.kick(1);
+    await vi.waitFor(() => expect(place.done).toEqual([1]), SOON);
+    const admin = new Redis(former.url);
+    await admin.replicaof('127.0.0.1', await freePort());
+    relay.lead(next.port);
+    place.queue.kick(2);
+    await vi.waitFor(() => expect(place.done).toEqual([1, 2]), SOON);
+    await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
+    admin.disconnect();
+  });
 });
 
 function openPlace(url: string) {
@@ -39,5 +59,36 @@ function openPlace(url: string) {
     done,
     work: () => queue.process(async (id) => void done.push(id), { concurrency: 2, signal }),
     [Symbol.asyncDispose]: () => queue.close({ deadlineMs: 0 }),
+  };
+}
+
+/** An address that can be led to another server; connections that are open stay where they are. */
+async function openRelay(first: number) {
+  let target = first;
+  const open = new Set<Socket>();
+  const relay = createServer((client) => {
+    const server = connect(target, '127.0.0.1');
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => other.destroy());
+      socket.pipe(other);
+    }
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  const address = relay.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    lead(port: number) {
+      target = port;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      relay.close();
+    },
   };
 }

@@ -84,6 +84,8 @@ function connect(url: string, options: Haste): Redis {
   const redis = new Redis(url, {
     ...options,
     retryStrategy: () => RECONNECT_MS,
+    // After a failover, the address may lead to another server, while this connection still leads to the earlier one.
+    reconnectOnError: (error) => error.message.includes('READONLY'),
     connectTimeout: COMMAND_LIMIT_MS,
     disconnectTimeout: FAREWELL_MS,
   });

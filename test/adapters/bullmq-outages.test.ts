@@ -48,6 +48,23 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
     admin.disconnect();
   });
+
+  it('runs a conversation whose waiting job was evicted', async () => {
+    await using server = await startRedis(redis);
+    const admin = new Redis(server.url);
+    await using place = openPlace(server.url);
+    place.queue.kick(7);
+    await vi.waitFor(() => expect(place.queue.stats().waiting).toBe(1), SOON);
+    await vi.waitFor(async () => expect(await admin.llen('{strata}:maintenance:wait')).toBe(1), SOON);
+    expect(await admin.del('{strata}:maintenance:wait')).toBe(1);
+    place.work();
+    // A worker kicks whatever is due every two seconds.
+    await vi.waitFor(() => {
+      place.queue.kick(7);
+      expect(place.done).toEqual([7]);
+    }, SOON);
+    admin.disconnect();
+  });
 });
 
 function openPlace(url: string) {

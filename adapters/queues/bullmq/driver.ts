@@ -28,7 +28,10 @@ export interface OpenQueue {
 /** The part of BullMQ's queue that is used: the same on every backend. */
 export interface JobQueue {
   waitUntilReady(): Promise<unknown>;
-  add(name: string, data: { readonly conversationId: number }, options: JobsOptions): Promise<unknown>;
+  /** Returns the job that was added, or the one that waits or runs already. */
+  add(name: string, data: { readonly conversationId: number }, options: JobsOptions): Promise<{ readonly id?: string }>;
+  getJobState(id: string): Promise<string>;
+  removeDeduplicationKey(id: string): Promise<unknown>;
   getJobCounts(...types: ('waiting' | 'active' | 'delayed')[]): Promise<Readonly<Record<string, number>>>;
 }
 

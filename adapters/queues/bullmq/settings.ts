@@ -67,12 +67,38 @@ export function processorOf(look: Look): Processor {
   };
 }
 
+/** A job that waits longer may have been lost on the server. */
+const SUSPECT_MS = 5000;
+const MAX_JOINED = 10_000;
+const ALIVE: ReadonlySet<string> = new Set(['waiting', 'active', 'delayed', 'prioritized', 'waiting-children']);
+
+/**
+ * A server that evicts keys, or on which somebody deletes some, may know that a conversation has a job, and not the
+ * job: every further one would join it and never run. So a job that others join for long is looked for.
+ */
+function createAdder(queue: OpenQueue['queue'], retryDelayMs: number): Producer['add'] {
+  const joined = new Map<number, { readonly id: string; readonly since: number }>();
+  const add = (conversationId: number) =>
+    queue.add(JOB_NAME, { conversationId }, jobOptions(conversationId, retryDelayMs));
+  return async (conversationId) => {
+    const { id = '' } = await add(conversationId);
+    const earlier = joined.get(conversationId);
+    const isSame = earlier?.id === id;
+    if (isSame && performance.now() - earlier.since < SUSPECT_MS) return;
+    joined.delete(conversationId);
+    const [oldest] = joined.keys();
+    if (joined.size >= MAX_JOINED && oldest !== undefined) joined.delete(oldest);
+    joined.set(conversationId, { id, since: performance.now() });
+    if (!isSame || ALIVE.has(await queue.getJobState(id))) return;
+    await queue.removeDeduplicationKey(String(conversationId));
+    await add(conversationId);
+  };
+}
+
 export function producerOf({ queue, close }: OpenQueue, retryDelayMs: number): Producer {
   return {
     ready: async () => void (await queue.waitUntilReady()),
-    async add(conversationId) {
-      await queue.add(JOB_NAME, { conversationId }, jobOptions(conversationId, retryDelayMs));
-    },
+    add: createAdder(queue, retryDelayMs),
     async counts() {
       const { waiting = 0, active = 0, delayed = 0 } = await queue.getJobCounts('waiting', 'active', 'delayed');
       return { waiting, active, delayed };

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -373,6 +373,24 @@ describe('sqlite', () => {
       await vi.waitFor(() => expect(kit.say('too soon')).rejects.toThrow(/moved, deleted or unmounted/), 20_000);
       await rename(`${directory}-moved`, directory);
       await kit.say('kept as well');
+      await store.close();
+    });
+
+    it('lost its log: what was accepted is in the file', async () => {
+      const { store } = await open();
+      const kit = createKit({ store } as Parameters<typeof createKit>[0]);
+      await kit.say('kept');
+      await rm(`${file()}-wal`);
+      await vi.waitFor(
+        () => expect(kit.say('also kept')).rejects.toThrow(/log was deleted while in use .* Restart Strata/),
+        20_000,
+      );
+      const { nextSeq } = await kit.get(1);
+      // As after a kill: the next process finds only the files.
+      await cp(file(), join(directory, 'copy', 'strata.db'));
+      const { store: next } = await createSqliteStorage({ directory: join(directory, 'copy') });
+      expect((await next.conversations.get(1))?.nextSeq).toBe(nextSeq);
+      await next.close();
       await store.close();
     });
 

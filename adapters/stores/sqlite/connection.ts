@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import type { Statement } from '../sql/index.ts';
-import { explain, fileMoved, isBusy } from './failures.ts';
+import { explain, fileMoved, isBusy, logDeleted } from './failures.ts';
 import { type Disk, type Log, openLog, systemDisk } from './log.ts';
 import { wipeUnused } from './wipe.ts';
 
@@ -57,8 +57,8 @@ export function createConnection(database: Database.Database, disk: Disk = syste
   // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
-  const checkPlace = watchPlace(path);
   const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
+  const checkPlace = watchPlace(path, () => checkpoint.get());
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
   // Its first column says whether another process blocked it.
   const writeBack = () => {
@@ -135,17 +135,29 @@ const PLACE_MS = 100;
 
 /**
  * A file that was deleted or whose disk was unmounted can still be written, but nobody would ever read it again. Throws
- * then, until the same file is back.
+ * then, until the same file is back. `save` writes what only a deleted log contains into the file.
  */
-function watchPlace(path: string): () => void {
-  const { ino, dev } = statSync(path);
+function watchPlace(path: string, save: () => void): () => void {
+  const file = placeOf(path);
+  let log: string | null = null;
   let checkedAt = 0;
   return () => {
     if (performance.now() - checkedAt < PLACE_MS) return;
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.ino !== ino || found.dev !== dev) throw fileMoved();
+    if (placeOf(path) !== file) throw fileMoved();
+    // SQLite creates it with the first write and keeps it until the last process closes the file.
+    const found = placeOf(`${path}-wal`);
+    if (log !== null && found !== log) {
+      save();
+      throw logDeleted();
+    }
+    log = found;
     checkedAt = performance.now();
   };
+}
+
+function placeOf(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev} ${found.ino}`;
 }
 
 function keep<Prepared>(prepare: (sql: string) => Prepared): (sql: string) => Prepared {

@@ -20,6 +20,11 @@ export function fileMoved(): Error {
   return Object.assign(new Error('another file or none is at its place'), { code: 'MOVED' });
 }
 
+/** What is written now would be gone when the process ends. */
+export function logDeleted(): Error {
+  return Object.assign(new Error('the file that ends in -wal is not there'), { code: 'LOG_DELETED' });
+}
+
 const CAUSES: readonly Cause[] = [
   {
     code: DAMAGE,
@@ -53,6 +58,11 @@ const CAUSES: readonly Cause[] = [
     code: /^MOVED$/,
     reason: 'it was moved, deleted or unmounted while in use',
     remedy: 'Put it back, or restart Strata',
+  },
+  {
+    code: /^LOG_DELETED$/,
+    reason: 'its write-ahead log was deleted while in use',
+    remedy: 'Restart Strata',
   },
   { code: /^(SQLITE_IOERR|EIO)/, reason: 'the disk failed', remedy: 'Check the disk and its connection' },
   {

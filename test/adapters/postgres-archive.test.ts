@@ -271,6 +271,7 @@ describe('the check of a store', () => {
     release: '17.2',
     now: 0,
     may_create: true,
+    may_write: true,
     is_owner: true,
     is_read_only: false,
     fsync: 'on',
@@ -283,6 +284,7 @@ describe('the check of a store', () => {
   // Shows: W17
   it.each([
     ['version', { version: 130_011, release: '13.11' }, 0, 'Use Postgres 14'],
+    ['rights', { may_write: false }, 0, 'grant select, insert, update, delete'],
     ['rights', { may_create: false }, 0, 'grant create on schema'],
     ['rights', { is_owner: false }, 0, 'Connect as the user that created the tables'],
     ['writes', { is_read_only: true }, 0, 'Connect to the primary server'],

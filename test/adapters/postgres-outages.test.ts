@@ -81,6 +81,22 @@ describe('a store on Postgres', () => {
     await storage.store.close();
   });
 
+  it('is found wrong while its user may only read a table', async () => {
+    const { url, storage } = await openAs('guest', 'granted');
+    await ask(server.url, 'create role visitor login');
+    const other = new URL(url);
+    other.username = 'visitor';
+    const rights = 'grant select, insert, update, delete on all tables in schema public to visitor';
+    await ask(url, `${rights}; revoke update on memory from visitor`);
+    const visiting = await createPostgresStorage({ url: other.href });
+    const found = async () => (await visiting.upkeep.check()).find(({ checkId }) => checkId === 'rights');
+    expect(await found()).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('grant select, insert') });
+    await ask(url, rights);
+    expect(await found()).toMatchObject({ severity: 'warn' });
+    await visiting.store.close();
+    await storage.store.close();
+  });
+
   it('waits a moment for a connection, then names the remedy', async () => {
     const { url, storage, kit } = await openAs('late', 'filled');
     await ask(server.url, 'alter role late connection limit 1');

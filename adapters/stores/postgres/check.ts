@@ -14,6 +14,7 @@ export interface ServerFacts {
   readonly now: number;
   readonly may_create: boolean;
   readonly is_owner: boolean;
+  readonly may_write: boolean;
   readonly is_read_only: boolean;
   readonly fsync: string;
   readonly synchronous_commit: string;
@@ -60,6 +61,10 @@ const FACTS = sql<ServerFacts>`
     (extract(epoch from clock_timestamp()) * 1000)::bigint as now,
     has_schema_privilege(current_schema(), 'create') as may_create,
     (select pg_has_role(relowner, 'usage') from pg_class where oid = 'entry'::regclass) as is_owner,
+    (select bool_and(has_table_privilege(own.oid, 'insert') and has_table_privilege(own.oid, 'select')
+      and has_table_privilege(own.oid, 'update') and has_table_privilege(own.oid, 'delete'))
+      from pg_class own, pg_class entry where entry.oid = 'entry'::regclass and own.relkind = 'r'
+      and own.relnamespace = entry.relnamespace and own.relowner = entry.relowner) as may_write,
     current_setting('transaction_read_only') = 'on' as is_read_only,
     current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit,
     current_setting('autovacuum') as autovacuum,
@@ -82,7 +87,12 @@ function checkVersion({ version, release }: ServerFacts): Finding {
   return finding('fail', { id: 'version', message, fixHint: `Use Postgres ${OLDEST_MAJOR} or newer.` });
 }
 
-function checkRights({ may_create: mayCreate, is_owner: isOwner }: ServerFacts): Finding {
+function checkRights({ may_create: mayCreate, is_owner: isOwner, may_write: mayWrite }: ServerFacts): Finding {
+  if (!mayWrite) {
+    const message = 'the user is not allowed to read and write all tables';
+    const fixHint = 'grant select, insert, update, delete on all tables in schema public to the user;';
+    return finding('fail', { id: 'rights', message, fixHint });
+  }
   if (!mayCreate) {
     const message = 'the user is not allowed to create tables, which a newer Strata may need';
     return finding('warn', { id: 'rights', message, fixHint: 'grant create on schema public to the user;' });

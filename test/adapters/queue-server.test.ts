@@ -1,3 +1,4 @@
+import { Queue as BullQueue, createPostgresBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createRedisMock } from 'js-redis-server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -160,6 +161,15 @@ describe('the queue on Redis', () => {
     admin.disconnect();
   });
 
+  it('is judged while another program has paused it', async () => {
+    const queue = new BullQueue('maintenance', { connection: { url: server.url }, prefix: '{strata}' });
+    await queue.pause();
+    expect((await bullMqAdapter.check(server.url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
+    await queue.resume();
+    expect((await bullMqAdapter.check(server.url)).map(({ checkId }) => checkId)).not.toContain('paused');
+    await queue.close();
+  });
+
   it('puts no job into another database than its own', async () => {
     const url = `${server.url}/99`;
     expect(await bullMqAdapter.check(url)).toMatchObject([
@@ -198,6 +208,15 @@ describe('the queue on Postgres', () => {
     expect(await bullMqAdapter.check(url)).toMatchObject([{ checkId: 'server', severity: 'ok' }]);
     const [nowhere] = await bullMqAdapter.check(url.replace('/queue', '/nothing'));
     expect(nowhere).toMatchObject({ severity: 'fail', message: expect.stringContaining('"nothing" does not exist') });
+  });
+
+  it('is judged while another program has paused it', async () => {
+    const queue = new BullQueue('strata-maintenance', { connection: { connectionString: url } }, createPostgresBackend);
+    await queue.pause();
+    expect((await bullMqAdapter.check(url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
+    await queue.resume();
+    expect((await bullMqAdapter.check(url)).map(({ checkId }) => checkId)).not.toContain('paused');
+    await queue.close();
   });
 });
 

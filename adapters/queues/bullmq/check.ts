@@ -20,8 +20,7 @@ export async function checkQueue(url: string): Promise<readonly Finding[]> {
 /** A user may be allowed to connect, and not to do what the queue does. */
 async function checkRights(url: string): Promise<readonly Finding[]> {
   try {
-    await useQueue(createDriver({ url }));
-    return [];
+    return await useQueue(createDriver({ url }));
   } catch (error) {
     const fixHint =
       'Allow the user all commands on keys that start with {strata}, and rename or disable no command that scripts use.';
@@ -29,10 +28,23 @@ async function checkRights(url: string): Promise<readonly Finding[]> {
   }
 }
 
-async function useQueue(driver: Driver): Promise<void> {
+/** What only an open queue tells. Rejects if it cannot be used. */
+async function useQueue(driver: Driver): Promise<readonly Finding[]> {
   const { queue, close } = await openInTime(driver);
-  await queue.getJobCounts('waiting').finally(close);
+  try {
+    await queue.getJobCounts('waiting');
+    return (await queue.isPaused()) ? [PAUSED] : [];
+  } finally {
+    await close();
+  }
 }
+
+/** Strata never pauses it. Workers take no jobs then, and nothing fails. */
+const PAUSED = finding('fail', {
+  id: 'paused',
+  message: 'another program has paused the queue, so no summaries are written',
+  fixHint: 'Resume it in the program that paused it, such as a dashboard for BullMQ.',
+});
 
 /** One finding per requirement. Pure. */
 export function judgeRedis(place: string, info: Info): readonly Finding[] {
@@ -42,8 +54,8 @@ export function judgeRedis(place: string, info: Info): readonly Finding[] {
 /** Connecting creates BullMQ's tables, so an open queue is a usable one. */
 async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
   try {
-    await useQueue(driver);
-    return [finding('ok', { id: 'server', message: `${driver.where} holds the queue’s tables` })];
+    const findings = await useQueue(driver);
+    return [finding('ok', { id: 'server', message: `${driver.where} holds the queue’s tables` }), ...findings];
   } catch (error) {
     return [unreachable(reasonOf(error), 'that the user can create a schema in the database')];
   }

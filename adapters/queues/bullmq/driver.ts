@@ -30,6 +30,7 @@ export interface JobQueue {
   waitUntilReady(): Promise<unknown>;
   /** Returns the job that was added, or the one that waits or runs already. */
   add(name: string, data: { readonly conversationId: number }, options: JobsOptions): Promise<{ readonly id?: string }>;
+  isPaused(): Promise<boolean>;
   getJobState(id: string): Promise<string>;
   removeDeduplicationKey(id: string): Promise<unknown>;
   getJobCounts(...types: ('waiting' | 'active' | 'delayed')[]): Promise<Readonly<Record<string, number>>>;

@@ -81,7 +81,7 @@ describe('a store on Postgres', () => {
     await storage.store.close();
   });
 
-  it('is found wrong while its user may only read a table', async () => {
+  it('is found wrong if its user may not write', async () => {
     const { url, storage } = await openAs('guest', 'granted');
     await ask(server.url, 'create role visitor login');
     const other = new URL(url);

@@ -34,7 +34,7 @@ describe('classify', () => {
     const cause = new TypeError('terminated');
     const lost = new APICallError({ ...about, message: 'Failed to process successful response', cause });
     const detail = 'the server closed the connection before the answer was complete';
-    for (const error of [lost, cause, new Error('Response stream ended without a finish reason')]) {
+    for (const error of [lost, cause, new Error('Response stream ended without a finish reason.')]) {
       expect(classify(error, now)).toMatchObject({ reason: 'transient', detail });
     }
   });
@@ -104,6 +104,7 @@ describe('classify', () => {
     [{ 'retry-after-ms': '150' }, 150],
     [{ 'retry-after': 'Fri, 20 Nov 2026 10:00:30 GMT' }, 30_000],
     [{ 'retry-after': 'soon' }, null],
+    [{ 'retry-after': 'soon', 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6s' }, 6000],
     [{}, null],
   ])('the wait of %j is %s ms', (headers, expected) => {
     const error = thrown({ name: '', status: 429, body: '', headers: { ...headers }, reason: 'rate-limit' });

@@ -6,6 +6,7 @@ import {
   moderated,
   ofAnswers,
   otherLimits,
+  otherUnit,
   overflowing,
   rateLimited,
   refused,
@@ -47,7 +48,7 @@ export function classify(error: unknown, now: number, secrets: readonly string[]
     reason,
     detail: detailOf(evidence, secrets),
     retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfterMs(evidence, now) : null,
-    windowTokens: reason === 'overflow' ? windowIn(evidence.text) : null,
+    windowTokens: reason === 'overflow' ? windowIn(evidence) : null,
     lacks: reason === 'unsupported' ? lackIn(evidence.text) : null,
     isUnexplained: reason === 'fatal' && isRejection(evidence),
   };
@@ -142,13 +143,13 @@ const STATUS_TEXTS: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).fi
 const EMPTY: ReadonlySet<string> = new Set(['', 'Provider returned error']);
 
 /** How Node.js and the SDK say that the connection was lost. */
-const BROKEN_OFF: ReadonlySet<string> = new Set(['terminated', 'Response stream ended without a finish reason']);
+const BROKEN_OFF = /^(?:terminated|Response stream ended without a finish reason)\.?$/;
 
 const MIN_SECRET_LENGTH = 6;
 const MAX_DETAIL_LENGTH = 300;
 
 function detailOf({ message, status, body, headers }: Evidence, secrets: readonly string[]): string {
-  if (BROKEN_OFF.has(message.trim())) return 'the server closed the connection before the answer was complete';
+  if (BROKEN_OFF.test(message.trim())) return 'the server closed the connection before the answer was complete';
   const isEmpty = EMPTY.has(message.trim()) || STATUS_TEXTS.has(message.trim());
   // Some packages make the whole body the message.
   const told = isEmpty || /^[{[]/.test(message) ? reasonIn(isEmpty ? body : message) : null;
@@ -167,10 +168,14 @@ function detailOf({ message, status, body, headers }: Evidence, secrets: readonl
 /** Smaller numbers cannot be a window. */
 const MIN_WINDOW = 256;
 
-function windowIn(text: string): number | null {
+/** A proxy's page about a large request has a status in it, but does not know the model. */
+function windowIn({ text, body }: Evidence): number | null {
+  if (body.trimStart().startsWith('<')) return null;
   for (const phrase of windows) {
-    const tokens = Number(phrase.exec(text)?.[1]?.replaceAll(',', '') ?? Number.NaN);
-    if (Number.isInteger(tokens) && tokens >= MIN_WINDOW) return tokens;
+    const [found = '', number = ''] = phrase.exec(text) ?? [];
+    const tokens = Number(number.replaceAll(',', '') || Number.NaN);
+    if (!Number.isInteger(tokens) || tokens < MIN_WINDOW) continue;
+    if (!otherUnit.test(text.slice(text.indexOf(found) + found.length))) return tokens;
   }
   return null;
 }

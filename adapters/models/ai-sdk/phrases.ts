@@ -187,6 +187,9 @@ export const windows: readonly RegExp[] = [
   /(?:コンテキスト|入力)[^\d。]{0,15}上限[^\d。]{0,5}([\d,]+)/,
 ];
 
+/** What follows a number that is no number of tokens. */
+export const otherUnit = /^ ?(?:bytes|characters|chars|[kmg]i?b)\b|^ ?(?:字节|字符|文字)/i;
+
 /** A wait in the body, such as `20s` or `1m2.5s`. */
 export const waits: readonly RegExp[] = [
   /(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:h|hours?|m|min|minutes?|s|sec|seconds?|ms|milliseconds?)(?![a-z]) {0,2}){1,4})/i,

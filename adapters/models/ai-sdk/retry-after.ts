@@ -7,8 +7,8 @@ export function retryAfterMs({ headers, text }: { headers: Headers; text: string
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
   const header = headers['retry-after'];
-  if (typeof header === 'string' && header !== '') return fromHeader(header, now);
-  return waitIn(text) ?? resetIn(headers, now);
+  const asked = typeof header === 'string' && header !== '' ? fromHeader(header, now) : null;
+  return asked ?? waitIn(text) ?? resetIn(headers, now);
 }
 
 function fromHeader(header: string, now: number): number | null {

@@ -18,9 +18,12 @@ const DELTAS: ReadonlySet<string> = new Set([
 const RESULT = /_result$/;
 
 const kind = z.looseObject({ type: z.string() });
+const begun = z.object({ type: z.literal('text'), text: z.string().min(1) });
 const count = z.number().nonnegative().catch(0).default(0);
-const started = z.looseObject({ input_tokens: count, output_tokens: count });
-const ended = z.looseObject({ output_tokens: count });
+const other = z.number().nonnegative().nullish().catch(null);
+const cached = { cache_read_input_tokens: other, cache_creation_input_tokens: other };
+const started = z.looseObject({ input_tokens: count, output_tokens: count, ...cached });
+const ended = z.looseObject({ input_tokens: other, output_tokens: count, ...cached });
 const known = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('message_start'), message: z.looseObject({ usage: started.catch(noCounts) }) }),
   z.looseObject({
@@ -51,17 +54,37 @@ function noCounts() {
 export function withKnownEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => {
     const unknownBlocks = new Set<number>();
-    return (line) => {
-      if (!line.startsWith(PREFIX)) return line;
-      const value = parseJson(line.slice(PREFIX.length));
-      const type = kind.safeParse(value).data?.type;
-      if (type === undefined) return line;
-      if (!EVENTS.has(type)) return '';
-      const event = known.safeParse(value).data;
-      if (event === undefined) return line;
-      return isLeftOut(event, unknownBlocks) ? '' : `${PREFIX} ${JSON.stringify(event)}`;
+    return {
+      change: (line) => (line.startsWith(PREFIX) ? readable(line, unknownBlocks) : line),
+      isLast: (line) => STOPPED.test(line) && kind.safeParse(dataOf(line)).data?.type === 'message_stop',
     };
   });
+}
+
+const STOPPED = /^data:.{0,1000}"message_stop"/;
+
+function dataOf(line: string): unknown {
+  return parseJson(line.slice(PREFIX.length));
+}
+
+function readable(line: string, unknownBlocks: Set<number>): string {
+  const value = dataOf(line);
+  const type = kind.safeParse(value).data?.type;
+  if (type === undefined) return line;
+  if (!EVENTS.has(type)) return '';
+  const event = known.safeParse(value).data;
+  if (event === undefined) return line;
+  return isLeftOut(event, unknownBlocks) ? '' : withBegunText(event);
+}
+
+/** The provider package ignores text with which a block begins. */
+function withBegunText(event: Known): string {
+  const line = `${PREFIX} ${JSON.stringify(event)}`;
+  if (event.type !== 'content_block_start') return line;
+  const text = begun.safeParse(event.content_block).data?.text;
+  if (text === undefined) return line;
+  const delta = { type: 'content_block_delta', index: event.index, delta: { type: 'text_delta', text } };
+  return `${line}\n\n${PREFIX} ${JSON.stringify(delta)}`;
 }
 
 function isLeftOut(event: Known, unknownBlocks: Set<number>): boolean {

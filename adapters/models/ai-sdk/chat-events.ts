@@ -4,7 +4,11 @@ import { withLines } from './response.ts';
 
 const PREFIX = 'data:';
 
-const count = z.number().nonnegative().nullable().catch(null);
+const count = z
+  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
+  .pipe(z.number().nonnegative())
+  .nullable()
+  .catch(null);
 const details = z.record(z.string(), count).nullable().catch(null);
 const usage = z
   .looseObject({
@@ -17,19 +21,51 @@ const usage = z
   .nullish()
   .catch(null);
 
+/** A text, a number as text, or nothing. */
+const name = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(null);
+const text = z.string().nullish().catch(null);
 const written = z
   .unknown()
   .optional()
   .transform((given) => (isPlain(given) ? given : JSON.stringify(given)));
-const call = z.looseObject({ function: z.looseObject({ arguments: written }).optional() });
+const content = z
+  .unknown()
+  .optional()
+  .transform((given) => (typeof given === 'number' ? String(given) : given));
+const index = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .regex(/^\d{1,6}$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(undefined);
+const call = z
+  .looseObject({ index, id: name, function: z.looseObject({ name, arguments: written }) })
+  .transform(({ type, ...one }) => one);
+/** One without a function says nothing. */
 const calls = z
-  .array(call)
+  .union([z.array(z.unknown()), z.looseObject({}).transform((one) => [one])])
   .nullish()
-  .transform((given) => given?.map((one, index) => ({ index, ...one })));
-const delta = z.looseObject({ tool_calls: calls });
+  .catch(null)
+  .transform((given) => given?.flatMap((one) => call.safeParse(one).data ?? []))
+  .transform((given) => given?.map((one, at) => ({ ...one, index: one.index ?? at })));
+/** What nobody reads is left out, whatever its form. */
+const delta = z
+  .looseObject({ content, refusal: text, reasoning: text, reasoning_content: text, tool_calls: calls })
+  .transform(({ role, annotations, ...rest }) => rest);
 const choice = z
-  .looseObject({ delta: delta.nullish(), message: delta.nullish(), finish_reason: written })
-  .transform(({ message, ...rest }) => ({ ...rest, delta: rest.delta ?? message }));
+  .looseObject({ index: z.int().catch(0), delta: delta.nullish(), message: delta.nullish(), finish_reason: written })
+  .transform(({ message, logprobs, ...rest }) => ({ ...rest, delta: rest.delta ?? message }));
+const choices = z
+  .array(choice)
+  .nullish()
+  .transform((given) => given ?? []);
 const error = z
   .unknown()
   .optional()
@@ -39,17 +75,13 @@ const groq = z
   .optional()
   .catch(undefined);
 const event = z
-  .looseObject({ usage, error, choices: z.array(choice).nullish(), x_groq: groq })
-  .transform(({ x_groq, ...rest }) => ({ ...rest, usage: rest.usage ?? x_groq?.usage }));
+  .looseObject({ id: name, model: name, created: z.number().nullish().catch(null), usage, choices, x_groq: groq })
+  .transform(({ x_groq, error: none, ...rest }) => ({ ...rest, usage: rest.usage ?? x_groq?.usage }));
 /** The content next to an error would hide it. */
 const failed = z.object({ error: error.refine((told) => told !== undefined && told !== null) });
 /** As vLLM writes it. */
 const bare = z.looseObject({ object: z.literal('error'), message: z.string() }).transform((told) => ({ error: told }));
 const readableEvent = z.union([failed, bare, event]);
-
-/** What the provider package cannot read begins like this. */
-const UNUSUAL =
-  /"(?:usage|error|tool_calls)"|"message" {0,2}: {0,2}\{|"arguments" {0,2}: {0,2}\{|"finish_reason" {0,2}: {0,2}[^" n]/;
 
 const BEGUN = /"(?:content|arguments)" {0,2}: {0,2}(?:"[^"]|[[{])/;
 const ENDED = /"finish_reason" {0,2}: {0,2}[^ n]|"error" {0,2}: {0,2}[^ n]/;
@@ -63,17 +95,32 @@ const END = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'st
 export function withReadableEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => {
     let isOpen = false;
-    return (line) => {
-      if (!line.startsWith(PREFIX)) return line;
-      if (line.slice(PREFIX.length).trim() === '[DONE]') return isOpen ? `${PREFIX} ${END}\n\n${line}` : line;
-      isOpen = !ENDED.test(line) && (isOpen || BEGUN.test(line));
-      return readable(line);
+    return {
+      change: (line) => {
+        if (line.startsWith(ERROR)) return errorEvent(line);
+        if (!line.startsWith(PREFIX)) return line;
+        if (isEnd(line)) return isOpen ? `${PREFIX} ${END}\n\n${line}` : line;
+        isOpen = !ENDED.test(line) && (isOpen || BEGUN.test(line));
+        return readable(line);
+      },
+      isLast: isEnd,
     };
   });
 }
 
+function isEnd(line: string): boolean {
+  return line.startsWith(PREFIX) && line.slice(PREFIX.length).trim() === '[DONE]';
+}
+
+/** As older servers of llama.cpp write it. */
+const ERROR = 'error:';
+
+function errorEvent(line: string): string {
+  const told = parseJson(line.slice(ERROR.length));
+  return told === null ? line : `${PREFIX} ${JSON.stringify({ error: told })}`;
+}
+
 function readable(line: string): string {
-  if (!UNUSUAL.test(line)) return line;
   const read = readableEvent.safeParse(parseJson(line.slice(PREFIX.length))).data;
   return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
 }

@@ -17,12 +17,19 @@ const content = z
   .string()
   .nullish()
   .transform((given) => given ?? '');
+const NOTHING = { role: 'assistant', content: '', tool_calls: undefined };
+const UNKNOWN_TIME = new Date(0).toISOString();
+const count = z.number().nonnegative().optional().catch(undefined);
 const event = z
   .looseObject({
+    model: z.string().catch(''),
+    created_at: z.string().catch(UNKNOWN_TIME),
     error: z.string().optional(),
-    message: z.looseObject({ content, tool_calls: calls }).optional(),
-    done: z.boolean().optional(),
+    message: z.looseObject({ role: z.string().catch('assistant'), content, tool_calls: calls }).default(NOTHING),
+    done: z.boolean().default(false),
     done_reason: z.string().nullish(),
+    ...{ eval_count: count, eval_duration: count, load_duration: count },
+    ...{ prompt_eval_count: count, prompt_eval_duration: count, total_duration: count },
   })
   .transform(({ done_reason, ...rest }) => ({ ...rest, done_reason: done_reason ?? (rest.done ? 'stop' : undefined) }));
 
@@ -31,13 +38,21 @@ const event = z
  * and so does a line that is none of its events. What servers write differently becomes what the package reads.
  */
 export function withReadableLines(send: typeof fetch): typeof fetch {
-  return withLines(send, () => (line) => {
-    if (line.trim() === '') return line;
-    const read = event.safeParse(objectIn(line)).data;
-    if (read === undefined) throw new Error(`Invalid JSON response: the server sent ${kindOf(line)}`);
-    if (read.error !== undefined) throw new Error(read.error);
-    return JSON.stringify(read);
-  });
+  return withLines(send, () => ({ change: readable, isLast: (line) => DONE.test(line) && read(line)?.done === true }));
+}
+
+const DONE = /"done" {0,2}: {0,2}true/;
+
+function readable(line: string): string {
+  if (line.trim() === '') return line;
+  const found = read(line);
+  if (found === undefined) throw new Error(`Invalid JSON response: the server sent ${kindOf(line)}`);
+  if (found.error !== undefined) throw new Error(found.error);
+  return JSON.stringify(found);
+}
+
+function read(line: string): z.infer<typeof event> | undefined {
+  return event.safeParse(objectIn(line)).data;
 }
 
 function kindOf(line: string): string {

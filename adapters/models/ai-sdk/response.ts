@@ -15,18 +15,66 @@ export function withByteLimit(send: typeof fetch): typeof fetch {
   });
 }
 
+/** How the lines of one response are read. */
+export interface LineReader {
+  change(line: string): string;
+  /** Whether the answer is complete with this line. */
+  isLast(line: string): boolean;
+}
+
 /**
- * Every line of a response as changed by the function that `open` returns for it; the response ends with an error that
- * this function throws. An empty line at the end completes the last event of a server that leaves it out.
+ * Every line of a response as changed by the reader that `open` returns for it, up to the last one; the response ends
+ * with an error that this reader throws. An empty line at the end completes the last event of a server that leaves it out.
  */
-export function withLines(send: typeof fetch, open: () => (line: string) => string): typeof fetch {
+export function withLines(send: typeof fetch, open: () => LineReader): typeof fetch {
   return throughBody(send, async function* (chunks) {
-    const change = open();
+    const { change, isLast } = open();
     const encoder = new TextEncoder();
-    for await (const lines of wholeLines(chunks))
+    for await (const lines of untilLast(wholeLines(chunks), isLast))
       yield encoder.encode(lines.map((line) => `${change(line)}\n`).join(''));
     yield encoder.encode('\n');
   });
+}
+
+/** How long a server has to close the response after its last line. Only a closed one leaves its connection for others. */
+const CLOSING_MS = 500;
+
+/** Some servers and proxies never close the response. The end of the call then does. */
+async function* untilLast(
+  groups: AsyncGenerator<readonly string[]>,
+  isLast: LineReader['isLast'],
+): AsyncGenerator<readonly string[]> {
+  let isEnded = false;
+  try {
+    for (let next = await groups.next(); next.done !== true; next = await groups.next()) {
+      const last = next.value.findIndex(isLast);
+      yield last === -1 ? next.value : next.value.slice(0, last + 1);
+      if (last === -1) continue;
+      isEnded = true;
+      await closed(groups);
+      return;
+    }
+  } finally {
+    // Returning waits for what is being read.
+    if (!isEnded) await groups.return(undefined);
+  }
+}
+
+async function closed(groups: AsyncGenerator<readonly string[]>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSING_MS);
+  });
+  await Promise.race([drained(groups), late]);
+  clearTimeout(timer);
+}
+
+async function drained(groups: AsyncGenerator<readonly string[]>): Promise<void> {
+  try {
+    while ((await groups.next()).done !== true);
+  } catch {
+    // The answer is complete, so it does not matter how its connection ends.
+  }
 }
 
 /** The lines completed by each chunk. Reads each character once, however small the chunks are. */

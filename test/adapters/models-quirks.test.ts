@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import { ask, collect, rollDice, silentLog, textIn } from '../fixtures/models-requests.ts';
+import { type Answer, chunk, serve, sse } from '../fixtures/models-server.ts';
+
+/** More that servers do in their own way, and other clients accept. */
+
+async function answered(answer: Answer, id = 'local:m') {
+  await using server = await serve((request, response) => {
+    if (request.method === 'GET' || request.url === '/api/show') response.writeHead(404).end();
+    else answer(request, response);
+  });
+  const { url } = server;
+  const models = createAiSdkModels({
+    environment: {
+      ...{ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: url, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${url}/v1` },
+      OLLAMA_HOST: url,
+    },
+    providers: { local: { baseUrl: `${url}/v1` } },
+    limits: { firstPartMs: 3000, nextPartMs: 3000 },
+    log: silentLog,
+  });
+  return await collect(await models.open(id), ask('roll', { tools: [rollDice] }));
+}
+
+const streamed =
+  (...events: readonly unknown[]): Answer =>
+  (_, response) => {
+    sse(response, [...events, '[DONE]']);
+    response.end();
+  };
+
+const lines =
+  (...values: readonly unknown[]): Answer =>
+  (_, response) => {
+    response.end(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  };
+
+const chat = [chunk({ content: 'Hello' }), chunk({}, 'stop')];
+const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hel' } };
+const anthropic = [
+  { type: 'message_start', message: { id: 'm', role: 'assistant', content: [], model: 'm' } },
+  block,
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+  { type: 'message_stop' },
+];
+const ollama = [{ message: { role: 'assistant', content: 'Hello' } }, { done: true, done_reason: 'stop' }];
+
+describe('a server that leaves the connection open after the answer', () => {
+  const open: readonly [string, (response: ServerResponse) => void][] = [
+    ['local:m', (response) => sse(response, [...chat, '[DONE]'])],
+    ['openai:m', (response) => sse(response, [...chat, '[DONE]'])],
+    ['anthropic:m', (response) => sse(response, anthropic)],
+    ['ollama:m', (response) => response.write(`${ollama.map((line) => JSON.stringify(line)).join('\n')}\n`)],
+  ];
+  test.each(open)('loses no reply of %s', async (id, write) => {
+    let left: Promise<unknown> = Promise.resolve('never');
+    const answer: Answer = (_, response) => {
+      write(response);
+      left = once(response, 'close').then(() => 'left');
+    };
+    expect(textIn(await answered(answer, id))).toBe('Hello');
+    expect(await Promise.race([left, delay(2000, 'open')])).toBe('left');
+  });
+});
+
+describe('values of another kind', () => {
+  test.each([
+    ['no choices', { choices: null }],
+    ['a number as id', { ...Object(chunk({})), id: 5 }],
+    ['a time as text', { ...Object(chunk({})), created: '2026-11-20' }],
+    ['an unknown role', chunk({ role: 'model' })],
+    ['reasoning in an object', chunk({ reasoning: { text: 'hm' } })],
+    ['a call without a function', chunk({ tool_calls: [{ index: 0, id: 'a', function: null }] })],
+    ['no error', { ...Object(chunk({})), error: null }],
+  ])('%s loses no reply', async (_, event) => {
+    for (const id of ['local:m', 'openai:m'])
+      expect(textIn(await answered(streamed(event, ...chat), id))).toBe('Hello');
+  });
+
+  test('a number is content', async () => {
+    expect(textIn(await answered(streamed(chunk({ content: 4 }), chunk({}, 'stop'))))).toBe('4');
+  });
+
+  test.each([
+    ['an index as text', [{ index: '0', id: 'a' }]],
+    ['an empty index', [{ index: null, id: 'a' }]],
+    ['a number as id', [{ index: 0, id: 7 }]],
+    ['another type', [{ index: 0, id: 'a', type: 'tool' }]],
+    ['no list', { index: 0, id: 'a' }],
+  ])('a call is made despite %s', async (_, given) => {
+    const written = { function: { name: 'roll_dice', arguments: '{"sides":6}' } };
+    const tool_calls = Array.isArray(given) ? given.map((one) => ({ ...one, ...written })) : { ...given, ...written };
+    for (const id of ['local:m', 'openai:m']) {
+      const parts = await answered(streamed(chunk({ tool_calls }), chunk({}, 'tool_calls')), id);
+      expect(parts).toContainEqual(
+        expect.objectContaining({ call: expect.objectContaining({ tool: 'roll_dice', input: { sides: 6 } }) }),
+      );
+    }
+  });
+
+  test('counts may be texts', async () => {
+    const usage = { prompt_tokens: '12', completion_tokens: '3' };
+    const parts = await answered(streamed(...chat, { choices: [], usage }));
+    expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 3 } });
+  });
+
+  test('strange counts of Anthropic lose no reply', async () => {
+    const usage = { input_tokens: 9, output_tokens: 1, cache_read_input_tokens: 'none' };
+    const start = { type: 'message_start', message: { id: 'm', content: [], model: 'm', usage } };
+    const events = [start, ...anthropic.slice(1)];
+    const parts = await answered((_, response) => {
+      sse(response, events);
+      response.end();
+    }, 'anthropic:m');
+    expect(textIn(parts)).toBe('Hello');
+    expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 9, outputTokens: 2 } });
+  });
+
+  test('strange counts of Ollama lose no reply', async () => {
+    const counted = { done: true, prompt_eval_count: 7, eval_count: '2', total_duration: 'long' };
+    const parts = await answered(lines(ollama[0], counted), 'ollama:m');
+    expect(textIn(parts)).toBe('Hello');
+    expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 7, outputTokens: 0 } });
+  });
+});

@@ -129,3 +129,32 @@ describe('values of another kind', () => {
     expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 7, outputTokens: 0 } });
   });
 });
+
+describe('the error', () => {
+  test.each(['local:m', 'openai:m'])('of %s shows no text of the answer', async (id) => {
+    const secret = 'the surprise party';
+    for (const event of [`{"choices":[{"delta":{"content":"${secret}`, chunk({ content: { secret } })]) {
+      const error = await answered(streamed(event), id).catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ reason: 'transient' });
+      expect(String(error)).not.toContain('surprise');
+    }
+  });
+
+  test('is not guessed from the text of the answer', async () => {
+    const event = '{"choices":[{"delta":{"content":"a rate limit exceeded the context window';
+    await expect(answered(streamed(event))).rejects.toMatchObject({ reason: 'transient' });
+  });
+
+  test.each(['local:m', 'openai:m'])('of %s may be a field of its own', async (id) => {
+    const answer: Answer = (_, response) => {
+      sse(response, [chunk({ content: 'Hel' })]);
+      response.end('error: {"code":500,"message":"Context size has been exceeded.","type":"server_error"}\n\n');
+    };
+    await expect(answered(answer, id)).rejects.toMatchObject({ reason: 'overflow' });
+  });
+
+  test('at the beginning of a stream is told', async () => {
+    const failure = answered(streamed({ error: 'inputs must have less than 4096 tokens' }), 'openai:m');
+    await expect(failure).rejects.toThrow(/inputs must have less than 4096 tokens/);
+  });
+});

@@ -110,6 +110,12 @@ function gather(error: unknown): Evidence {
 /** What the SDK says about any answer that it could not read to its end; the cause says why. */
 const WRAPPER = 'Failed to process successful response';
 
+/** These errors quote the answer, which is no evidence and belongs in no log. */
+const UNREADABLE: ReadonlyMap<string, string> = new Map([
+  ['AI_JSONParseError', 'JSON parsing failed: the server sent an event that is no JSON'],
+  ['AI_TypeValidationError', 'type validation failed: the server sent an event that is not part of an answer'],
+]);
+
 function visit(value: unknown, evidence: Evidence, depth: number): void {
   if (typeof value === 'string' || typeof value === 'number') {
     const text = String(value).slice(0, MAX_FIELD_LENGTH);
@@ -119,6 +125,12 @@ function visit(value: unknown, evidence: Evidence, depth: number): void {
   }
   if (depth > MAX_DEPTH || !isRecord(value)) return;
   note(value, evidence);
+  const unreadable = UNREADABLE.get(String(value['name']));
+  if (unreadable !== undefined) {
+    if (isRecord(value['value'])) visit(value['value']['error'], evidence, depth + 1);
+    visit(unreadable, evidence, depth + 1);
+    return;
+  }
   for (const field of FIELDS) visit(value[field], evidence, depth + 1);
 }
 
@@ -140,7 +152,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 const STATUS_TEXTS: ReadonlySet<string> = new Set(Object.values(STATUS_CODES).filter((text) => text !== undefined));
 
 /** What says nothing; OpenRouter has the reason elsewhere in the body. */
-const EMPTY: ReadonlySet<string> = new Set(['', 'Provider returned error']);
+const EMPTY: ReadonlySet<string> = new Set([
+  ...['', 'Provider returned error'],
+  'OpenAI stream failed before any output was generated',
+]);
 
 /** How Node.js and the SDK say that the connection was lost. */
 const BROKEN_OFF = /^(?:terminated|Response stream ended without a finish reason)\.?$/;

@@ -66,10 +66,18 @@ describe('refusals over HTTP', () => {
   });
 
   test('no error shows the password in an address', async () => {
-    const providers = { local: { baseUrl: 'http://me:sesame-street@127.0.0.1:1/v1' } };
+    await using server = await serve(({ headers, url }, response) => {
+      const basic = String(headers.authorization).replace('Basic ', '');
+      const message = `${Buffer.from(basic, 'base64')} at ${url} is not ${basic}`;
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
+    });
+    const providers = { local: { baseUrl: `${server.url.replace('//', '//me:sesame-street@')}/v1` } };
     const models = createAiSdkModels({ environment: {}, providers, limits, log: silentLog });
     const failure = await collect(await models.open('local:m'), ask('hello')).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'MODEL_FAILED' });
+    expect(failure).toMatchObject({
+      code: 'MODEL_FAILED',
+      data: { detail: expect.stringMatching(/^me:\*{3} at .* is not \*{3} /) },
+    });
     expect(String(failure)).not.toContain('sesame');
   });
 

@@ -130,6 +130,34 @@ describe('values of another kind', () => {
   });
 });
 
+describe('a user and a password in an address', () => {
+  async function heard(id: string, more: { readonly apiKey?: string; readonly query?: string } = {}) {
+    await using server = await serve((request, response) => {
+      if (request.method === 'GET' || request.url === '/api/show') response.writeHead(404).end();
+      else response.writeHead(500).end();
+    });
+    const url = server.url.replace('//', '//me:sesame%20street@');
+    const local = { ...more, baseUrl: `${url}/v1${more.query ?? ''}` };
+    const environment = { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: url, OLLAMA_HOST: url };
+    const models = createAiSdkModels({ environment, providers: { local }, log: silentLog });
+    await expect(collect(await models.open(id), ask('hi'))).rejects.toMatchObject({ reason: 'transient' });
+    return server.received.map(({ headers }) => headers.authorization);
+  }
+  const basic = `Basic ${Buffer.from('me:sesame street').toString('base64')}`;
+
+  test.each(['local:m', 'anthropic:m', 'ollama:m'])('are sent with each request of %s', async (id) => {
+    expect(new Set(await heard(id))).toEqual(new Set([basic]));
+  });
+
+  test('are sent next to what follows the path', async () => {
+    expect(await heard('local:m', { query: '?api-version=1' })).toContain(basic);
+  });
+
+  test('give way to a key', async () => {
+    expect(new Set(await heard('local:m', { apiKey: 'secret' }))).toEqual(new Set(['Bearer secret']));
+  });
+});
+
 describe('the error', () => {
   test.each(['local:m', 'openai:m'])('of %s shows no text of the answer', async (id) => {
     const secret = 'the surprise party';

@@ -10,6 +10,7 @@ import {
   StrataError,
   silentLog,
 } from '../../../src/adapter-kit.ts';
+import { basicAuthOf, withBasicAuth } from './basic-auth.ts';
 import { chooseModel } from './choose.ts';
 import { type Environment, firstSet, ollamaUrl, withoutSlash } from './environment.ts';
 import { fetchIfOpen } from './nearby.ts';
@@ -65,8 +66,8 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider & Kn
   if (typeof given?.environment !== 'object') throw new StrataError('USAGE', { problem: NO_ENVIRONMENT });
   const options: Settings = { providers: {}, builtIn: {}, log: silentLog, ...given };
   const opened = new Map<string, Promise<ChatModel>>();
-  const send = options.fetch ?? fetch;
-  const sendNearby = options.fetch ?? fetchIfOpen;
+  const send = withBasicAuth(options.fetch ?? fetch);
+  const sendNearby = withBasicAuth(options.fetch ?? fetchIfOpen);
   return {
     providers: namesOf(options),
     open(modelId) {
@@ -128,7 +129,7 @@ async function openModel(
 }
 
 function secretsOf({ apiKey = '', baseUrl }: Connection): readonly string[] {
-  return [apiKey, ...credentialsIn(baseUrl)];
+  return [apiKey, basicAuthOf(baseUrl) ?? '', ...credentialsIn(baseUrl)];
 }
 
 async function openBuiltIn(modelId: string, load: () => Promise<ChatModel>): Promise<ChatModel> {
@@ -165,6 +166,6 @@ function connect(name: string, provider: Provider | undefined, options: Settings
   return {
     baseUrl: name === 'ollama' ? ollamaUrl(address) : withoutSlash(address),
     apiKey: settings?.apiKey || firstSet(environment, provider?.keys ?? []),
-    fetch: withByteLimit(options.fetch ?? fetch),
+    fetch: withByteLimit(withBasicAuth(options.fetch ?? fetch)),
   };
 }

@@ -161,8 +161,10 @@ function numCtx(windowTokens: number | null): { num_ctx: number } | Record<never
 
 /** What follows the path, such as the `api-version` of Azure, belongs behind the path of each request. */
 function addressOf({ baseUrl, apiKey }: Connection) {
-  const { origin, pathname, searchParams, hostname } = new URL(baseUrl);
-  const baseURL = searchParams.size === 0 ? baseUrl : withoutSlash(`${origin}${pathname}`);
+  const { hostname, search, searchParams } = new URL(baseUrl);
+  const bare = new URL(baseUrl);
+  bare.search = '';
+  const baseURL = search === '' ? baseUrl : withoutSlash(bare.href);
   // Azure takes a key in its own header only.
   const headers = apiKey !== undefined && hostname.endsWith('.azure.com') ? { 'api-key': apiKey } : {};
   return { baseURL, queryParams: Object.fromEntries(searchParams), headers };

@@ -335,7 +335,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...[`${SLACK}/commands/menus.ts#mayForget`, `${SLACK}/place.ts#conversationsOf`],
   ...[`${SLACK}/settings.ts#settingsOf`, `${SLACK}/web.ts#createWeb`],
   ...['adapters/models/ai-sdk/environment.ts#firstSet', 'adapters/models/ai-sdk/openrouter.ts#withCacheMarks'],
-  ...['adapters/models/ai-sdk/response.ts#withLines', 'adapters/queues/bullmq/check.ts#judgeRedis'],
+  'adapters/queues/bullmq/check.ts#judgeRedis',
   ...['adapters/models/ai-sdk/request-changes.ts#lowered', 'src/config/shapes.ts#urlOrNothing'],
   ...['adapters/stores/postgres/failures.ts#explain', 'adapters/stores/postgres/scrub.ts#createScrub'],
   ...['adapters/stores/kysely/units.ts#createUnits', 'adapters/stores/postgres/units.ts#createUnits'],

@@ -335,8 +335,9 @@ describe('several gateways on one store', () => {
 
   it('leave a post to one waiting for its platform', async () => {
     const gate = Promise.withResolvers<void>();
-    const a = await openGateway('a', { post: () => gate.promise });
+    // Its heartbeat comes first whenever a hold has ended.
     await openGateway('b');
+    const a = await openGateway('a', { post: () => gate.promise });
     await say(a);
     await until(async () => (await a.storage.store.outbox.pending(null)).length === 1);
     await pass(4 * LONG_MS);

@@ -7,14 +7,17 @@ import {
   type ConversationKey,
   makeKey,
   type OutboxStore,
+  POST_HOLD_MS,
   type Post,
   type PostRow,
+  parseKey,
   type Storage,
   StrataError,
 } from '../../src/adapter-kit.ts';
 import { createOutbox } from '../../src/conversation/outbox.ts';
 import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
+import { settle } from './compaction.world.ts';
 
 const MINUTE_MS = 60_000;
 const key = makeKey({ platform: 'test', workspace: 'w', channel: 'c' });
@@ -266,6 +269,37 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
+  it('calls no post failed that people see', async () => {
+    const { channel, posts } = createPlatform();
+    const clock = hastyClock();
+    const sent: OutboxStore['sent'] = async (...call) => {
+      if (clock.now() < 62 * MINUTE_MS) throw new Error('the store is away');
+      await storage.store.outbox.sent(...call);
+    };
+    const { outbox, events } = openOutbox(channel, clock, new AbortController(), { sent });
+    outbox.deliver(key, await commitReply(['seen']));
+    await outbox.drained();
+    expect(posts).toHaveLength(1);
+    expect(events.filter(({ kind }) => kind === 'reply.failed')).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ kind: 'reply.posted' });
+  });
+
+  it('reports a post whose record was stored without an answer', async () => {
+    const { channel, posts } = createPlatform();
+    let isAway = true;
+    const sent: OutboxStore['sent'] = async (...call) => {
+      await storage.store.outbox.sent(...call);
+      if (!isAway) return;
+      isAway = false;
+      throw new Error('the answer of the store was lost');
+    };
+    const { outbox, events } = openOutbox(channel, hastyClock(), new AbortController(), { sent });
+    outbox.deliver(key, await commitReply(['once']));
+    await outbox.drained();
+    expect(posts).toHaveLength(1);
+    expect(events.map(({ kind }) => kind)).toEqual(['reply.delayed', 'reply.posted']);
+  });
+
   it('tells the platform that a recovered post may exist already', async () => {
     await commitReply(['left over']);
     const { channel, posts } = createPlatform();
@@ -335,6 +369,36 @@ describe('the outbox', () => {
     expect((await storage.store.outbox.pending(null)).map((post) => post.body)).toMatchObject([
       { text: 'first' },
       { text: 'second' },
+    ]);
+  });
+
+  it('keeps a post that is refused because the process ends', async () => {
+    const { channel } = createPlatform();
+    const abort = new AbortController();
+    const post: Channel['post'] = async () => {
+      abort.abort();
+      throw new StrataError('POST_FAILED', { channel: 'Test', reason: 'it is closed', final: true });
+    };
+    const { outbox, events } = openOutbox({ ...channel, post }, hastyClock(), abort);
+    outbox.deliver(key, await commitReply(['for the next start']));
+    await outbox.drained();
+    expect(await storage.store.outbox.pending(null)).toMatchObject([{ body: { text: 'for the next start' } }]);
+    expect(events).toEqual([]);
+  });
+
+  it('holds no posts of others where it has posted all', async () => {
+    const { channel } = createPlatform();
+    const clock = hastyClock();
+    const { outbox } = openOutbox(channel, clock);
+    outbox.deliver(key, await commitReply(['mine']));
+    await outbox.drained();
+    await settle();
+    const [abandoned] = await commitReply(['of a process that died']);
+    await clock.sleep(POST_HOLD_MS, { signal: AbortSignal.timeout(MINUTE_MS) });
+    await outbox.hold();
+    const { platform } = parseKey(key);
+    expect(await storage.store.outbox.take({ platform, now: clock.now() + 2, limit: 9 })).toMatchObject([
+      { id: abandoned?.id },
     ]);
   });
 });

@@ -34,6 +34,39 @@ describe('a quotation of a message that its author cannot read', () => {
     expect(await quoted(world, 'look', PUBLICLY)).toBe(WORDS);
   });
 
+  it.each([
+    ['opened', 'private', 'public'],
+    ['closed', 'public', 'private'],
+  ] as const)('tells nothing of a place that %s since', async (_, before, now) => {
+    await using world = await worldWith(before);
+    await world.say('hello', { key: SECRET, audience: now, asks: false });
+    expect(await quoted(world, 'look', PUBLICLY)).toBeNull();
+  });
+
+  it('tells nothing to readers of a private place', async () => {
+    await using world = await worldWith('public');
+    expect(await quoted(world, 'look', { conversation: TALK, audience: 'private' })).toBeNull();
+  });
+
+  it('is told to readers of the same place', async () => {
+    await using world = await worldWith('private');
+    const thread = makeKey({ platform: 'test', workspace: 'here', channel: 'secret', thread: 't1' });
+    expect(await quoted(world, 'look', { conversation: thread, audience: 'private' })).toBe(WORDS);
+  });
+
+  it('of the bot is its own text, unless that was deleted', async () => {
+    await using world = await worldWith('private');
+    await world.say('hello?', { key: SECRET, audience: 'private' });
+    await world.settled();
+    const externalId = `p-${[...world.channel.posts.keys()].at(-1)}`;
+    const quotedIn = { conversation: SECRET, audience: 'private' } as const;
+    const text = () =>
+      world.bot.sink.conversations.textOf({ ...{ externalId, quotedIn, shown: 'I see.' }, conversations: [SECRET] });
+    expect(await text()).toBeNull();
+    await world.bot.sink.removed({ conversation: SECRET, externalIds: [externalId] });
+    expect(await text()).toBe('');
+  });
+
   it('still hides what was deleted', async () => {
     await using world = await worldWith('private');
     expect(await quoted(world, `*${WORDS}*!`, PUBLICLY)).toBe(WORDS);

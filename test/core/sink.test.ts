@@ -314,6 +314,22 @@ describe('what a channel can ask', () => {
     expect((await heard(6000)).at(-1)?.[0]).toEqual(old);
   });
 
+  it('tells where a reply is owed or not yet posted', async () => {
+    const model = Promise.withResolvers<void>();
+    const chat = scriptedModel(async () => model.promise.then(() => ({ text: 'Hello.' })), { id: 'test:chat' });
+    await using active = await createBotWorld({ models: [chat] });
+    const owed = async () =>
+      (await collect(active.bot.sink.conversations.heard('test', 0))).map(({ owesReply }) => owesReply);
+    await active.say('Hello?');
+    expect(await owed()).toEqual([true]);
+    active.channel.trouble.refuse = 1;
+    model.resolve();
+    await until(() => active.events.some(({ kind }) => kind === 'reply.delayed'));
+    expect(await owed()).toEqual([true]);
+    await active.settled();
+    expect(await owed()).toEqual([false]);
+  });
+
   it('treats a late message as the newest', async () => {
     await world.say('second', { id: 'x2' });
     await world.say('first, fetched later', { id: 'x1' });

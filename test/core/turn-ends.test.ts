@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { assembleView, defineTool } from '../../src/adapter-kit.ts';
 import { defineEngine } from '../../src/context/define-engine.ts';
 import { makeKey } from '../../src/domain/key.ts';
-import { type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
+import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import { type Script, scriptedModel, settle, until } from './compaction.world.ts';
 
 const look = defineTool({
@@ -62,6 +62,33 @@ describe('a turn', () => {
     reply.resolve();
     await world.settled();
     await until(() => shown(world).at(-1) === 'idle');
+  });
+
+  it('runs its tools for who asked, not for deleted messages', async () => {
+    const door = Promise.withResolvers<void>();
+    const authors: string[] = [];
+    const sign = defineTool({
+      name: 'sign',
+      description: 'Signs.',
+      input: z.object({}),
+      run: async (_, { author }) => {
+        authors.push(author.id);
+        return 'Signed.';
+      },
+    });
+    const script: Script = async (_, { count }) => {
+      if (count === 1) await door.promise;
+      return count === 2 ? { calls: [{ tool: 'sign', input: {} }] } : { text: 'Done.' };
+    };
+    await using world = await botWith(script, { tools: [sign], agent: { tools: ['sign'] } });
+    await world.say('Hello?');
+    await until(() => world.model.requests.length === 1);
+    await world.say('Sign this.');
+    await world.say('Or this.', { id: 'gone', author: BOB, asks: false });
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['gone'] });
+    door.resolve();
+    await world.settled();
+    expect(authors).toEqual([ADA.id]);
   });
 
   it('of another conversation does not start during a stop', async () => {

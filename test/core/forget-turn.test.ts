@@ -76,6 +76,38 @@ it('runs no tool for a turn without its claim', async () => {
   expect(ran).toEqual([]);
 });
 
+it('runs no tool for a turn after a reset elsewhere', async () => {
+  const ran: string[] = [];
+  await using world: World = await worldWith(async (_, { count }) => {
+    if (count > 1) return { text: 'Hello.' };
+    const { id } = await world.conversation();
+    await world.bot.services.store.conversations.change(id, { kind: 'reset', now: world.clock.now() });
+    return { calls: [{ tool: 'note', input: { text: 'swordfish' } }] };
+  }, ran);
+  await world.say('my password is swordfish');
+  await world.settled();
+  expect(world.model.requests.length).toBeGreaterThan(0);
+  expect(ran).toEqual([]);
+});
+
+it('answers again when a standing instruction is forgotten', async () => {
+  const forget = { tombstones: [], redactions: [], sentences: [], actor: 'u1', now: 0 };
+  await using world: World = await worldWith(async (_, { count }) => {
+    if (count > 1) return { text: 'I do not know.' };
+    await world.bot.services.store.memories.forget({ ...forget, memoryIds: id ? [id] : [] });
+    return { text: 'swordfish, they say' };
+  });
+  const place = { place: HERE, workspace: workspaceOf(HERE), audience: 'private' } as const;
+  const memory = memoryOf('Greet everybody with swordfish', { ...place, kind: 'instruction', pinned: true });
+  const save = { conversationId: null, writes: [{ kind: 'insert', memory, sources: [] }], actor: 'test' } as const;
+  const [id] = await world.bot.services.store.memories.save({ ...save, now: world.clock.now() });
+  await world.say('Good morning.');
+  await world.settled();
+  expect(JSON.stringify(world.model.requests[0]?.system)).toContain('swordfish');
+  expect(JSON.stringify(world.model.requests[1])).not.toContain('swordfish');
+  expect([...world.channel.posts.values()].map(({ body }) => body.text)).toEqual(['I do not know.']);
+});
+
 it('runs no tool for a turn whose memory was forgotten', async () => {
   const ran: string[] = [];
   const forget = { tombstones: [], redactions: [], sentences: [], actor: 'u1', now: 0 };

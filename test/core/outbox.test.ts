@@ -310,9 +310,12 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
-  it('keeps the order when the store cannot count an attempt', async () => {
-    await commitReply(['one', 'two']);
-    const { channel, posts } = createPlatform();
+  it.each([
+    ['recovered', []],
+    ['failed', ['be away']],
+  ] as const)('keeps the order when a %s attempt cannot be counted', async (kind, script) => {
+    const committed = await commitReply(['one', 'two']);
+    const { channel, shown } = createPlatform(script);
     let isAway = true;
     const attempt: OutboxStore['attempt'] = async (...call) => {
       if (isAway) {
@@ -322,9 +325,9 @@ describe('the outbox', () => {
       await storage.store.outbox.attempt(...call);
     };
     const { outbox } = openOutbox(channel, hastyClock(), new AbortController(), { attempt });
-    outbox.deliver(key, await storage.store.outbox.pending(null), { recovered: true });
+    outbox.deliver(key, committed, { recovered: kind === 'recovered' });
     await outbox.drained();
-    expect(posts.map(({ body }) => body)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+    expect([...shown.values()]).toEqual(['one', 'two']);
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { assembleView, defineTool } from '../../src/adapter-kit.ts';
 import { defineEngine } from '../../src/context/define-engine.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
-import { type Script, scriptedModel, settle, until } from './compaction.world.ts';
+import { type Script, type ScriptedModel, scriptedModel, settle, until } from './compaction.world.ts';
 
 const look = defineTool({
   name: 'look',
@@ -107,6 +107,66 @@ describe('a turn', () => {
     expect(world.model.requests.filter(({ purpose }) => purpose === 'reply')).toHaveLength(1);
     await world.restart();
     await until(() => posted(world).length === 2);
+  });
+
+  it('that a stop ends is owed, without an apology', async () => {
+    const script: Script = async (_, { count, signal }) => {
+      if (count > 1) return { text: 'Here it is.' };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      throw signal.reason;
+    };
+    await using world = await botWith(script);
+    await world.say('Hello?');
+    await until(() => world.model.requests.length === 1);
+    await world.restart({ deadlineMs: 20 });
+    await world.settled();
+    expect(posted(world)).toEqual(['Here it is.']);
+    expect(world.events.filter(({ kind }) => kind === 'turn.failed')).toEqual([]);
+  });
+
+  it('reads a text that another bot edits between its steps', async () => {
+    const finish = defineTool({
+      name: 'finish',
+      description: 'Waits until the other bot has written.',
+      input: z.object({}),
+      async run() {
+        await edit(world, 'stream', 'here');
+        return 'It has.';
+      },
+    });
+    const script: Script = (_, { count }) =>
+      count === 1 ? { calls: [{ tool: 'finish', input: {} }] } : { text: 'I see.' };
+    await using world: BotWorld & { readonly model: ScriptedModel } = await botWith(script, {
+      ...{ tools: [finish], agent: { tools: ['finish'] } },
+    });
+    await world.say('The old', { id: 'stream', author: { ...BOB, kind: 'bot' }, asks: false });
+    await world.say('What does it say?');
+    await world.settled();
+    expect(world.model.requests).toHaveLength(2);
+    expect(JSON.stringify(world.model.requests[1])).toContain('The new price.');
+  });
+
+  it('runs its tools for the readers that are there now', async () => {
+    const audiences: string[] = [];
+    const ask = defineTool({
+      name: 'ask',
+      description: 'Asks.',
+      input: z.object({}),
+      run: async (_, { audience }) => {
+        audiences.push(audience);
+        return 'Asked.';
+      },
+    });
+    const script: Script = async (_, { count }) => {
+      if (count > 1) return { text: 'Done.' };
+      await world.bot.sink.audienceChanged(HERE, 'private');
+      return { calls: [{ tool: 'ask', input: {} }] };
+    };
+    const options = { tools: [ask], agent: { tools: ['ask'] } };
+    await using world: BotWorld = await botWith(script, options);
+    await world.say('Hello?', { audience: 'public' });
+    await world.settled();
+    expect(audiences).toEqual(['private']);
   });
 
   it('leaves a message that arrives during it to the next', async () => {

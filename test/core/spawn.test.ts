@@ -546,6 +546,22 @@ describe('a child is limited', () => {
     expect(await rows(here)).toEqual([HERE]);
   });
 
+  it('in the number of its own children, with those before', async () => {
+    const child = delegating((request) => {
+      if (request.tools.length === 0) return { text: 'yes' };
+      return hasResult(request) ? { text: resultOf(request) } : asks('deeper');
+    });
+    const tools = trying(async (spawn, task) => {
+      if (task !== 'deeper') return (await spawn({ task, tools: ['research'] })).text;
+      const all = await Promise.allSettled(Array.from({ length: 20 }, () => spawn({ task })));
+      return all.filter(({ status }) => status === 'fulfilled').length;
+    });
+    await using here = await world({ models: [child], tools });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(posted(here)).toEqual(['Found: "15"']);
+  });
+
   it('in its time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let isWaiting = false;

@@ -62,11 +62,11 @@ async function quotableText(
 
 /** Platforms let people name any message as the one that they share, so a quotation proves no right to read it. */
 function isOpenTo(
-  { key, audience, tightestAudience }: Conversation,
+  { key, tightestAudience }: Conversation,
   { conversation, audience: readers }: QuotedMessage['quotedIn'],
 ): boolean {
   if (placeOf(key) === placeOf(conversation)) return true;
-  const isPublic = audience === 'public' && tightestAudience === 'public' && readers === 'public';
+  const isPublic = tightestAudience === 'public' && readers === 'public';
   return isPublic && workspaceOf(key) === workspaceOf(conversation);
 }
 

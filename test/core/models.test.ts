@@ -56,6 +56,15 @@ describe('a list of models', () => {
     expect(kept).not.toContain('a bird');
   });
 
+  it('goes on to the next if one never answers', async () => {
+    const silent = one(() => new Promise(() => undefined));
+    const agent = { ...LIST, timeout_seconds: 1 };
+    await using here = await createBotWorld({ models: [silent, two(saying('Second.'))], agent });
+    await here.say('Hello?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Second.']);
+  });
+
   it.each<ModelFailure>(['transient', 'rate-limit', 'timeout'])('goes on to the next on %s', async (reason) => {
     const [first, second] = [one(failing(reason)), two(saying('Second.'))];
     await using here = await createBotWorld({ models: [first, second], agent: LIST });

@@ -169,6 +169,25 @@ describe('a turn', () => {
     expect(audiences).toEqual(['private']);
   });
 
+  it('is counted for who asked, whoever spoke since', async () => {
+    const door = Promise.withResolvers<void>();
+    const script: Script = async (_, { count }) => {
+      if (count === 1) await door.promise;
+      return { text: `Answer ${count}.` };
+    };
+    await using world = await botWith(script);
+    await world.say('One?');
+    await until(() => world.model.requests.length === 1);
+    await world.say('Two?');
+    await world.say('Nice weather.', { author: BOB, asks: false });
+    door.resolve();
+    await world.settled();
+    const { id } = await world.conversation();
+    const query = { since: null, conversationId: id, limit: 9, by: 'person' } as const;
+    const spent = await world.bot.services.store.journal.spending(query);
+    expect(spent).toMatchObject([{ key: 'test:u-ada', calls: 2 }]);
+  });
+
   it('leaves a message that arrives during it to the next', async () => {
     const reply = Promise.withResolvers<void>();
     const batches: (readonly number[])[] = [];

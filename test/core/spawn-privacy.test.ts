@@ -14,7 +14,7 @@ const research: Tool = defineTool({
   input: z.object({}),
   async run(_, { spawn }) {
     await before();
-    return (await spawn({ task })).text;
+    return (await spawn({ task, next: () => following.shift() ?? null })).text;
   },
 }) as Tool;
 
@@ -22,7 +22,10 @@ const handbook: Tool = defineTool({
   name: 'handbook',
   description: 'Shows the handbook',
   input: z.object({}),
-  run: async () => long,
+  async run(_, { audience }) {
+    readers.push(audience);
+    return long;
+  },
 }) as Tool;
 
 const hasResult = ({ messages }: ModelRequest) => messages.at(-1)?.role === 'tool';
@@ -36,6 +39,10 @@ const saving = (text: string): Said => ({
 /** What the tool does before it opens a child, and what it asks the child. */
 let before: () => Promise<void>;
 let task: string;
+/** What it asks the child afterwards. */
+let following: string[];
+/** For whom the handbook was opened. */
+let readers: string[];
 /** What the handbook says. */
 let long: string;
 let model: ScriptedModel;
@@ -44,6 +51,7 @@ let world: BotWorld;
 beforeEach(async () => {
   before = async () => undefined;
   task = 'What is the code of the harbour gate?';
+  [following, readers] = [[], []];
   child = () => ({ text: 'nobody knows' });
   model = scriptedModel(
     (request) => {
@@ -153,6 +161,18 @@ async function forgetElsewhere(): Promise<void> {
   await store.memories.forget({ ...plan, memoryIds: found.map(({ id }) => id) });
 }
 
+it('runs the tools of a child for the readers there now', async () => {
+  long = 'Turn left.';
+  child = async (request) => {
+    if (hasResult(request)) return { text: 'left' };
+    await world.bot.sink.audienceChanged(HERE, 'private');
+    return { calls: [{ tool: 'handbook', input: {} }] };
+  };
+  await world.say('Which way?', { audience: 'public' });
+  await world.settled();
+  expect(readers).toEqual(['private']);
+});
+
 describe('long results of a child', () => {
   it('are read by the child and gone with it', async () => {
     const idOf = (text: string) => /id (\w+)/u.exec(text)?.[1] ?? '';
@@ -174,6 +194,26 @@ describe('long results of a child', () => {
     const { store } = world.bot.services;
     expect(await store.blobs.list(id, { since: 0, after: null, limit: 9 })).toEqual([]);
     expect(filesWith(world.directory, 'KINGFISHER')).toBe('');
+  });
+
+  it('are read by the child in a later turn', async () => {
+    const read: string[] = [];
+    long = `${'boat '.repeat(4000)}KINGFISHER ${'boat '.repeat(4000)}`;
+    following = ['Look again.'];
+    let id = '';
+    child = (request) => {
+      const last = request.messages.at(-1);
+      if (last?.role === 'tool') {
+        read.push(last.results[0]?.text ?? '');
+        id ||= /id (\w+)/u.exec(read.join())?.[1] ?? '';
+        return { text: 'nobody knows' };
+      }
+      const tool = id === '' ? { tool: 'handbook', input: {} } : { tool: 'blob_read', input: { id, from: 19_990 } };
+      return { calls: [tool] };
+    };
+    await world.say('What is the code?');
+    await world.settled();
+    expect(read[1]).toContain('KINGFISHER');
   });
 
   it('of its parent are read by a child', async () => {

@@ -169,6 +169,30 @@ describe('a turn', () => {
     expect(audiences).toEqual(['private']);
   });
 
+  it('keeps the whole of a long result for later turns', async () => {
+    const read = defineTool({
+      name: 'read',
+      description: 'Reads a book.',
+      input: z.object({}),
+      run: async () => `${'boat '.repeat(4000)}KINGFISHER`,
+    });
+    let id = '';
+    const script: Script = (request) => {
+      if (request.messages.at(-1)?.role === 'tool') return { text: 'Read.' };
+      const call = id === '' ? { tool: 'read', input: {} } : { tool: 'blob_read', input: { id, from: 19_990 } };
+      return { calls: [call] };
+    };
+    const options = { tools: [read], agent: { tools: ['read', 'blob_read'] } };
+    await using world = await botWith(script, options);
+    await world.say('Read the book.');
+    await world.settled();
+    const parts = (await world.entries()).flatMap((entry) => entry.parts);
+    id = parts.flatMap((part) => (part.kind === 'tool-result' ? [part.blob?.id ?? ''] : []))[0] ?? '';
+    await world.say('How does it end?');
+    await world.settled();
+    expect(JSON.stringify(world.model.requests.at(-1)?.messages.at(-1))).toContain('KINGFISHER');
+  });
+
   it('is counted for who asked, whoever spoke since', async () => {
     const door = Promise.withResolvers<void>();
     const script: Script = async (_, { count }) => {

@@ -162,6 +162,19 @@ describe('a child conversation', () => {
     expect((await here.command('why')).text).toBe('This is exactly what the model saw.');
   });
 
+  it('is paid once for each of its turns', async () => {
+    const model = delegating(() => ({ text: 'seven', inputTokens: 40, outputTokens: 2 }));
+    const more = ['Are you sure?'];
+    const tools = [research(async (task, { spawn }) => (await spawn({ task, next: () => more.shift() ?? null })).text)];
+    await using here = await world({ models: [model], tools });
+    await here.say('How many boats are there?');
+    await settled(here);
+    const { id } = await here.conversation();
+    const query = { since: null, conversationId: id, limit: 9, by: 'purpose' } as const;
+    const purposes = await here.bot.services.store.journal.spending(query);
+    expect(purposes.find(({ key }) => key === 'child')).toMatchObject({ calls: 2, inputTokens: 80, outputTokens: 4 });
+  });
+
   it('compares no request with an earlier one', async () => {
     const asked: number[] = [];
     const storage: BotWorldOptions['storage'] = (own) => {
@@ -516,6 +529,18 @@ describe('a child is limited', () => {
   it('in its tokens', async () => {
     const model = delegating(() => ({ text: 'yes', inputTokens: 30, outputTokens: 5 }));
     const tools = trying((spawn, task) => spawn({ task, next: () => 'go on', maxTokens: 100 }));
+    await using here = await world({ models: [model], tools });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(posted(here).join('')).toContain('limited to 100 tokens');
+    expect(model.requests.filter(({ purpose }) => purpose === 'child')).toHaveLength(3);
+  });
+
+  it('in its tokens within a turn', async () => {
+    const model = delegating(() => ({ ...asks('deeper'), inputTokens: 30, outputTokens: 5 }));
+    const tools = trying(async (spawn, task) =>
+      task === 'deeper' ? 'nothing' : await spawn({ task, tools: ['research'], maxTokens: 100 }),
+    );
     await using here = await world({ models: [model], tools });
     await here.say('How many boats are there?');
     await settled(here);

@@ -54,7 +54,7 @@ describe('a quotation of a message that its author cannot read', () => {
     expect(await quoted(world, 'look', { conversation: thread, audience: 'private' })).toBe(WORDS);
   });
 
-  it('of the bot is its own text, unless that was deleted', async () => {
+  it('of the bot is its own text until deleted', async () => {
     await using world = await worldWith('private');
     await world.say('hello?', { key: SECRET, audience: 'private' });
     await world.settled();

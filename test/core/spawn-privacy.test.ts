@@ -161,7 +161,7 @@ async function forgetElsewhere(): Promise<void> {
   await store.memories.forget({ ...plan, memoryIds: found.map(({ id }) => id) });
 }
 
-it('runs the tools of a child for the readers there now', async () => {
+it('runs a child’s tools for the readers there now', async () => {
   long = 'Turn left.';
   child = async (request) => {
     if (hasResult(request)) return { text: 'left' };

@@ -82,6 +82,11 @@ export async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: C
   return adapter;
 }
 
+export async function checkQueue(adapters: Adapters, config: Config): ReturnType<QueueAdapter['check']> {
+  const { check } = await queueAdapterOf(adapters, config);
+  return await check(config.queue.url);
+}
+
 export function boardOf(open: BoardOpener, url: string): OperationsOptions['openBoard'] {
   return (path) => open({ url, path });
 }

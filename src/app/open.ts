@@ -27,6 +27,7 @@ import { findPlugins, withPlugins } from './configuration.ts';
 import { createNotices } from './notices.ts';
 import {
   boardOf,
+  checkQueue,
   connectionsOf,
   createChannels,
   loadChannels,
@@ -55,7 +56,7 @@ export async function openStore(
  */
 export async function openApp(given: AppHost, options: OpenOptions): Promise<App> {
   const { load, plugins } = await findPlugins(given, options);
-  const loaded = scratched(loadConfig(load), options);
+  const { configured, loaded } = readConfig(load, options);
   const host: AppHost = { ...given, adapters: await withPlugins(given.adapters, plugins) };
   const { config } = loaded;
   const platforms = platformsOf(config, options);
@@ -101,7 +102,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       channelAdapters: host.adapters.channels,
       channelContext: context,
       ended: ended.promise,
-      checkQueue: () => queues.check(url),
+      checkQueue: () => checkQueue(host.adapters, configured.config),
       reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
       ...runOf({ bot, live, plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }) }),
@@ -112,11 +113,18 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
   }
 }
 
-function scratched(loaded: LoadedConfig, { scratch }: OpenOptions): LoadedConfig {
-  if (scratch === undefined) return loaded;
-  const { storage, queue } = loaded.config;
+interface ReadConfig {
+  readonly configured: LoadedConfig;
+  /** With the store and queue that are used. */
+  readonly loaded: LoadedConfig;
+}
+
+function readConfig(load: LoadOptions, { scratch }: OpenOptions): ReadConfig {
+  const configured = loadConfig(load);
+  if (scratch === undefined) return { configured, loaded: configured };
+  const { storage, queue } = configured.config;
   const own = { storage: { ...storage, url: '', directory: scratch }, queue: { ...queue, url: '' } };
-  return { ...loaded, config: { ...loaded.config, ...own } };
+  return { configured, loaded: { ...configured, config: { ...configured.config, ...own } } };
 }
 
 /**

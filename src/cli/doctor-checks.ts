@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { App, GlobalOptions } from '../app/app.ts';
 import { findPlugins } from '../app/configuration.ts';
 import { channelProblems } from '../config/channels.ts';
@@ -14,9 +12,10 @@ import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { counted, formatNumber } from '../util/text.ts';
 import { type Cli, untilStopped } from './cli.ts';
-import { checkData, checkDisk, ONLY_CHECKED, openData } from './doctor-data.ts';
+import { checkData, checkDisk, openData } from './doctor-data.ts';
 import { CHECKS, type CheckId, type Finding, ok } from './doctor-finding.ts';
 import { channelSchemas } from './platform.ts';
+import { withScratchApp } from './scratch.ts';
 
 export interface Checkup {
   readonly checksRun: readonly CheckId[];
@@ -45,7 +44,7 @@ async function checkParts(cli: Cli, { config }: LoadedConfig, options: Checking)
   const { storage } = config;
   const { app, finding } = await openData(cli, { globals: options.globals, storage });
   const disk = storage.url === '' ? await checkDisk(storage) : [];
-  if (app === null) return [finding, ...disk, ...(storage.url === '' ? await checkAside(cli, options) : [])];
+  if (app === null) return [finding, ...disk, ...(await checkAside(cli, finding, options))];
   try {
     const data = await checkData(app);
     return [finding, ...data, ...disk, ...(await untilStopped(cli, checkServices(app, options)))];
@@ -70,21 +69,14 @@ async function checkWindows({ services }: App): Promise<readonly Finding[]> {
   return problems.map(({ severity, message, fixHint }) => ({ checkId: 'window', severity, message, fixHint }));
 }
 
-/** The same on an empty store, because a running bot uses the data, or the data is damaged or missing. */
-async function checkAside(cli: Cli, options: Checking): Promise<readonly Finding[]> {
-  const data = await mkdtemp(join(tmpdir(), 'strata-doctor-')).catch(() => null);
-  if (data === null) return [nowhereToCheck()];
+/** The same on an empty store, because a running bot uses the data, or the data is damaged, missing or out of reach. */
+async function checkAside(cli: Cli, data: Finding, options: Checking): Promise<readonly Finding[]> {
   try {
-    const app = await cli.open({ ...options.globals, ...ONLY_CHECKED, create: true, data }).catch(() => null);
-    // What cannot be opened here either is reported with the data.
-    if (app === null) return [];
-    try {
-      return await untilStopped(cli, checkServices(app, options));
-    } finally {
-      await app.close();
-    }
-  } finally {
-    await rm(data, { recursive: true, force: true });
+    const found = await withScratchApp(cli, options.globals, (app) => untilStopped(cli, checkServices(app, options)));
+    return found ?? [nowhereToCheck()];
+  } catch (error) {
+    cli.signal.throwIfAborted();
+    return data.message === describe(error) ? [] : [configFailure(describe(error))];
   }
 }
 

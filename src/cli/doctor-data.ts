@@ -7,8 +7,8 @@ import { formatNumber } from '../util/text.ts';
 import type { Cli } from './cli.ts';
 import { type Finding, ok } from './doctor-finding.ts';
 
-/** How the doctor opens an app: nothing is served. */
-export const ONLY_CHECKED = { platforms: [], listenOnly: true, role: 'all', terminal: null } as const;
+/** Nothing is served. */
+const ONLY_CHECKED = { platforms: [], listenOnly: true, role: 'all', terminal: null } as const;
 
 interface Opening {
   readonly globals: GlobalOptions;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -6,6 +6,7 @@ import type { App } from '../app/app.ts';
 import { findPlugins } from '../app/configuration.ts';
 import { loadConfig } from '../config/load.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
+import { StrataError } from '../domain/errors.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { readerFor } from '../memory/policy.ts';
@@ -15,10 +16,11 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import { makeFolder, OWNERS_FOLDER } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { formatNumber } from '../util/text.ts';
-import { type Cli, globalsOf, untilStopped, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, untilStopped, writeJson } from './cli.ts';
 import { type EvalCase, type EvalRun, evalRunSchema, type Kept, readCase, scoreOf } from './eval-case.ts';
 import { SAMPLES } from './eval-samples.ts';
 import { storeMessage } from './import.ts';
+import { withScratchApp } from './scratch.ts';
 
 /** More compactions than any recorded conversation needs. */
 const MAX_ROUNDS = 20;
@@ -27,6 +29,7 @@ const MAX_MEMORIES = 1000;
 const MINUTE_MS = 60_000;
 /** A Monday, so that "Friday" in a conversation is always the same day. */
 const FIRST_AT = Date.UTC(2026, 5, 1, 9);
+const NOWHERE = `The conversations need a temporary store, but nothing can be written at ${tmpdir()}. Set TMPDIR to another folder.`;
 const WRITERS = ['compactor', 'condenser', 'extractor', 'transcript'];
 
 interface Options {
@@ -39,20 +42,14 @@ export async function evaluatePrompts(cli: Cli, own: Command, { files, json }: O
   const cases = files.length === 0 ? SAMPLES : files.map(readCase);
   const globals = globalsOf(own);
   const { config } = loadConfig((await findPlugins(cli, globals)).load);
-  const folder = mkdtempSync(join(tmpdir(), 'strata-eval-'));
-  try {
-    const run = await withApp(cli, { ...globals, data: folder, create: true, listenOnly: true }, (app) =>
-      untilStopped(cli, evaluate(app, cases)),
-    );
-    const file = join(config.storage.directory, 'prompts-eval.json');
-    const before = readLast(file);
-    makeFolder(resolve(config.storage.directory), OWNERS_FOLDER);
-    writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`);
-    if (json) writeJson(cli, { ...run, before });
-    else cli.stdout.write(report(run, before));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const run = await withScratchApp(cli, globals, (app) => untilStopped(cli, evaluate(app, cases)));
+  if (run === null) throw new StrataError('USAGE', { problem: NOWHERE });
+  const file = join(config.storage.directory, 'prompts-eval.json');
+  const before = readLast(file);
+  makeFolder(resolve(config.storage.directory), OWNERS_FOLDER);
+  writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`);
+  if (json) writeJson(cli, { ...run, before });
+  else cli.stdout.write(report(run, before));
 }
 
 /** Null if there was none or it can no longer be read, so there is nothing to compare with. */
@@ -85,12 +82,9 @@ function keyOf(name: string): ConversationKey {
   return makeKey({ platform: 'eval', workspace: 'local', channel: name });
 }
 
-/** Also leaves nothing behind in a store on a server. */
 async function play(app: App, one: EvalCase) {
   const { store } = app.services;
   const key = keyOf(one.name);
-  const left = await store.conversations.find(key);
-  if (left !== null) await store.conversations.change(left.id, { kind: 'purge' });
   for (const [index, message] of one.messages.entries()) {
     await storeMessage(app, key, { ...message, id: `${index + 1}`, at: FIRST_AT + index * MINUTE_MS });
   }

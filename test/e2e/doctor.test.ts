@@ -163,6 +163,14 @@ export default definePlugin({ name: 'broken', stores: { shelf } });
     const away = await checkup(folder, ['--offline']);
     expect(away.of('data')).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('server is running') });
     expect(JSON.stringify(away)).not.toContain('pa55');
+    expect(away.of('model')).toMatchObject({ severity: 'ok' });
+  });
+
+  test('looks at the queue although the data is away', async () => {
+    const away = { STRATA_STORAGE_URL: 'postgres://127.0.0.1:9/strata', STRATA_QUEUE_URL: 'redis://127.0.0.1:9' };
+    using folder = openFolder(away);
+    const { of } = await checkup(folder, ['--offline']);
+    expect(of('queue.server')).toMatchObject({ severity: 'fail' });
   });
 
   test('looks at the server of the queue', async () => {

@@ -5,6 +5,15 @@ import { openFolder } from './strata.ts';
 
 const resultSchema = evalRunSchema.extend({ before: evalRunSchema.nullable() });
 
+const lakes = [{ fact: 'A stop is a lake', words: ['lake|harbour'] }];
+
+function said(about: string) {
+  return Array.from({ length: 12 }, (_, index) => ({
+    author: 'Ada',
+    text: `We decided that stop ${index} of the ${about} is a lake with a small harbour and a good bakery.`,
+  }));
+}
+
 it('scores what is kept, beside the last run', { timeout: 120_000 }, async () => {
   using folder = openFolder();
   writeFileSync(folder.file('config.toml'), '[defaults]\nmodel = "offline:demo"\nprompts = "./own"\n');
@@ -33,14 +42,17 @@ it('scores what is kept, beside the last run', { timeout: 120_000 }, async () =>
   expect((await evaluate()).before?.scores.map(({ name }) => name)).toEqual(['trip', 'release']);
 });
 
+it('needs neither the server of the data nor the queue', { timeout: 120_000 }, async () => {
+  const away = { STRATA_STORAGE_URL: 'postgres://127.0.0.1:9/strata', STRATA_QUEUE_URL: 'redis://127.0.0.1:9' };
+  using folder = openFolder(away);
+  writeFileSync(folder.file('trip.json'), JSON.stringify({ messages: said('trip'), facts: lakes }));
+  const run = await folder.run(['prompts', 'eval', 'trip.json', '--model', 'offline:demo']);
+  expect(run).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/^trip +1 +1 /mu) });
+});
+
 it('takes conversations of your own, and refuses broken ones', { timeout: 120_000 }, async () => {
   using folder = openFolder();
-  const messages = Array.from({ length: 12 }, (_, index) => ({
-    author: 'Ada',
-    text: `We decided that stop ${index} of the tour is a lake with a small harbour and a good bakery.`,
-  }));
-  const facts = [{ fact: 'A stop is a lake', words: ['lake|harbour'] }];
-  writeFileSync(folder.file('tour.json'), JSON.stringify({ messages, facts }));
+  writeFileSync(folder.file('tour.json'), JSON.stringify({ messages: said('tour'), facts: lakes }));
   writeFileSync(folder.file('broken.json'), '{}');
   const run = await folder.run(['prompts', 'eval', 'tour.json', '--model', 'offline:demo']);
   expect(run.stdout).toMatch(/^tour +1 +1 /mu);

@@ -9,7 +9,7 @@ import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.
 import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
-import { describe, StrataError } from '../domain/errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import { publicLinkTo } from '../inspection/address.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { PluginContext } from '../plugins/plugin.ts';
@@ -127,19 +127,6 @@ function readConfig(load: LoadOptions, { scratch }: OpenOptions): ReadConfig {
   return { configured, loaded: { ...configured, config: { ...configured.config, ...own } } };
 }
 
-/**
- * Says once what makes every message slow or impossible to answer. Nothing waits for it, and it opens no model: that
- * would delay the start, so a window that only the model knows is left to `strata doctor`.
- */
-function warnOfWindows({ commandServices, services: { log } }: Bot): void {
-  const warn = async () => {
-    for (const { severity, message, fixHint } of await commandServices.windowProblems({ isOffline: true })) {
-      log[severity === 'fail' ? 'error' : 'warn']('window.small', { cause: message, remedy: fixHint });
-    }
-  };
-  warn().catch((error: unknown) => log.warn('window.unchecked', { error: describe(error) }));
-}
-
 function runOf({
   bot,
   live,
@@ -153,7 +140,6 @@ function runOf({
     async start() {
       await plugins?.start();
       await bot.start();
-      warnOfWindows(bot);
     },
     async close(options) {
       live.close();

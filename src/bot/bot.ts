@@ -12,6 +12,7 @@ import { endsWithin } from '../util/within.ts';
 import { logEvent } from './event-log.ts';
 import { watchLoop } from './loop-watchdog.ts';
 import type { BotOptions } from './options.ts';
+import { warnOfWindows } from './window-warning.ts';
 import { type Core, wire } from './wiring.ts';
 
 const SHARED = 'Two bots use one queue. Create a queue for each of them.';
@@ -85,6 +86,7 @@ export function createBot(options: BotOptions): Bot {
     unwatch = watchLoop(events);
     try {
       await startAll(core);
+      warnOfWindows(core.commandServices);
     } catch (error) {
       release();
       unwatch();

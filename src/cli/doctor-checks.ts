@@ -5,6 +5,7 @@ import { channelProblems } from '../config/channels.ts';
 import { modelsOf } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { AgentSettings } from '../config/schema.ts';
+import { BEYOND_REMEDY, windowBeyond } from '../context/window-beyond.ts';
 import { describe, ModelError, REMEDIES } from '../domain/errors.ts';
 import { collectStep } from '../models/step.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
@@ -153,14 +154,14 @@ async function checkModel(
     if (!offline) await ask(model);
     const { windowTokens, tools } = model.traits;
     const window = windowTokens === null ? 'window unknown' : `window ${formatNumber(windowTokens)}`;
-    const isLess = configured !== 'auto' && configured < (windowTokens ?? Number.POSITIVE_INFINITY);
-    const used = isLess ? [`context_window ${formatNumber(configured)}`] : [];
+    const beyond = windowBeyond({ context_window: configured }, model.traits);
+    const isOther = beyond === null && configured !== 'auto' && configured !== windowTokens;
+    const used = isOther ? [`context_window ${formatNumber(configured)}`] : [];
     const facts = [window, ...used, ...(tools ? [] : ['without tools']), offline ? 'not asked' : 'it answered'];
     const message = `${label}: ${model.id} (${choice.reason}), ${facts.join(', ')}`;
-    if (configured === 'auto' || configured <= (windowTokens ?? configured)) return ok('model', message);
-    const fixHint = 'Lower context_window, or choose a model with a larger window: the model refuses longer requests.';
-    const beyond = `but context_window is ${formatNumber(configured)}`;
-    return { checkId: 'model', severity: 'warn', message: `${message}, ${beyond}`, fixHint };
+    if (beyond === null) return ok('model', message);
+    const tooLarge = `but context_window is ${formatNumber(beyond.configured)}`;
+    return { checkId: 'model', severity: 'warn', message: `${message}, ${tooLarge}`, fixHint: BEYOND_REMEDY };
   } catch (error) {
     return modelFailure(label, error);
   }

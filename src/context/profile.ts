@@ -10,6 +10,7 @@ import { type PromptName, type PromptVariables, promptSourceOf } from '../prompt
 import type { Services } from '../services.ts';
 import { ownSections } from './own-sections.ts';
 import { limitsOf } from './shares.ts';
+import { createBeyondWarnings } from './window-beyond.ts';
 
 /** The window of a model that reports none, if the configuration sets none either. */
 export const DEFAULT_WINDOW_TOKENS = 128_000;
@@ -46,6 +47,7 @@ export interface Profiles {
 export function createProfiles({ services, tools, instructions }: ProfilesOptions): Profiles {
   const profiles = new WeakMap<AgentSettings, Map<string, Promise<Known>>>();
   const openModel = createModelOpener(services);
+  const warnBeyond = createBeyondWarnings(services);
   const partsOf = (agent: AgentSettings, place: Place, models: readonly Facts[]) => {
     const names = models.some(({ traits }) => traits.tools) ? agent.tools : [];
     const specs = [...tools.specs(names)].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -54,6 +56,7 @@ export function createProfiles({ services, tools, instructions }: ProfilesOption
   const build = async (agent: AgentSettings, place: Place): Promise<Known> => {
     const [first, ...others] = modelsOf(agent);
     const models = await Promise.all([openModel(first), ...others.map(openModel)]);
+    warnBeyond(agent, models);
     const profile = profileOf(agent, models, partsOf(agent, place, models));
     return { profile, withInstructions: null, models, traits: models.map(({ traits }) => traits) };
   };

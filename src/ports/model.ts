@@ -16,6 +16,8 @@ export interface ChatModel {
 export interface ModelTraits {
   /** The window in tokens if the provider reports it; null if only the configuration can tell. */
   readonly windowTokens: number | null;
+  /** The largest window that a request can ask for; null if unknown. Default: `windowTokens`. */
+  readonly largestWindowTokens?: number | null;
   readonly tools: boolean;
   readonly images: boolean;
   /** How long the provider keeps the prefix of a request after its last use. Default: five minutes. */

@@ -184,10 +184,16 @@ describe('open', () => {
     const provider = models({ environment: { OLLAMA_HOST: server.url.replace('http://', '') } });
     expect((await provider.open('ollama:llama3.2')).traits).toEqual({
       windowTokens: 16_384,
+      largestWindowTokens: 131_072,
       tools: true,
       images: false,
     });
-    expect((await provider.open('ollama:small')).traits).toEqual({ windowTokens: 8192, tools: false, images: true });
+    expect((await provider.open('ollama:small')).traits).toEqual({
+      windowTokens: 8192,
+      largestWindowTokens: 8192,
+      tools: false,
+      images: true,
+    });
     expect((await provider.open('ollama:set')).traits).toMatchObject({ windowTokens: 65_536 });
     await expect(provider.open('ollama:absent')).rejects.toMatchObject({
       code: 'MODEL_UNKNOWN',

@@ -11,6 +11,7 @@ import { createEvents } from '../../src/ports/events.ts';
 import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
 import type { SystemSection } from '../../src/ports/sections.ts';
 import type { Services } from '../../src/services.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { key, section } from '../fixtures/context.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 import { createBotWorld } from '../support/bot-world.ts';
@@ -47,12 +48,17 @@ interface Opened extends Place {
 
 async function open(
   overrides: AgentOverrides,
-  options: { window?: number | null; failures?: number; instructions?: ProfilesOptions['instructions'] } = {},
+  options: {
+    window?: number | null;
+    failures?: number;
+    instructions?: ProfilesOptions['instructions'];
+    log?: Services['log'];
+  } = {},
 ): Promise<Opened> {
   const agent = defaultAgent(overrides);
   const models = provider(options.window ?? null, options.failures);
   const agents: Services['agents'] = { agentFor: () => agent, agent: () => agent, list: () => [agent] };
-  const opened = await createPlace({ models, agents });
+  const opened = await createPlace({ models, agents, ...(options.log ? { log: options.log } : {}) });
   const specs = (names: readonly string[]): ToolSpec[] =>
     names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));
   const { instructions } = options;
@@ -73,6 +79,24 @@ describe('a profile', () => {
     expect((await told.profiles.of(place)).windowTokens).toBe(4000);
     await using unknown = await open({});
     expect((await unknown.profiles.of(place)).windowTokens).toBe(128_000);
+  });
+
+  it('warns once of a window beyond the one of the model', async () => {
+    const warned: unknown[] = [];
+    const log = { ...silentLog, warn: (...line: readonly unknown[]) => warned.push(line) };
+    await using beyond = await open({ context_window: 9000 }, { window: 4000, log });
+    for (const audience of ['dm', 'public', 'dm'] as const) await beyond.profiles.of({ key, audience });
+    const cause = 'agent main: context_window is 9,000, but offline:demo has a window of 4,000 tokens';
+    expect(warned).toEqual([['window.beyond', { cause, remedy: expect.stringMatching(/^Lower context_window/) }]]);
+    for (const [context_window, window] of [
+      [4000, 4000],
+      [9000, null],
+      ['auto', 4000],
+    ] as const) {
+      await using fine = await open({ context_window }, { window, log });
+      await fine.profiles.of(place);
+    }
+    expect(warned).toHaveLength(1);
   });
 
   it('reserves at most an eighth of a small window', async () => {

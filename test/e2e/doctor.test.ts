@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, test } from 'vitest';
+import { startJsonServer } from '../support/json-server.ts';
 import { ended, type Folder, jsonLines, MAIN, openFolder } from './strata.ts';
 
 interface Checkup {
@@ -79,6 +80,23 @@ describe('doctor', () => {
       severity: 'warn',
       message: expect.stringMatching(/window 2,000, it answered, but context_window is 4,000$/u),
     });
+  });
+
+  test.each([
+    [
+      'knows that Ollama takes any window of its model',
+      32_000,
+      'ok',
+      /window 16,384, context_window 32,000, not asked$/,
+    ],
+    ['warns of a window that Ollama cannot provide', 200_000, 'warn', /but context_window is 200,000$/],
+  ] as const)('%s', async (_, window, severity, message) => {
+    const shown = { model_info: { 'llama.context_length': 131_072 }, capabilities: ['completion', 'tools'] };
+    await using ollama = await startJsonServer(() => ({ body: shown }));
+    using folder = openFolder({ OLLAMA_HOST: ollama.url });
+    writeFileSync(folder.file('config.toml'), `[defaults]\nmodel = "ollama:llama3.2"\ncontext_window = ${window}\n`);
+    const { of } = await checkup(folder, ['--offline']);
+    expect(of('model')).toMatchObject({ severity, message: expect.stringMatching(message) });
   });
 
   test('stops at a broken configuration and points to its errors', async () => {

@@ -126,17 +126,20 @@ export async function askOllama(
   host: string,
   model: string,
   asker: Asker,
-): Promise<Probe & { readonly chats: boolean }> {
+): Promise<Probe & { readonly largestWindowTokens: number | null; readonly chats: boolean }> {
   const answer = await ask(asker, `${host}/api/show`, { method: 'POST', body: JSON.stringify({ model }) });
   const shown = ollamaModel.safeParse(answer?.body);
-  if (answer === null) return { ...UNANSWERED, chats: false };
-  if (answer.status !== 200 || !shown.success) return { ...SILENT, known: !isMissing(answer), chats: false };
+  if (answer === null) return { ...UNANSWERED, largestWindowTokens: null, chats: false };
+  if (answer.status !== 200 || !shown.success) {
+    return { ...SILENT, largestWindowTokens: null, known: !isMissing(answer), chats: false };
+  }
   const { model_info, parameters, capabilities } = shown.data;
-  const set = numCtxIn(parameters);
+  const [set, largestWindowTokens] = [numCtxIn(parameters), largestIn(model_info)];
   return {
     answered: true,
     known: true,
-    windowTokens: set ?? Math.min(largestIn(model_info) ?? OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS),
+    windowTokens: set ?? Math.min(largestWindowTokens ?? OLLAMA_WINDOW_TOKENS, OLLAMA_WINDOW_TOKENS),
+    largestWindowTokens,
     tools: capabilities?.includes('tools') ?? null,
     images: capabilities?.includes('vision') ?? null,
     chats: capabilities?.includes('completion') ?? true,

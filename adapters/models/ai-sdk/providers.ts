@@ -141,11 +141,12 @@ const ollama: Provider = {
       withSdk('ollama-ai-provider-v2', () => import('ollama-ai-provider-v2')),
       askOllama(baseUrl, model, asker),
     ]);
+    const { largestWindowTokens, tools, images } = probe;
     const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
     return {
       model: createOllama({ baseURL: `${baseUrl}/api`, fetch: withReadableLines(fetch) })(model),
       dialect: compatible,
-      traits: { windowTokens, tools: probe.tools ?? true, images: probe.images ?? false },
+      traits: { windowTokens, largestWindowTokens, tools: tools ?? true, images: images ?? false },
       // Without this, Ollama silently truncates long prompts to its own small window.
       providerOptions: ({ windowTokens: counted, maxOutputTokens }) => ({
         ollama: { options: { num_predict: maxOutputTokens, ...numCtx(counted ?? windowTokens) } },

@@ -221,7 +221,7 @@ export interface SentenceRemoval {
 export interface MemoryStore {
   /**
    * Applies the writes and returns the ids in the same order. Returns null for a fingerprint that was forgotten or
-   * already exists about the same person.
+   * already exists about the same person, and for everything from a conversation that no longer exists.
    */
   save(save: MemorySave): Promise<readonly (MemoryId | null)[]>;
   /** Checks no permissions; callers use `memory/policy.ts`. */

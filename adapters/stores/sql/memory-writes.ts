@@ -35,15 +35,18 @@ export async function applyWrites(
   return ids;
 }
 
-/** The turn that saves has lost its claim, so what it read may have been forgotten. */
+/**
+ * The conversation is being deleted, or the turn that saves has lost its claim: what the writes come from may have been
+ * forgotten.
+ */
 async function isRevoked(
   { conversations }: Pick<Shared, 'conversations'>,
   transaction: Transaction,
   { conversationId, replyEpoch }: MemorySave,
 ): Promise<boolean> {
-  if (replyEpoch === undefined || conversationId === null) return false;
+  if (conversationId === null) return false;
   const row = await conversations.lock(transaction, conversationId);
-  return row === null || !holdsReply(row, replyEpoch);
+  return row === null || (replyEpoch !== undefined && !holdsReply(row, replyEpoch));
 }
 
 function apply(writing: Writing, write: MemoryWrite): Promise<MemoryId | null> {

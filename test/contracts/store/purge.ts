@@ -148,6 +148,42 @@ export function purgeContract(lab: Lab): void {
       await erased;
     });
 
+    it.each(['hidden', 'deleted'] as const)('keeps nothing that is saved from a %s conversation', async (when) => {
+      const { id } = await fillLong(kit);
+      await kit.fill(1, THERE);
+      const elsewhere = kit.inserting('elsewhere', [1], { place: THERE });
+      if (elsewhere.kind !== 'insert') throw new Error('insert');
+      await kit.save(null, elsewhere);
+      const erased = store.conversations.change(id, { kind: 'purge' });
+      while ((await store.conversations.get(id)) !== null);
+      if (when === 'deleted') await erased;
+      const again = { kind: 'corroborate', id: elsewhere.memory.id, sources: [1], promote: true } as const;
+      const saved = await kit.save(id, kit.inserting('violets', [1]), again);
+      // A store may refuse it.
+      await Promise.allSettled([
+        store.blobs.put({ id: 'late' as BlobId, conversationId: id, text: 'violets', now: NOW }),
+      ]);
+      await store.journal.cache.note(id, { print: 'p', losses: [], at: NOW, revision: 0 });
+      await store.memories.recalled([elsewhere.memory.id], { conversationId: id, now: NOW });
+      await erased;
+      expect(saved).toEqual([null, null]);
+      expect(await kit.recallable({ sharePublic: true })).toEqual(['elsewhere']);
+      expect(await store.conversations.find(HERE)).toBeNull();
+      expect(await kit.tablesNaming([id])).toEqual([]);
+    });
+
+    it('keeps no memory that is saved at the same time', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const { id } = await kit.fill(2);
+        const saves = [1, 2, 1].map((seq, index) => kit.save(id, kit.inserting(`${round} ${index}`, [seq])));
+        const erased = store.conversations.change(id, { kind: 'purge' });
+        const late = [2, 1].map((seq, index) => kit.save(id, kit.inserting(`${round} late ${index}`, [seq])));
+        await Promise.all([...saves, erased, ...late]);
+        expect(await kit.recallable({ sharePublic: true })).toEqual([]);
+        expect(await kit.tablesNaming([id])).toEqual([]);
+      }
+    });
+
     it('lets others write while it deletes', async () => {
       const { id } = await fillLong(kit);
       let isOver = false;

@@ -4,6 +4,7 @@ import { parse, TomlError } from 'smol-toml';
 import { describe, StrataError } from '../domain/errors.ts';
 import { readText } from '../util/text-file.ts';
 import { type Locate, locator } from './locate.ts';
+import { tomlHint } from './toml-hint.ts';
 import { isDeeperThan, type Tree } from './tree.ts';
 
 const MAX_DEPTH = 100;
@@ -73,15 +74,7 @@ function parseToml(file: string, text: string): Tree {
     if (!(error instanceof TomlError)) throw error;
     const [first = ''] = error.message.split('\n');
     const reason = first.replace(/^Invalid TOML document: /, '');
-    const problem = `${file}:${error.line}:${error.column}: ${reason}${hintFor(text, error.line)}`;
+    const problem = `${file}:${error.line}:${error.column}: ${reason}${tomlHint(text, { reason, ...error })}`;
     throw new StrataError('CONFIG_INVALID', { file, problems: [problem] }, { cause: error });
   }
-}
-
-/**
- * TOML does not allow a table and a list with the same key; the parser's message does not say what to write instead.
- */
-function hintFor(text: string, line: number): string {
-  const isPluginTable = text.split('\n')[line - 1]?.trimStart().startsWith('[plugins.') === true;
-  return isPluginTable ? '; remove the list `plugins`, and set the file in this table: file = "./name.ts"' : '';
 }

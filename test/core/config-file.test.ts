@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { overrides } from '../../src/config/overrides.ts';
 import { agentSchema, generalSchema } from '../../src/config/schema.ts';
 import { isTable } from '../../src/config/tree.ts';
+import { isStrataError } from '../../src/domain/errors.ts';
 
 const file = fileURLToPath(new URL('../../config.toml', import.meta.url));
 const text = readFileSync(file, 'utf8');
@@ -91,10 +92,72 @@ test('the variables that override it are named in it', () => {
   for (const { variable } of overrides) expect(text).toContain(variable);
 });
 
-test('a table below the list of plugins is explained', () => {
+function problemOf(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'strata-config-')), 'config.toml');
-  writeFileSync(file, 'plugins = ["./dice.ts"]\n[plugins.dice]\nsides = 3\n');
-  expect(() => loadConfig({ file, explicit: true, environment: {}, flags: {} })).toThrow(
-    /config\.toml:2:2: .*the list `plugins`, .* in this table: file = /,
+  writeFileSync(file, text);
+  try {
+    loadConfig({ file, explicit: true, environment: {}, flags: {} });
+  } catch (error) {
+    if (isStrataError(error, 'CONFIG_INVALID')) return error.data.problems.join(' ').replace(file, 'config.toml');
+    throw error;
+  }
+  throw new Error(`valid: ${text}`);
+}
+
+test('a table below the list of plugins is explained', () => {
+  expect(problemOf('plugins = ["./dice.ts"]\n[plugins.dice]\nsides = 3\n')).toMatch(
+    /^config\.toml:2:2: .*the list `plugins`, .* in this table: file = /,
   );
+});
+
+const LIST = 'a comma or a closing ] or } is missing before this';
+const BARE = 'put texts into quotes: "…"';
+const STRAIGHT = `write straight quotes: " or '`;
+
+test.each([
+  ['a = .8', '1:5: invalid value, got .8; write 0.8'],
+  ['a = .8 # of the window', '1:5: invalid value, got .8; write 0.8'],
+  ['a = 1.', '1:5: unfinished numeric value, got 1.; write 1.0'],
+  ['a = +.5', '1:5: invalid value, got +.5; write +0.5'],
+  ['a = -.5', '1:5: invalid value, got -.5; write -0.5'],
+  ['a = 0,8', '1:5: illegal leading zero, got 0,8; write 0.8'],
+  ['a = 80%', '1:7: illegal character in numeric literal, got 80%; write 0.8'],
+  ['a = 16,000', '1:7: illegal character in numeric literal, got 16,000; write 16000'],
+  ['a = 08', '1:5: illegal leading zero; write the number without it, or put a text into quotes'],
+  ['a = [\n  .8,\n]', '2:3: invalid value, got .8; write 0.8'],
+  ['a = True', '1:5: invalid value, got True; write true'],
+  ['a = [No]', '1:6: invalid value, got No; write false'],
+  ['a = null', '1:5: invalid value, got null; leave the key out for its default'],
+  ['a =', '1:4: invalid value; a value is missing after ='],
+  ['a = hello', `1:5: invalid value; ${BARE}`],
+  ['a = ["x", ./y.ts]', `1:11: invalid value; ${BARE}`],
+  ['a = “hello”', `1:5: invalid value; ${STRAIGHT}`],
+  ['a = [‘hello’]', `1:6: invalid value; ${STRAIGHT}`],
+  ['a = "hello', '1:11: control characters are not allowed in strings; the closing quote is missing'],
+  [
+    "a = 'it's'",
+    "1:9: each key-value declaration must be followed by an end-of-line; a text with ' in it needs double quotes",
+  ],
+  [
+    'a = "C:\\users"',
+    "1:10: invalid non-hex character in unicode escape; write each backslash twice, or put the text into '…'",
+  ],
+  ['[defaults\na = 1', '1:10: illegal character in key; write [defaults]'],
+  ['[[agents]\nid = "a"', '1:10: expected end of table array declaration; write [[agents]]'],
+  ['[agents]]', '1:9: each key-value declaration must be followed by an end-of-line; write [[agents]] or [agents]'],
+  ['a = ["x"\nb = 1', `2:1: expected comma or end of structure; ${LIST}`],
+  ['a: 1', '1:2: illegal character in key; write = after the key: a = …'],
+  ['// x', '1:1: illegal character in key; comments begin with #'],
+])('%j says what to write instead', (written, says) => {
+  expect(problemOf(`${written}\n`)).toBe(`config.toml:${says}`);
+});
+
+test.each([
+  'a = sk-4711-secret',
+  'a = [x, 4711-secret]',
+  'a = 04711471147114711',
+  'a = "4711-secret',
+  'a = 4711 secret',
+])('%j may be a secret, which is not shown', (written) => {
+  expect(problemOf(`${written}\n`)).not.toContain('4711');
 });

@@ -92,6 +92,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/config/key-check.ts#checkUsualKeys',
     (run, text) => run({ A_API_KEY: text }, { report: { addAt: () => undefined }, providers: ['a'] }),
   ],
+  [
+    'src/config/toml-hint.ts#tomlHint',
+    (run, text) => run(`a = ${text}`, { reason: 'invalid value', line: 1, column: 5 }),
+  ],
   ['src/bot/cut-text.ts#cutParts', (run, text) => run([{ kind: 'text', text }])],
   ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],

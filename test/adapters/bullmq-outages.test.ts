@@ -61,7 +61,7 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     // A worker kicks whatever is due every two seconds.
     await vi.waitFor(() => {
       place.queue.kick(7);
-      expect(place.done).toEqual([7]);
+      expect(place.done).toContain(7);
     }, SOON);
     admin.disconnect();
   });

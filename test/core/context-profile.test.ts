@@ -81,7 +81,7 @@ describe('a profile', () => {
     expect((await unknown.profiles.of(place)).windowTokens).toBe(128_000);
   });
 
-  it('warns once of a window beyond the one of the model', async () => {
+  it('warns once of a window larger than its model has', async () => {
     const warned: unknown[] = [];
     const log = { ...silentLog, warn: (...line: readonly unknown[]) => warned.push(line) };
     await using beyond = await open({ context_window: 9000 }, { window: 4000, log });

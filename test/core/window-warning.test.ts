@@ -39,7 +39,7 @@ async function started(agents: NonNullable<BotOptions['agents']>) {
   return { logged, opened };
 }
 
-it('a program is warned once of each window that is too small', async () => {
+it('a program is warned once of each small window', async () => {
   const { logged, opened } = await started([
     { id: 'tiny', context_window: 2000, compaction: tight },
     { id: 'full', context_window: 100 },

@@ -69,9 +69,13 @@ export interface TurnStep {
   readonly results: readonly ToolResultPart[];
 }
 
-/** One turn: alternates model and tools until there is an answer. Rejects only if the store is away before a tool ran. */
+/**
+ * One turn: alternates model and tools until there is an answer. Rejects only if the store is away before any tool is
+ * called.
+ */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
+  let hasCalledTools = false;
   try {
     while (steps.length < options.maxSteps) {
       const { step, assembly } = await callModel(options, steps);
@@ -81,12 +85,13 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
         if (isVisible(text)) return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
         return { kind: 'failed', ...unanswered(step.finish), steps };
       }
+      hasCalledTools = true;
       steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
     }
     const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
     return { kind: 'failed', reason: 'steps', message, steps };
   } catch (error) {
-    if (steps.length === 0 && isStoreAway(error)) throw error;
+    if (!hasCalledTools && isStoreAway(error)) throw error;
     return { kind: 'failed', ...failureOf(error), steps };
   }
 }

@@ -17,6 +17,8 @@ const calls = (...tools: string[]): ModelPart[] => [
   { kind: 'finish', reason: 'tool-calls', usage },
 ];
 
+const away = new StrataError('STORE_UNREACHABLE', { path: 'there', reason: 'it restarts' });
+
 /** A model that plays a script: each entry is one answer, or the error that it throws. */
 function scripted(script: readonly (ModelPart[] | Error)[]) {
   const requests: ModelRequest[] = [];
@@ -330,6 +332,17 @@ describe('a turn', () => {
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed' });
     await new Promise((resolve) => setImmediate(resolve));
     expect(ran).toHaveLength(8);
+  });
+
+  it('rejects if the store is away before any call', async () => {
+    const assemble = () => Promise.reject(away);
+    await expect(runTurn(setUp([], { assemble }).parts, 't1')).rejects.toBe(away);
+  });
+
+  it('repeats no call because the store is away afterwards', async () => {
+    const callTool = (call: ToolCall) => (call.tool === 'send' ? Promise.resolve(result(call)) : Promise.reject(away));
+    const { parts } = setUp([calls('send', 'look')], { callTool });
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed' });
   });
 
   it('survives 18 parallel calls in one step', async () => {

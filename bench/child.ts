@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { z } from 'zod';
-import { startFlags } from './flags.ts';
+import { startEnvironment, startFlags } from './flags.ts';
 
 const RUN = new URL('children/run.js', import.meta.url);
 
@@ -10,17 +10,15 @@ export interface Child<Report> {
   readonly args: readonly (string | number)[];
   /** Added to the flags of `npm start`. */
   readonly flags?: readonly string[];
-  /** Added to this process's environment. */
-  readonly environment?: Readonly<Record<string, string>>;
   readonly report: z.ZodType<Report>;
 }
 
-/** Runs a program in a process of its own, with the flags of `npm start`, and returns the message that it sends. */
+/** Runs a program in a process of its own, as `npm start` runs Node.js, and returns the message that the program sends. */
 export async function runChild<Report>(options: Child<Report>): Promise<Report> {
-  const { file, args, flags = [], environment = {}, report } = options;
+  const { file, args, flags = [], report } = options;
   const child = fork(RUN, [file.href, ...args.map(String)], {
     execArgv: [...flags, ...startFlags()],
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...startEnvironment() },
   });
   const ended = once(child, 'exit');
   const [raw]: unknown[] = await Promise.race([once(child, 'message'), ended.then(() => [null])]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runChild } from '../child.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
-import { deployedAllocation, startFlags } from '../flags.ts';
+import { startEnvironment, startFlags } from '../flags.ts';
 
 const CHILD = new URL('../children/memory.process.ts', import.meta.url);
 const CONVERSATIONS = 1000;
@@ -19,20 +19,16 @@ type Report = z.infer<typeof reportSchema>;
 /** The resident set of a process that served a thousand conversations, and the share of one idle conversation. */
 export async function memory({ quick }: RowOptions): Promise<RowResult> {
   const turns = quick ? 4 : 10;
-  const flags = startFlags();
   // The first run fills Node's compile cache, like the first start of a bot.
   await measureInChild(1, 1);
   const report = await measureInChild(CONVERSATIONS, turns);
-  const allocation = deployedAllocation();
-  const deployed = await measureInChild(CONVERSATIONS, turns, allocation);
-  const settings = Object.entries(allocation)
+  const settings = Object.entries(startEnvironment())
     .map((setting) => `\`${setting.join('=')}\``)
     .join(', ');
   const perIdle = Math.max(0, (report.heapIdleBytes - report.heapBeforeBytes) / CONVERSATIONS);
   return {
     figures: [
       resident('resident memory, 1,000 conversations used', report, 'usedBytes'),
-      resident('the same with the environment of the image', deployed, 'usedBytes'),
       resident('resident memory, 2,000 idle', report, 'idleBytes'),
       {
         figure: 'heap of an idle conversation',
@@ -43,8 +39,8 @@ export async function memory({ quick }: RowOptions): Promise<RowResult> {
       },
     ],
     notes: [
-      `${CONVERSATIONS} conversations of ${turns} turns in a separate process with the flags of \`npm start\` (${flags.join(' ')}), 50 at a time and as fast as possible. The resident set is measured without forcing a garbage collection. Then as many new conversations follow: the heap of an idle conversation is the difference between the two heaps after a collection, with all conversations idle, divided by ${CONVERSATIONS}.`,
-      `The image of \`deploy/\` sets ${settings}. With these, glibc returns the memory that Node.js frees after compiling; other systems ignore them.`,
+      `${CONVERSATIONS} conversations of ${turns} turns in a separate process with the flags of \`npm start\` (${startFlags().join(' ')}), 50 at a time and as fast as possible. The resident set is measured without forcing a garbage collection. Then as many new conversations follow: the heap of an idle conversation is the difference between the two heaps after a collection, with all conversations idle, divided by ${CONVERSATIONS}.`,
+      `\`npm start\` also sets ${settings}. With these, glibc returns the memory that Node.js frees after compiling; other systems ignore them.`,
     ],
   };
 }
@@ -55,11 +51,6 @@ function resident(figure: string, report: Report, stage: 'usedBytes' | 'idleByte
   return { figure, unit: 'MB', baseline, ours: report[stage] / 1e6, bar };
 }
 
-function measureInChild(
-  conversations: number,
-  turns: number,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Report> {
-  const args = [conversations, turns];
-  return runChild({ file: CHILD, args, flags: ['--expose-gc'], environment, report: reportSchema });
+function measureInChild(conversations: number, turns: number): Promise<Report> {
+  return runChild({ file: CHILD, args: [conversations, turns], flags: ['--expose-gc'], report: reportSchema });
 }

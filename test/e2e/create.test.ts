@@ -109,7 +109,7 @@ describe('create-stratabot', () => {
     const { stdout } = await create(folder, '--language', language);
     expect(stdout).not.toContain('.env');
     const own = readRoot().scripts.start.replace('bin/strata.js', 'node_modules/stratabot/bin/strata.js');
-    const [command, ...args] = own.split(' ');
+    const [command, ...args] = own.slice(own.indexOf('node ')).split(' ');
     expect([command, args.at(-1)]).toEqual(['node', 'start']);
     const dockerfile = readFileSync(join(project.path, folder, 'Dockerfile'), 'utf8');
     expect(dockerfile).toContain(`CMD ${JSON.stringify([command, ...args]).replaceAll(',', ', ')}\n`);

@@ -19,6 +19,7 @@ const run = promisify(execFile);
 
 const dockerfile = read('deploy/Dockerfile');
 const unit = read('deploy/strata@.service');
+const startSchema = z.object({ scripts: z.object({ start: z.string() }) });
 const service = z.object({
   image: z.string(),
   command: z.array(z.string()),
@@ -57,7 +58,7 @@ describe('deploy/', () => {
   );
 
   it('runs Node.js with the flags of `npm start`', () => {
-    const { scripts } = z.object({ scripts: z.object({ start: z.string() }) }).parse(JSON.parse(read('package.json')));
+    const { scripts } = startSchema.parse(JSON.parse(read('package.json')));
     const flags = scripts.start.split(' ').filter((word) => word.startsWith('--'));
     expect(flags).not.toEqual([]);
     expect(unit).toContain(`/usr/bin/node ${flags.join(' ')} /`);
@@ -68,13 +69,24 @@ describe('deploy/', () => {
 
   it('returns freed memory to the system', () => {
     const settings = (name: string) => [...new Set(read(name).match(/\bMALLOC_\w+=\d+/gu))];
-    expect(settings('deploy/Dockerfile').map((setting) => setting.split('=')[0])).toEqual([
+    const started = settings('package.json');
+    expect(started.map((setting) => setting.split('=')[0])).toEqual([
       'MALLOC_ARENA_MAX',
       'MALLOC_MMAP_THRESHOLD_',
       'MALLOC_TRIM_THRESHOLD_',
     ]);
-    expect(settings('deploy/strata@.service')).toEqual(settings('deploy/Dockerfile'));
-    expect(settings('create-stratabot/template/shared/Dockerfile')).toEqual(settings('deploy/Dockerfile'));
+    expect(settings('deploy/Dockerfile')).toEqual(started);
+    expect(settings('deploy/strata@.service')).toEqual(started);
+    expect(settings('create-stratabot/template/shared/Dockerfile')).toEqual(started);
+  });
+
+  it.skipIf(process.platform === 'win32')('sets them in `npm start` too, and takes options', async () => {
+    const { scripts } = startSchema.parse(JSON.parse(read('package.json')));
+    const shown = '-p "[process.env.MALLOC_ARENA_MAX, ...process.argv.slice(1)].join()" start';
+    const line = `${scripts.start.replace('bin/strata.js start', shown)} --data "a b"`;
+    expect((await run('sh', ['-c', line])).stdout).toBe('2,start,--data,a b\n');
+    // cmd.exe ends a command at each `&`. Before the first, it reads the name of a window.
+    expect(line.split('&').map((command) => command.trim().slice(0, 7))).toEqual(['title=S', 'node --']);
   });
 
   it('names the tokens that the configuration takes', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
 import { lineOf } from '../../src/tools/entry-line.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { ADA, GENERAL, GUILD, OTHER_BOT } from '../fixtures/discord/double.ts';
 import { withChannel } from '../fixtures/discord/each-test.ts';
 import { until } from '../fixtures/discord/kit.ts';
 import { message, snowflake } from '../fixtures/discord/payloads.ts';
-import { type SlackDouble, GENERAL as TALK, ADA as WRITER } from '../fixtures/slack/double.ts';
+import { type SlackDouble, GENERAL as TALK, TEAM, ADA as WRITER } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { until as untilSlack } from '../fixtures/slack/kit.ts';
 import { createBotWorld } from '../support/bot-world.ts';
@@ -53,6 +54,32 @@ describe('a webhook with the name of a person', () => {
     slack.say(TALK, WRITER, 'really?', { thread_ts: root.ts });
     await untilSlack('the answer', () => sink.messages.some(({ text }) => text.endsWith('really?')));
     expect(sink.messages.at(-1)?.text).toContain('message of Ada <bot>]');
+  });
+
+  it('is told from that person in what Discord remembers of it', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const target = message({ channel_id: GENERAL, author: { ...OTHER_BOT, global_name: 'Ada' }, content: ORDER });
+      const resolved = { messages: { [target.id]: target } };
+      double.interact({ type: 2, data: { id: '1', type: 3, name: REMEMBER_MENU, target_id: target.id, resolved } });
+      await until('the command', () => sink.commands.length === 1);
+      expect(sink.commands[0]?.options).toEqual({ text: `Ada (bot) said: ${ORDER}` });
+    });
+  });
+
+  it('is told from that person in what Slack remembers of it', async () => {
+    const { sink } = await start();
+    const posing = { subtype: 'bot_message', username: 'Ada', bot_id: 'B0HOOK', text: ORDER, ts: '1700000000.000100' };
+    const menu = { type: 'message_action', callback_id: 'remember_message', channel: { id: TALK } };
+    slack.interact({ ...menu, user: { id: WRITER, team_id: TEAM }, message: { type: 'message', ...posing } });
+    await untilSlack('the command', () => sink.commands.length === 1);
+    expect(sink.commands[0]?.options).toEqual({ text: `Ada (bot) said: ${ORDER}` });
+  });
+
+  it('is told from that person in the memory of it', async () => {
+    await using world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'ok' }))] });
+    await world.say('hello');
+    const { text } = await world.command('memory remember', { text: `Ada (bot) said: ${ORDER}` });
+    expect(text).toBe(`Ada (bot) said: ${ORDER}`);
   });
 
   it('is Slackbot, which repeats what anybody told it', async () => {

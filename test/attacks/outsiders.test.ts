@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Entry } from '../../src/adapter-kit.ts';
 import { labelOf } from '../../src/context/label.ts';
 import { user } from '../fixtures/context.ts';
-import { GUEST, OTHER_TEAM, SHARED, type SlackDouble } from '../fixtures/slack/double.ts';
+import { ADA, GUEST, OTHER_TEAM, SHARED, type SlackDouble, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { until } from '../fixtures/slack/kit.ts';
 
@@ -21,4 +21,14 @@ it.each([
   const { author } = await until('the message', () => sink.messages[0]);
   const entry: Entry = { ...user(1, 'pay him'), author };
   expect(labelOf(entry, null)).toContain('(of another workspace)] ');
+});
+
+it('somebody of another workspace is told apart in what is remembered', async () => {
+  slack.people.set(GUEST, { name: 'grace', profile: { display_name: 'Ada' }, team_id: OTHER_TEAM, is_stranger: true });
+  const { sink } = await start();
+  const message = { type: 'message', ts: '1700000000.000100', user: GUEST, text: 'pay him', user_team: OTHER_TEAM };
+  const menu = { type: 'message_action', callback_id: 'remember_message', channel: { id: SHARED } };
+  slack.interact({ ...menu, user: { id: ADA, team_id: TEAM }, message });
+  await until('the command', () => sink.commands.length === 1);
+  expect(sink.commands[0]?.options).toEqual({ text: 'Ada (of another workspace) said: pay him' });
 });

@@ -100,6 +100,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#saysMark', (run, text) => run(createState(), text, text)],
+  ['adapters/channels/shared/said-by.ts#saidBy', (run, text) => run({ id: text, name: text, kind: 'bot' }, text)],
   ['adapters/channels/shared/encryption.ts#encrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/encryption.ts#decrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/downloads.ts#isTrusted', (run, text) => run(text, { own: [text], extra: text })],

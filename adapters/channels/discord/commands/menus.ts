@@ -1,4 +1,5 @@
 import {
+  authorLabel,
   type ChannelSink,
   type CommandInvocation,
   type CommandReply,
@@ -6,6 +7,7 @@ import {
   makeReply,
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
+import { saidBy } from '../../shared/said-by.ts';
 import { authorOf } from '../map.ts';
 import type { WireQuoted } from '../wire.ts';
 import { button, type Shown } from './replies.ts';
@@ -13,7 +15,7 @@ import { button, type Shown } from './replies.ts';
 /** "Remember this": the message in its author's words. Null if it has no text. */
 export function rememberCommand({ author, content }: WireQuoted, userId: string): ReplyCommand | null {
   if (content.trim() === '') return null;
-  const said = author.id === userId ? content : `${authorOf(author).name} said: ${content}`;
+  const said = author.id === userId ? content : saidBy(authorOf(author), content);
   return { path: ['memory', 'remember'], options: { text: said } };
 }
 
@@ -27,7 +29,7 @@ export function forgetQuestion({ id, author, content }: WireQuoted): Shown {
   const excerpt = content.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
   return {
     reply: makeReply('This cannot be undone', {
-      text: `The bot forgets this message of ${authorOf(author).name}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`,
+      text: `The bot forgets this message of ${authorLabel(authorOf(author))}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`,
       tone: 'error',
     }),
     buttons: [

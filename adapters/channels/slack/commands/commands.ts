@@ -10,10 +10,10 @@ import {
   readCommandLine,
 } from '../../../../src/adapter-kit.ts';
 import type { Acknowledge } from '../connection.ts';
+import { authorOf } from '../inbound/context.ts';
 import { wordsOf } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
 import { conversationsOf } from '../place.ts';
-import { nameOf } from '../places.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
 import { missingOptions } from './ask.ts';
 import type { Button } from './buttons.ts';
@@ -157,12 +157,10 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
     isHome: false,
   };
   if (id === WHY_MENU) return await run(parts, visit, { command: whyCommand(message), replace: false });
-  const authorId = message.user ?? message.bot_id ?? '';
   const target: Target = {
     ts: message.ts,
     threadTs: message.thread_ts ?? null,
-    authorId,
-    authorName: nameOf(await parts.places.user(authorId)) ?? message.username ?? authorId,
+    author: await authorOf(parts, message),
     text: wordsOf(message, await parts.places.namesFor(message)),
   };
   if (id === REMEMBER_MENU) {

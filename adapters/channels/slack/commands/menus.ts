@@ -1,4 +1,12 @@
-import { type CommandReply, errorReply, makeReply, type ReplyCommand } from '../../../../src/adapter-kit.ts';
+import {
+  type Author,
+  authorLabel,
+  type CommandReply,
+  errorReply,
+  makeReply,
+  type ReplyCommand,
+} from '../../../../src/adapter-kit.ts';
+import { saidBy } from '../../shared/said-by.ts';
 
 export const REMEMBER_MENU = 'remember_message';
 export const FORGET_MENU = 'forget_message';
@@ -7,15 +15,14 @@ export const WHY_MENU = 'why_message';
 export interface Target {
   readonly ts: string;
   readonly threadTs: string | null;
-  readonly authorId: string;
-  readonly authorName: string;
+  readonly author: Author;
   readonly text: string;
 }
 
 /** "Remember this": the message in its author's words. Null if it has no text. */
-export function rememberCommand({ authorId, authorName, text }: Target, userId: string): ReplyCommand | null {
+export function rememberCommand({ author, text }: Target, userId: string): ReplyCommand | null {
   if (text.trim() === '') return null;
-  const said = authorId === userId ? text : `${authorName} said: ${text}`;
+  const said = author.id === userId ? text : saidBy(author, text);
   return { path: ['memory', 'remember'], options: { text: said } };
 }
 
@@ -25,13 +32,13 @@ export function whyCommand({ ts }: Pick<Target, 'ts'>): ReplyCommand {
 }
 
 /** "Forget this", after confirmation. */
-export function forgetCommand({ ts, threadTs, authorId }: Target): ReplyCommand {
-  return { path: ['forget'], options: { ts, thread: threadTs ?? '', author: authorId } };
+export function forgetCommand({ ts, threadTs, author }: Target): ReplyCommand {
+  return { path: ['forget'], options: { ts, thread: threadTs ?? '', author: author.id } };
 }
 
-export function forgetQuestion({ authorName, text }: Target): string {
+export function forgetQuestion({ author, text }: Target): string {
   const excerpt = text.replace(/\s+/g, ' ').slice(0, 200).toWellFormed();
-  return `The bot forgets this message of ${authorName}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`;
+  return `The bot forgets this message of ${authorLabel(author)}, the memories that come only from it, and its own messages that repeat it. The message itself stays.\n${excerpt}`;
 }
 
 /** A message may be forgotten by its author and by whoever manages the place. */

@@ -132,7 +132,14 @@ interface Speaker {
   readonly isOutsider: boolean;
 }
 
-async function speakerOf(options: ContextOptions, message: WireMessage): Promise<Speaker> {
+type Known = Pick<ContextOptions, 'workspace' | 'settings' | 'places'>;
+
+/** Who wrote a message, as the bot names them. */
+export async function authorOf(options: Known, message: WireMessage): Promise<Author> {
+  return named(await speakerOf(options, message));
+}
+
+async function speakerOf(options: Known, message: WireMessage): Promise<Speaker> {
   const { user: userId, username, bot_profile: profile } = message;
   const id = idOf(message);
   const known = userId ? await personOf(options, message, userId) : null;
@@ -145,7 +152,7 @@ async function speakerOf(options: ContextOptions, message: WireMessage): Promise
 const DECISIVE_MS = 10_000;
 
 /** In an organization, only Slack's directory tells colleagues from outsiders, so a message of either waits longer. */
-async function personOf(options: ContextOptions, message: WireMessage, userId: string): Promise<WireUser | null> {
+async function personOf(options: Known, message: WireMessage, userId: string): Promise<WireUser | null> {
   const { places, settings } = options;
   const known = await places.user(userId);
   if (known !== null || settings.outsiders || !isOutsider(options, message, known)) return known;

@@ -266,11 +266,31 @@ describe('the state of an installation', () => {
     const stranger = createStates({ ...parts, secret: 'another' });
     const foreign = await stranger.generateStateParam(parts.options, new Date());
     await expect(one.verifyStateParam(new Date(), foreign)).rejects.toThrow('not created here');
+    now += 60_000;
     await one.verifyStateParam(new Date(), await one.generateStateParam(parts.options, new Date()));
     expect((await state.list('slack.states')).length).toBe(1);
     const again = await one.generateStateParam(parts.options, new Date());
     const uses = await Promise.allSettled([one, other].map((states) => states.verifyStateParam(new Date(), again)));
     expect(uses.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('costs the same however many strangers began one', async () => {
+    const clock = { ...createSystemClock(), now: () => 1_000_000 };
+    const kept = createState();
+    let read = 0;
+    const state: StateStore = {
+      ...kept,
+      async list(namespace) {
+        const rows = await kept.list(namespace);
+        read += rows.length;
+        return rows;
+      },
+    };
+    const states = createStates({ secret: 'a secret', state, clock, options: { scopes: [] } });
+    for (let visit = 0; visit < 200; visit += 1)
+      await states.verifyStateParam(new Date(), await states.generateStateParam({ scopes: [] }, new Date()));
+    expect(await kept.list('slack.states')).toHaveLength(200);
+    expect(read).toBeLessThan(200);
   });
 });
 

@@ -1,10 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { StateStore as BoltStates, InstallURLOptions } from '@slack/bolt';
 import type { Clock, StateStore } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 
 const NAMESPACE = 'slack.states';
 /** How long a person may take to install. The cookie that binds the state to their browser lasts as long. */
 const VALID_MS = 600_000;
+const SWEEP_MS = 60_000;
 
 export interface StatesOptions {
   /** The same for all gateways, because the browser may return to another one. */
@@ -21,6 +23,15 @@ export interface StatesOptions {
  */
 export function createStates({ secret, state, clock, options }: StatesOptions): BoltStates {
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  /** Used ones are stored only as long as they would be valid. Reads all of them, of which anybody can make many. */
+  const sweep = async (): Promise<void> => {
+    if (elapsedMs(clock, sweptAt) < SWEEP_MS) return;
+    sweptAt = clock.now();
+    for (const { key, value } of await state.list(NAMESPACE)) {
+      if (typeof value !== 'number' || value < clock.now()) await state.delete(NAMESPACE, key);
+    }
+  };
   return {
     async generateStateParam() {
       const text = `${clock.now() + VALID_MS}.${randomBytes(16).toString('base64url')}`;
@@ -30,19 +41,12 @@ export function createStates({ secret, state, clock, options }: StatesOptions): 
       const [until = '', nonce = '', signature = ''] = given.split('.');
       if (!same(signature, sign(`${until}.${nonce}`))) throw refused('it was not created here');
       if (clock.now() > Number(until)) throw refused('it is older than ten minutes');
-      await sweep(state, clock);
+      await sweep();
       const isFirst = await state.swap(NAMESPACE, nonce, { from: undefined, to: Number(until) });
       if (!isFirst) throw refused('it was used before');
       return options;
     },
   };
-}
-
-/** Used ones are stored only as long as they would be valid. */
-async function sweep(state: StateStore, clock: Clock): Promise<void> {
-  for (const { key, value } of await state.list(NAMESPACE)) {
-    if (typeof value !== 'number' || value < clock.now()) await state.delete(NAMESPACE, key);
-  }
 }
 
 function same(one: string, other: string): boolean {

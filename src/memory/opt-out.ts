@@ -4,6 +4,7 @@ import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { isStopWord } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
+import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
 import { haveSameLook, type Looks, looksIn, looksOf } from './people.ts';
 
@@ -95,19 +96,27 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
   const subjectLooks = looksOf(subject);
   const isInSubject = looksIn(subject);
   const isSaid = looksIn(withoutPredicates(text, subject));
+  const isOrdinary = ordinaryIn(text);
   const folded = fold(text);
   return ({ name, looks, firstLooks, isCommon: isWord, unspaced }) => {
     const isWhole = haveSameLook(looks, subjectLooks);
     if (isOwn && isWhole) return false;
     if (!isOwn && firstLooks !== null && haveSameLook(firstLooks, subjectLooks)) return true;
     if (isWord) return subject === name || holdsCapitalised(text, name);
-    return isInSubject(looks) || isSaid(looks) || (unspaced !== null && folded.includes(unspaced));
+    if (isInSubject(looks) || (unspaced !== null && folded.includes(unspaced))) return true;
+    return isSaid(looks) && !isOrdinary(looks);
   };
 }
 
 /** Anybody may take the name "is" or "in the", so common words count as a name only where they look like one. */
 function isCommon(name: string): boolean {
   return wordsOf(name).every(isStopWord);
+}
+
+/** Anybody may take the name "Budget", and "our budget" means nobody. */
+function ordinaryIn(text: string): (name: Looks) => boolean {
+  const said = looksOf(text).map((words) => words.split(' '));
+  return (looks) => looks.some((name, at) => isOrdinaryAmong(said[at] ?? [], name));
 }
 
 function holdsCapitalised(text: string, name: string): boolean {

@@ -189,6 +189,22 @@ describe('a member who paused learning', () => {
     },
   );
 
+  it.each([
+    ['Release', 'The release ships on Fridays'],
+    ['budget', 'Our budget is 4,000 euros'],
+    ['Bud\u0433et', 'Our bud\u0433et is 4,000 euros'],
+    ['Sprint Review', 'Every sprint review takes an hour'],
+    ['Frist', 'Unsere Frist endet im Mai'],
+  ])('does not hide what an ordinary word means, as %s', async (name, text) => {
+    await using world = await openWorld();
+    await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name }, 0);
+    const source = await world.say(text, { by: bob, key: general });
+    expect((await world.admit([{ text, about: null, sources: [source.seq] }], { key: general })).writes).toHaveLength(
+      1,
+    );
+    expect(await world.memories.add({ text, by: requester(world, ada) })).toMatchObject({ kind: 'added' });
+  });
+
   it('does not keep a namesake from correcting their own', async () => {
     await using world = await openWorld();
     await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name: bob.name }, 0);
@@ -202,6 +218,7 @@ describe('a member who paused learning', () => {
     ['Will', 'Bob married Will in May'],
     ['Will', 'Will lives in Riga'],
     ['ada', 'Bob married Ada in May'],
+    ['Release', 'Bob married Release in May'],
   ])('is still named by %s: %s', async (name, text) => {
     await using world = await openWorld();
     await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name }, 0);

@@ -7,7 +7,7 @@ export type * from './ports/events.ts';
 
 // Domain types.
 export type * from './domain/message.ts';
-export { AUDIENCES, looserThan, ROLES, textOf, tighter, tighterThan } from './domain/message.ts';
+export { AUDIENCES, CHANNEL_LINK, looserThan, ROLES, textOf, tighter, tighterThan } from './domain/message.ts';
 export {
   childRangeOf,
   depthOf,

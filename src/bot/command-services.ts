@@ -6,10 +6,11 @@ import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
 import { type ContextPreview, previewContext, withQuestion } from '../context/preview.ts';
 import type { Profiles } from '../context/profile.ts';
 import { type WindowProblem, windowProblemOf } from '../context/window-problem.ts';
+import { createChannelImages } from '../conversation/channel-images.ts';
 import type { RefusedPasts } from '../conversation/refused-past.ts';
 import { newestMessage } from '../conversation/snapshot.ts';
 import { StrataError } from '../domain/errors.ts';
-import { platformOf } from '../domain/key.ts';
+import { platformOf, rootOf } from '../domain/key.ts';
 import { reportFocus } from '../memory/focus.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
@@ -53,6 +54,10 @@ export function createCommandServices(options: BotOptions, needs: CommandNeeds):
       return maintain({ conversationId: id, trigger: 'shutdown', instruction: null, signal });
     },
     linkTo: async (message) => (await channels.get(platformOf(message.conversation))?.linkTo(message)) ?? null,
+    async loadImages(key, messages, { signal }) {
+      const [channel = null, conversation] = [channels.get(platformOf(key)), rootOf(key)];
+      return await createChannelImages({ channel, conversation, signal }).load(messages);
+    },
     commandPrefix: (conversation) => channels.get(platformOf(conversation))?.traits.commandPrefix ?? '/',
     dataLocation: options.dataLocation ?? 'the store of this bot',
     inspectorLink: options.inspectorLink ?? (() => null),

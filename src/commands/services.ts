@@ -5,6 +5,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';
 import type { ContextProfile, MaintainResult } from '../ports/engine.ts';
+import type { ModelMessage } from '../ports/model.ts';
 import type { ReplyPicture } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
@@ -31,6 +32,12 @@ export interface CommandServices extends Services {
   extract(conversation: Conversation): Promise<MaintainResult>;
   /** The address of a message for people; null if its platform has none or is not connected here. */
   linkTo(message: MessageAt): Promise<string | null>;
+  /** The messages with the images that only the channel of the conversation can load. */
+  loadImages(
+    conversation: ConversationKey,
+    messages: readonly ModelMessage[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<readonly ModelMessage[]>;
   /** How commands begin there: `/`, or `/strata ` if they share one slash command. */
   commandPrefix(conversation: ConversationKey): string;
   /** Where data is stored, in words. */

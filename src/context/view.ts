@@ -233,11 +233,12 @@ function runStart(shown: readonly Entry[], index: number): number {
   return Math.max(0, start);
 }
 
-/** Only of the messages being answered. Older images stay references, and platform links expire. */
+const MAX_IMAGES = 20;
+
+/** The newest of the messages being answered. Older images stay references, and platform links expire. */
 function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
-  return entries.flatMap(({ parts }) =>
-    parts.filter(isPicture).map(({ mediaType, reference }) => ({ kind: 'image', mediaType, url: reference }) as const),
-  );
+  const pictures = entries.flatMap(({ parts }) => parts.filter(isPicture)).slice(-MAX_IMAGES);
+  return pictures.map(({ mediaType, reference }) => ({ kind: 'image', mediaType, url: reference }) as const);
 }
 
 /** Joins adjacent messages of people, and puts the volatile sections right before the newest one. */

@@ -13,6 +13,7 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Calibration, ContextSnapshot } from '../ports/store.ts';
 import type { CacheAccount } from './cache-account.ts';
+import { type ChannelImages, createChannelImages } from './channel-images.ts';
 import { askInOrder } from './fallback.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import type { AskOptions, TurnOptions } from './turn.ts';
@@ -28,6 +29,8 @@ export interface AskContext {
   readonly state: RunState;
   readonly engine: string;
   readonly cache: CacheAccount;
+  /** Ends with the turn. */
+  readonly signal: AbortSignal;
 }
 
 export interface RunState {
@@ -50,8 +53,9 @@ export interface RunState {
 /** Calls the first model that can answer, inside its hooks, and records what it cost. */
 export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions['ask'] {
   const { models, agent, state } = turn;
+  const conversation = rootOf(state.snapshot.conversation.key);
+  const images = createChannelImages({ channel: options.channelOf(conversation), conversation, signal: turn.signal });
   const onFallback = (from: ChatModel, to: ChatModel, error: ModelError) => {
-    const conversation = rootOf(state.snapshot.conversation.key);
     const names = { model: from.id, next: to.id };
     options.services.events.emit({ kind: 'model.fallback', conversation, ...names, message: describe(error) });
   };
@@ -59,7 +63,10 @@ export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions[
   const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(state.snapshot.conversation.key) };
   return (request, { signal, onText }) =>
     askInOrder(candidates, signal, (model, within) =>
-      askOne(options, turn, { model, request: { ...requestFor(model, request), ...settings }, signal: within, onText }),
+      askOne(options, turn, {
+        ...{ model, request: { ...requestFor(model, request), ...settings } },
+        ...{ signal: within, onText, images },
+      }),
     );
 }
 
@@ -72,19 +79,21 @@ function requestFor({ traits }: ChatModel, request: ModelRequest): ModelRequest 
 interface Asked extends AskOptions {
   readonly model: ChatModel;
   readonly request: ModelRequest;
+  readonly images: ChannelImages;
 }
 
 async function askOne(
   options: ReplyOptions,
   turn: AskContext,
-  { model, request, signal, onText }: Asked,
+  { model, request, signal, onText, images }: Asked,
 ): Promise<Step> {
   const { clock, hooks } = options.services;
   const { key, audience } = turn.state.snapshot.conversation;
   const where = { conversation: rootOf(key), audience, agentId: turn.profile.agentId, model: model.id };
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
+    const messages = model.traits.images ? await images.load(sent.messages) : sent.messages;
     const startedAt = clock.now();
-    const answered = await collectStep(model, sent, { signal, onText });
+    const answered = await collectStep(model, { ...sent, messages }, { signal, onText });
     if (!signal.aborted) account(options, turn, { model, startedAt, step: answered, sent });
     return answered;
   });

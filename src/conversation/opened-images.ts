@@ -1,11 +1,13 @@
 import { openedMessage } from '../context/opened.ts';
-import type { ModelMessage, ModelTraits } from '../ports/model.ts';
+import { MESSAGE_OPEN } from '../domain/lookups.ts';
+import { CHANNEL_LINK } from '../domain/message.ts';
+import type { ModelMessage, ModelTraits, ToolCall } from '../ports/model.ts';
 import type { ToolContext } from '../tools/define.ts';
 
 /** The images that tools of one turn open. They follow the results of their calls. */
 export interface OpenedImages {
   /** What a tool call gets to show images; nothing if the model sees none. */
-  listenerFor(callId: string): Pick<ToolContext, 'onImages'>;
+  listenerFor(call: Pick<ToolCall, 'callId' | 'tool'>): Pick<ToolContext, 'onImages'>;
   after(steps: readonly ModelMessage[]): readonly ModelMessage[];
   /** Shows nothing of this call any more. */
   close(callId: string): void;
@@ -14,11 +16,13 @@ export interface OpenedImages {
 export function createOpenedImages(traits: Pick<ModelTraits, 'images'>): OpenedImages {
   const opened = new Map<string, ModelMessage>();
   return {
-    listenerFor(callId) {
+    listenerFor({ callId, tool }) {
       if (!traits.images) return {};
       return {
         onImages(images) {
-          opened.set(callId, openedMessage(images));
+          // The channel loads what its bot can read, so such a link counts only if it is of a message of the conversation.
+          const own = images.filter(({ url }) => tool === MESSAGE_OPEN || !url.startsWith(CHANNEL_LINK));
+          if (own.length > 0) opened.set(callId, openedMessage(own));
         },
       };
     },

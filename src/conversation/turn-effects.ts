@@ -155,7 +155,7 @@ function toolCaller(
     const check = () => claimed(parts, options, given.ids());
     const { audience, key } = await check();
     const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
-    const own = { ...toolContext(options), ...called, ...images.listenerFor(call.callId) };
+    const own = { ...toolContext(options), ...called, ...images.listenerFor(call) };
     const context = options.child?.contextOf(own) ?? own;
     const parent = { key, claim, profile, tool: call.tool, context, budget, check };
     const spawn = spawnFor(parts.children, parent);

@@ -43,7 +43,13 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A file or image. The bytes stay on the platform or in the blob store; `reference` finds them (URL or blob id). */
+/** Begins a reference that only the channel of the conversation can open; the rest is its link. */
+export const CHANNEL_LINK = 'channel:';
+
+/**
+ * A file or image. The bytes stay on the platform: `reference` is a URL, or `channel:` with a link for
+ * `ChannelTraits.loadImage`.
+ */
 export interface AttachmentPart {
   readonly kind: 'attachment';
   readonly name: string;

@@ -1,6 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { describe, isStrataError, StrataError } from '../domain/errors.ts';
+import type { ModelMessage } from '../ports/model.ts';
 import { MAX_SYSTEM_LENGTH, type Rerun, type RerunChoice, rerunReply, systemTextOf } from '../requests/rerun.ts';
 import { conversationPath } from './address.ts';
 import { audited } from './audit.ts';
@@ -63,7 +64,9 @@ async function rerun(services: CommandServices, query: RerunQuery): Promise<Reru
   const edited = isSame ? null : system;
   const choice = { agentId, modelId };
   try {
-    const sent = { conversation, explained, choice, system: edited, signal };
+    const loadImages = (messages: readonly ModelMessage[]) =>
+      services.loadImages(conversation.key, messages, { signal });
+    const sent = { conversation, explained, choice, system: edited, loadImages, signal };
     return { reply, edited, result: await rerunReply(services, sent) };
   } catch (error) {
     if (!FAILURES.some((code) => isStrataError(error, code))) throw error;

@@ -37,6 +37,18 @@ export interface MessageAt {
   readonly externalId: string;
 }
 
+/** Loads an image of a conversation by its link. */
+export type LoadImage = (
+  image: { readonly conversation: ConversationKey; readonly link: string },
+  options: { readonly signal: AbortSignal },
+) => Promise<ImageBytes | null>;
+
+/** An image as models read it. */
+export interface ImageBytes {
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
 /** What a platform can do. */
 export interface ChannelTraits {
   /** The platform recognises a repeated post by its nonce. */
@@ -47,6 +59,11 @@ export interface ChannelTraits {
   readonly commandPrefix: string;
   /** Whether an author's id identifies a person on the whole platform or only within a workspace. */
   readonly personIds: 'platform' | 'workspace';
+  /**
+   * For images that only the channel can load: their `reference` is `channel:` with a link. Called when a model is about
+   * to see one. Null if it is gone.
+   */
+  readonly loadImage?: LoadImage;
 }
 
 /** One message for a platform: a reply, or a chunk of a long one. */

@@ -12,7 +12,7 @@ import { callHooked } from '../models/hooked-call.ts';
 import { collectStep, type Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { UsageRow } from '../ports/journal.ts';
-import type { ChatModel, ModelRequest } from '../ports/model.ts';
+import type { ChatModel, ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { limitWork } from '../util/limit.ts';
@@ -30,6 +30,8 @@ export interface RerunOptions {
   readonly choice: RerunChoice;
   /** Another system prompt; null for the one of the reply. */
   readonly system: string | null;
+  /** Adds the images that only a channel can load. */
+  readonly loadImages: (messages: readonly ModelMessage[]) => Promise<readonly ModelMessage[]>;
   readonly signal: AbortSignal;
 }
 
@@ -86,7 +88,10 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
     // What hooks had changed is part of the request already.
     const isHooked = options.explained.blocks.some(({ kind }) => kind === 'hook');
     const step = await withinLimit(limit.signal, model.id, (within) => {
-      const send = (sent: ModelRequest) => collectStep(model, sent, { signal: within, onText: () => undefined });
+      const send = async (sent: ModelRequest) => {
+        const messages = await options.loadImages(sent.messages);
+        return await collectStep(model, { ...sent, messages }, { signal: within, onText: () => undefined });
+      };
       return isHooked ? send(request) : callHooked(services.hooks, { where, request, signal: within }, send);
     });
     const durationMs = services.clock.now() - startedAt;

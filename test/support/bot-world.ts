@@ -15,7 +15,9 @@ import {
   type Conversation,
   type ConversationKey,
   type Entry,
+  type ImageBytes,
   type InboundMessage,
+  type LoadImage,
   makeKey,
   type Post,
   type PostBody,
@@ -273,6 +275,10 @@ export interface RecordingChannel {
   /** Every call, repetitions included. */
   readonly calls: readonly Post[];
   readonly shown: readonly Activity[];
+  /** What the links of images lead to. */
+  readonly images: Map<string, ImageBytes>;
+  /** The links of images that were loaded. */
+  readonly loaded: readonly string[];
   /** The next posts are rejected, or accepted without a response. */
   trouble: { refuse: number; mute: number };
   connect(life: { readonly isOver: boolean }): Channel;
@@ -284,6 +290,12 @@ function recordingChannel(): RecordingChannel {
   const posts = new Map<string, Post>();
   const calls: Post[] = [];
   const shown: Activity[] = [];
+  const images = new Map<string, ImageBytes>();
+  const loaded: string[] = [];
+  const loadImage: LoadImage = async ({ link }) => {
+    loaded.push(link);
+    return images.get(link) ?? null;
+  };
   const trouble = { refuse: 0, mute: 0 };
   const take = (post: Post): { platformMessageId: string } => {
     calls.push(post);
@@ -302,10 +314,12 @@ function recordingChannel(): RecordingChannel {
     posts,
     calls,
     shown,
+    images,
+    loaded,
     trouble,
     connect: (life) => ({
       platform: 'test',
-      traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/', personIds: 'workspace' },
+      traits: { idempotentPosts: true, ephemeral: true, commandPrefix: '/', personIds: 'workspace', loadImage },
       linkTo: async () => null,
       start: async () => undefined,
       split: (text) => chunksOf(text),

@@ -4,6 +4,7 @@ import {
   type ChannelSink,
   type ConversationKey,
   describe,
+  type LoadImage,
   type MessageAt,
   type Post,
 } from '../../../src/adapter-kit.ts';
@@ -17,6 +18,7 @@ import type { Listener } from './connection.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
 import type { LeftOut } from './inbound/catch-up-context.ts';
+import { loadImage } from './inbound/files.ts';
 import { createFirstMessages } from './inbound/first-messages.ts';
 import { createFollowUps } from './inbound/follow-ups.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
@@ -45,6 +47,7 @@ export interface SlackBot extends Listener {
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
   linkTo(message: MessageAt): Promise<string | null>;
+  readonly loadImage: LoadImage;
   /** Waits for running work. Intake must have ended. */
   stop(): Promise<void>;
 }
@@ -96,6 +99,7 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
       }
     },
     linkTo: (message) => permalinkOf(workspace, message),
+    loadImage: ({ link }, { signal: ended }) => loadImage(link, filesOf(parts), ended),
     async stop() {
       over.abort();
       typing.stopAll();

@@ -5,6 +5,7 @@ import {
   type ConversationKey,
   describe,
   isStrataError,
+  type LoadImage,
   type MessageAt,
   type Post,
   StrataError,
@@ -33,6 +34,7 @@ export interface SlackBots {
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   show(conversation: ConversationKey, activity: Activity): void;
   linkTo(message: MessageAt): Promise<string | null>;
+  readonly loadImage: LoadImage;
   stop(): Promise<void>;
 }
 
@@ -113,6 +115,10 @@ function createSlackBots({ clock, log }: SlackBotsOptions, { roster, connection,
     async linkTo(message) {
       const bot = await roster.of(placeOfKey(message.conversation).teamId).catch(() => null);
       return (await bot?.linkTo(message)) ?? null;
+    },
+    async loadImage(image, options) {
+      const bot = await roster.of(placeOfKey(image.conversation).teamId).catch(() => null);
+      return (await bot?.loadImage(image, options)) ?? null;
     },
     show: (conversation, activity) => roster.running(placeOfKey(conversation).teamId)?.show(conversation, activity),
     async stop() {

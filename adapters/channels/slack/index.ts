@@ -87,6 +87,7 @@ function openChannel(options: SlackOptions): Channel {
       ephemeral: true,
       commandPrefix: `/${options.settings.command_prefix} `,
       personIds: 'workspace',
+      loadImage: async (image, how) => (await bots?.loadImage(image, how)) ?? null,
     },
     async start(sink) {
       over = new AbortController();

@@ -1,9 +1,10 @@
-import type { AttachmentPart } from '../../../../src/adapter-kit.ts';
+import { type AttachmentPart, CHANNEL_LINK, type ImageBytes } from '../../../../src/adapter-kit.ts';
 import { decodeText, isTrusted, readAtMost } from '../../shared/downloads.ts';
 import type { WireFile } from '../wire.ts';
 
 const TIME_LIMIT_MS = 5_000;
 const HOSTS = ['files.slack.com', 'slack-files.com'];
+const IMAGES = new Set(['image/png', 'image/jpeg', 'image/jpg', 'image/gif', 'image/webp']);
 const TEXT_ENDINGS =
   /\.(?:txt|md|csv|tsv|log|json|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|rs|go|java|kt|c|h|cpp|cs|sh|sql|ini|diff|patch)$/i;
 
@@ -31,7 +32,7 @@ export interface ReadFiles {
   readonly texts: readonly string[];
 }
 
-/** Images as bytes, because nobody else may fetch them; small text files as text; all others by name. */
+/** Images as links that only the bot may fetch; small text files as text; all others by name. */
 export async function readFiles(files: readonly WireFile[], options: FileOptions): Promise<ReadFiles> {
   const read = await Promise.all(files.map((file) => readFile(file, options)));
   return {
@@ -60,27 +61,34 @@ async function readFile(file: WireFile, options: FileOptions): Promise<ReadFile>
   const sizeBytes = file.size ?? 0;
   const isGone = file.mode === 'tombstone' || file.mode === 'hidden_by_limit';
   if (isGone) return { text: `[file no longer there: ${name}]` };
-  if (mediaType.startsWith('image/')) return await readImage(file, { name, options });
+  if (mediaType.startsWith('image/')) return imageOf(file, { name, options });
   if (isText(mediaType, name) && sizeBytes > 0 && sizeBytes <= options.textBytes) {
-    const bytes = await download(file, options, options.textBytes);
+    const isPage = mediaType === 'text/html';
+    const bytes = await download(linkOf(file), options, { maxBytes: options.textBytes, isPage });
     const text = bytes === null ? null : decodeText(bytes);
     if (text !== null) return { text: `[file ${name}]\n${text}` };
   }
   return { attachment: { kind: 'attachment', name, mediaType, sizeBytes, reference: file.url_private ?? '' } };
 }
 
-async function readImage(
+/** Only its link is stored: with its bytes, a few messages would fill the memory of every process that reads them. */
+function imageOf(
   file: WireFile,
   { name, options }: { readonly name: string; readonly options: FileOptions },
-): Promise<ReadFile> {
-  const announced = file.size ?? 0;
-  const bytes = announced > options.imageBytes ? null : await download(file, options, options.imageBytes);
+): ReadFile {
+  const sizeBytes = file.size ?? 0;
+  const mediaType = file.mimetype?.toLowerCase() ?? '';
+  const link = linkOf(file);
+  if (!IMAGES.has(mediaType) || sizeBytes > options.imageBytes || !isOurs(link, options))
+    return { text: `[image not shown, ${(sizeBytes / 1_000_000).toFixed(1)} MB: ${name}]` };
+  return { attachment: { kind: 'attachment', name, mediaType, sizeBytes, reference: `${CHANNEL_LINK}${link}` } };
+}
+
+/** An image that a model is about to see; null if it is gone, too large, or none. */
+export async function loadImage(link: string, options: FileOptions, signal: AbortSignal): Promise<ImageBytes | null> {
+  const bytes = await download(link, options, { maxBytes: options.imageBytes, isPage: false, signal });
   const mediaType = bytes === null ? null : sniff(bytes);
-  if (bytes === null || mediaType === null) {
-    return { text: `[image not shown, ${(announced / 1_000_000).toFixed(1)} MB: ${name}]` };
-  }
-  const reference = `data:${mediaType};base64,${bytes.toString('base64')}`;
-  return { attachment: { kind: 'attachment', name, mediaType, sizeBytes: bytes.length, reference } };
+  return bytes === null || mediaType === null ? null : { mediaType, base64: bytes.toString('base64') };
 }
 
 /** The type according to the bytes, whatever was declared. Null if no model reads it, as with a sign-in page. */
@@ -96,15 +104,30 @@ function isText(mediaType: string, name: string): boolean {
   return mediaType.startsWith('text/') || TEXT_ENDINGS.test(name);
 }
 
+function linkOf(file: WireFile): string {
+  return file.url_private_download ?? file.url_private ?? '';
+}
+
+function isOurs(link: string, { extraHost }: FileOptions): boolean {
+  return isTrusted(link, { own: HOSTS, extra: extraHost });
+}
+
+interface Download {
+  readonly maxBytes: number;
+  /** A page is expected. */
+  readonly isPage: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** Null if it is unavailable or larger than allowed. */
-async function download(file: WireFile, options: FileOptions, maxBytes: number): Promise<Buffer | null> {
-  const address = file.url_private_download ?? file.url_private ?? '';
-  if (!isTrusted(address, { own: HOSTS, extra: options.extraHost })) return null;
+async function download(link: string, options: FileOptions, { maxBytes, isPage, signal }: Download) {
+  if (!isOurs(link, options)) return null;
   try {
-    const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+    const limits = [AbortSignal.timeout(TIME_LIMIT_MS), ...(signal === undefined ? [] : [signal])];
     const headers = { authorization: `Bearer ${options.token}` };
-    const response = await options.fetch(new URL(address), { signal, redirect: 'error', headers });
-    if (!response.ok || response.body === null || isOtherPage(response, file)) return null;
+    const how = { signal: AbortSignal.any(limits), redirect: 'error', headers } as const;
+    const response = await options.fetch(new URL(link), how);
+    if (!response.ok || response.body === null || (isHtml(response) && !isPage)) return null;
     return await readAtMost(response.body, maxBytes);
   } catch {
     return null;
@@ -112,7 +135,6 @@ async function download(file: WireFile, options: FileOptions, maxBytes: number):
 }
 
 /** Without the right to read files, Slack answers with its sign-in page. */
-function isOtherPage({ headers }: Response, { mimetype }: WireFile): boolean {
-  const isPage = headers.get('content-type')?.startsWith('text/html') === true;
-  return isPage && mimetype?.toLowerCase() !== 'text/html';
+function isHtml({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/html') === true;
 }

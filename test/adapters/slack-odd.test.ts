@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { createWeb, persistently } from '../../adapters/channels/slack/web.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import { ADA, BOB, BOT, GENERAL, type Message, type SlackDouble, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
-import { arrived, createState, recordSink, until } from '../fixtures/slack/kit.ts';
+import { arrived, createState, recordLog, recordSink, until } from '../fixtures/slack/kit.ts';
 
 /** What Slack may send, and seldom does. */
 
@@ -44,6 +46,15 @@ describe('an answer of the Web API', () => {
     const refused = await bot.channel.post(postTo(here, {}), { signal }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ data: { final: false, retryAfterMs: 30_000 } });
     expect(slack.posted(GENERAL)).toEqual([]);
+  });
+
+  test.each([0, -1, -100_000])('that asks to wait %s seconds is not repeated at once', async (retryAfter) => {
+    const web = createWeb('xoxb-double', { settings: { api_url: slack.apiUrl }, log: recordLog() });
+    slack.fail('conversations.info', { retryAfter });
+    const waits: number[] = [];
+    const clock = { ...createSystemClock(), sleep: async (ms: number) => void waits.push(ms) };
+    await persistently(() => web.conversations.info({ channel: GENERAL }), { clock, signal });
+    expect(waits).toEqual([1_000]);
   });
 
   test('with an unknown error is final, and said', async () => {

@@ -112,11 +112,14 @@ const NO_HEADER = 'Retry header did not contain a valid timeout';
 
 /** Slack asks for minutes at most; an absurd number must not close a channel for weeks. */
 const MAX_WAIT_S = 3_600;
+/** A proxy may answer with none or less; the question would be repeated in a loop. */
+const MIN_WAIT_S = 1;
 const RATE_LIMITS = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
 
 /** In seconds; null for anything but a rate limit error. */
 export function retryAfterOf(error: unknown): number | null {
-  if (error instanceof webApi.WebAPIRateLimitedError) return Math.min(error.retryAfter, MAX_WAIT_S);
+  if (error instanceof webApi.WebAPIRateLimitedError)
+    return Math.min(Math.max(error.retryAfter, MIN_WAIT_S), MAX_WAIT_S);
   const isUnknown =
     RATE_LIMITS.has(codeOf(error) ?? '') || (error instanceof Error && error.message.startsWith(NO_HEADER));
   return isUnknown ? UNKNOWN_WAIT_S : null;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createSlidingEngine } from '../context/sliding.ts';
 import { createStackedEngine } from '../context/stacked.ts';
-import { describe, isStrataError, StrataError } from '../domain/errors.ts';
+import { describe, isStoreAway, isStrataError, StrataError } from '../domain/errors.ts';
 import type {
   AfterTurn,
   ContextEngine,
@@ -66,7 +66,7 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     try {
       return await work(engine);
     } catch (error) {
-      if (isStrataError(error, 'WINDOW_TOO_SMALL')) throw error;
+      if (isStrataError(error, 'WINDOW_TOO_SMALL') || isStoreAway(error)) throw error;
       setAside(error);
       return await work(fallback);
     }

@@ -1,5 +1,5 @@
 import { idleMsOf } from '../config/directory.ts';
-import { describe, isStrataError, ModelError } from '../domain/errors.ts';
+import { describe, isStoreAway, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import { failureOf } from '../models/failure.ts';
 import type { Activity } from '../ports/channel.ts';
@@ -16,7 +16,7 @@ import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { readOf } from './standing.ts';
-import { isStoreAway, runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
+import { runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 

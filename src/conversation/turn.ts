@@ -1,5 +1,5 @@
 import { REFUSED_RESULT } from '../context/reduce.ts';
-import { describe, isStrataError, ModelError } from '../domain/errors.ts';
+import { describe, isStoreAway, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
 import { cleanInput } from '../models/call-input.ts';
 import type { Step } from '../models/step.ts';
@@ -71,7 +71,7 @@ export interface TurnStep {
 
 /**
  * One turn: alternates model and tools until there is an answer. Rejects only if the store is away before any tool is
- * called.
+ * called: the turn can be tried again then. After a tool, it would run that tool again.
  */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
@@ -94,11 +94,6 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     if (!hasCalledTools && isStoreAway(error)) throw error;
     return { kind: 'failed', ...failureOf(error), steps };
   }
-}
-
-/** The turn can be tried again once the store is back. After a tool, it would run that tool again. */
-export function isStoreAway(error: unknown): boolean {
-  return isStrataError(error, 'STORE_UNREACHABLE');
 }
 
 function cutOf(finish: FinishReason): Cut | null {

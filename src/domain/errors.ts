@@ -29,7 +29,8 @@ const sentences = {
     `The answer from ${d.model} is not a usable summary: ${d.fault}.`,
   WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
     `The newest message and the fixed part of the context need ${d.usedTokens} tokens, but the window has ${d.windowTokens}. Choose a model with a larger window, or shorten the system prompt and the tools.`,
-  STORE_UNUSABLE: (d: { path: string; reason: string; remedy?: string; isUncertain?: boolean }) =>
+  /** Unless `isDamaged`, the same work may succeed later: a reply stays owed until then. */
+  STORE_UNUSABLE: (d: { path: string; reason: string; remedy?: string; isUncertain?: boolean; isDamaged?: boolean }) =>
     `The data at ${d.path} cannot be used: ${d.reason}. ${d.isUncertain === true ? 'The latest writes may be lost' : 'Nothing was changed'}.${d.remedy === undefined ? '' : ` ${d.remedy}.`}`,
   STORE_MISSING: (d: { path: string }) =>
     `There is no data at ${d.path}. Set --data to the directory of a bot that has run, or [storage] url to its server.`,
@@ -179,6 +180,15 @@ export class StrataError<Code extends ErrorCode = ErrorCode> extends Error {
  */
 export function isStrataError<Code extends ErrorCode>(error: unknown, code: Code): error is StrataError<Code> {
   return error instanceof StrataError && error.code === code;
+}
+
+/**
+ * Whether the store failed rather than the work, so that the same work may succeed later: once its disk has space again,
+ * for example. False for damaged data.
+ */
+export function isStoreAway(error: unknown): boolean {
+  if (isStrataError(error, 'STORE_UNREACHABLE')) return true;
+  return isStrataError(error, 'STORE_UNUSABLE') && error.data.isDamaged !== true;
 }
 
 /**

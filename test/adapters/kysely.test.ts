@@ -9,7 +9,7 @@ import { createKyselyStorage } from '../../adapters/stores/kysely/index.ts';
 import { createUnits } from '../../adapters/stores/kysely/units.ts';
 import type { Tables } from '../../adapters/stores/sql/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import type { Archive, ArchiveHeader, ArchiveRow, Storage } from '../../src/adapter-kit.ts';
+import { type Archive, type ArchiveHeader, type ArchiveRow, isStoreAway, type Storage } from '../../src/adapter-kit.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
 import { storeContract } from '../contracts/store.ts';
@@ -42,6 +42,24 @@ async function create() {
 storeContract('Kysely on node:sqlite', { create });
 searchContract('Kysely on node:sqlite', { create });
 provenanceContract('Kysely on node:sqlite', { create });
+
+it('a read of a locked database may succeed later', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'strata-locked-'));
+  const path = join(folder, 'own.db');
+  const storage = await open(new DatabaseSync(path));
+  const other = new DatabaseSync(path);
+  other.exec('begin exclusive');
+  const error: unknown = await createKit(storage)
+    .say('hi')
+    .catch((thrown) => thrown);
+  expect(isStoreAway(error)).toBe(true);
+  expect(String(error)).toContain('node:sqlite cannot be used: database is locked');
+  other.exec('rollback');
+  other.close();
+  await createKit(storage).say('hi');
+  await storage.store.close();
+  await rm(folder, { recursive: true });
+});
 
 describe('a transaction', () => {
   const openUnits = () => {

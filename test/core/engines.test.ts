@@ -106,6 +106,23 @@ describe('the context engines', () => {
     expect(await engine.bootstrap(snapshot)).toEqual(answer);
   });
 
+  it('stay in use when the store is away', async () => {
+    const { place } = await openPlace({ engine: 'mine' });
+    await using _ = place;
+    const { services } = place;
+    const away = new StrataError('STORE_UNREACHABLE', { path: 'there', reason: 'it restarts' });
+    let isAway = true;
+    const maintain = async () => {
+      if (isAway) throw away;
+      return { changed: true, reason: 'mine' };
+    };
+    const mine = own(stackedOf(services), { maintain });
+    const engine = createEngines({ services, maintenance, own: { mine } }).for({ agentId: 'main' });
+    await expect(engine.maintain(request)).rejects.toBe(away);
+    isAway = false;
+    expect((await engine.maintain(request)).reason).toBe('mine');
+  });
+
   // Shows: O4, O6, O23
   it('hear of start, each message, each turn and the end', async () => {
     const { place } = await openPlace({});

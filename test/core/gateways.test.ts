@@ -377,21 +377,32 @@ describe('several gateways on one store', () => {
     expect(delays[before]).toBeLessThan(delays[1] ?? 0);
   });
 
-  it('answer once the store is back instead of apologising', async () => {
+  it.each([
+    ['back', 'STORE_UNREACHABLE', 'cannot be reached: it restarts'],
+    ['usable', 'STORE_UNUSABLE', 'cannot be used: it restarts'],
+  ] as const)('answer once the store is %s instead of apologising', async (_, code, message) => {
     let isAway = true;
     const list = async () => {
-      if (isAway) throw new StrataError('STORE_UNREACHABLE', { path: 'there', reason: 'it restarts' });
+      if (isAway) throw new StrataError(code, { path: 'there', reason: 'it restarts' });
     };
     const a = await openGateway('a', { list });
     const delays: string[] = [];
     a.bot.events.on((event) => event.kind === 'turn.delayed' && delays.push(event.message));
     await say(a);
     await until(() => delays.length > 0);
-    expect(delays[0]).toContain('cannot be reached: it restarts');
+    expect(delays[0]).toContain(message);
     expect(posts).toEqual([]);
     isAway = false;
     await pass(60_000);
     expect(texts()).toEqual(['a heard word1']);
+  });
+
+  it('apologise for data that is damaged', async () => {
+    const list = () =>
+      Promise.reject(new StrataError('STORE_UNUSABLE', { path: 'there', reason: 'it is damaged', isDamaged: true }));
+    await say(await openGateway('a', { list }));
+    await until(() => posts.length > 0);
+    expect(texts()).toEqual([expect.stringContaining('Something went wrong')]);
   });
 
   it('report posts that a platform rejects, and why', async () => {

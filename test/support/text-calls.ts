@@ -342,7 +342,11 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/models/ai-sdk/environment.ts#firstSet', 'adapters/models/ai-sdk/openrouter.ts#withCacheMarks'],
   'adapters/queues/bullmq/check.ts#judgeRedis',
   ...['adapters/models/ai-sdk/request-changes.ts#lowered', 'src/config/shapes.ts#urlOrNothing'],
-  ...['adapters/stores/postgres/failures.ts#explain', 'adapters/stores/postgres/scrub.ts#createScrub'],
+  ...[
+    'adapters/stores/kysely/failures.ts#explain',
+    'adapters/stores/postgres/failures.ts#explain',
+    'adapters/stores/postgres/scrub.ts#createScrub',
+  ],
   ...['adapters/stores/kysely/units.ts#createUnits', 'adapters/stores/postgres/units.ts#createUnits'],
   'adapters/stores/sql/archive.ts#createArchive',
   ...['adapters/stores/sqlite/failures.ts#explain', 'src/cli/backup.ts#contentsOf', 'src/app/log-file.ts#openLogFile'],

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { createLanes, StrataError } from '../../../src/adapter-kit.ts';
 import type { Tables, Transaction, Unit } from '../sql/index.ts';
+import { explain } from './failures.ts';
 
 export interface Units {
   /** Runs a unit in a transaction of its own, after all units before it. */
@@ -16,7 +17,7 @@ export function createUnits(query: Kysely<Tables>, place: string): Units {
   const lanes = createLanes();
   let closing: Promise<void> | null = null;
   const alone = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (closing === null) return lanes.run([''], work);
+    if (closing === null) return lanes.run([''], () => explained(place, work));
     return Promise.reject(new StrataError('STORE_UNUSABLE', { path: place, reason: 'it was closed' }));
   };
   return {
@@ -27,6 +28,14 @@ export function createUnits(query: Kysely<Tables>, place: string): Units {
       return closing;
     },
   };
+}
+
+async function explained<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explain(place, error);
+  }
 }
 
 /**

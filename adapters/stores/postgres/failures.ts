@@ -15,6 +15,7 @@ const CONFLICTS: ReadonlySet<string> = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
   '55P03', // waited longer for a lock than the server allows
+  '72000', // its snapshot is too old
   '23505', // another process inserted the row
   '23503', // the referenced row is gone
 ]);
@@ -29,6 +30,7 @@ interface Cause {
   readonly code: RegExp;
   readonly reason: string;
   readonly remedy: string;
+  readonly isDamage?: true;
 }
 
 const CAUSES: readonly Cause[] = [
@@ -57,8 +59,26 @@ const CAUSES: readonly Cause[] = [
     reason: 'the server cancelled a statement',
     remedy: 'See whether a transaction of another program blocks it for long: pg_stat_activity lists them',
   },
-  { code: /^53/, reason: 'the disk of the server is full', remedy: 'Free some space on the server' },
+  {
+    code: /^(40...|55P03|72000)$/,
+    reason: 'other work on the server prevented it',
+    remedy: 'If this happens often, look for long transactions of other programs: pg_stat_activity lists them',
+  },
+  {
+    code: /^42P01$/,
+    reason: 'a table is missing',
+    remedy: "Another program dropped it, or the user's search_path changed: correct that, or restore a backup",
+  },
+  { code: /^53200$/, reason: 'the server is out of memory', remedy: 'Give it more memory, or lower its work_mem' },
+  { code: /^53100$/, reason: 'the disk of the server is full', remedy: 'Free some space on the server' },
+  { code: /^53/, reason: 'the server has reached a limit', remedy: 'Raise that limit in its configuration' },
   { code: /^25006$/, reason: 'the server accepts no writes', remedy: WRITABLE },
+  {
+    code: /^XX00[12]$/,
+    reason: 'the data is damaged',
+    remedy: "Look into the server's log, and restore a backup into another database",
+    isDamage: true,
+  },
   { code: /^(58|XX)/, reason: 'the server failed', remedy: "Look into the server's log" },
 ];
 
@@ -99,8 +119,13 @@ export function explain(place: string, error: unknown, remedy?: string): unknown
   }
   const known = CAUSES.find(({ code }) => code.test(codeOf(error)));
   if (known === undefined) return error;
-  const reason = `${known.reason} (${detailOf(error)})`;
-  return new StrataError('STORE_UNUSABLE', { path: place, reason, remedy: known.remedy }, { cause: error });
+  const data = {
+    path: place,
+    reason: `${known.reason} (${detailOf(error)})`,
+    remedy: known.remedy,
+    ...(known.isDamage === true && { isDamaged: true }),
+  };
+  return new StrataError('STORE_UNUSABLE', data, { cause: error });
 }
 
 function codeOf(error: unknown): string {

@@ -65,8 +65,9 @@ const CAUSES: readonly Cause[] = [
     remedy: 'Restart Strata',
   },
   { code: /^(SQLITE_IOERR|EIO)/, reason: 'the disk failed', remedy: 'Check the disk and its connection' },
+  { code: /^SQLITE_NOMEM/, reason: 'the process is out of memory', remedy: 'Give it more memory' },
   {
-    code: /^SQLITE_BUSY/,
+    code: /^SQLITE_(BUSY|LOCKED|PROTOCOL)/,
     reason: 'another program has locked it',
     remedy: 'Close the program that has the file open, and start again',
   },
@@ -78,12 +79,14 @@ export function explain(path: string, error: unknown): unknown {
     ({ code, syscall }) => code.test(codeOf(error)) && (syscall === undefined || syscall === syscallOf(error)),
   );
   if (known === undefined) return error;
+  const { remedy } = known;
   const reason = `${known.reason} (${describe(error)})`;
-  return new StrataError('STORE_UNUSABLE', { path, reason, remedy: known.remedy }, { cause: error });
+  const data = { path, reason, remedy, ...(isDamage(error) && { isDamaged: true }) };
+  return new StrataError('STORE_UNUSABLE', data, { cause: error });
 }
 
 export function isBusy(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_BUSY');
+  return /^SQLITE_(BUSY|PROTOCOL)/.test(codeOf(error));
 }
 
 export function isDamage(error: unknown): boolean {

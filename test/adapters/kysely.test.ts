@@ -129,6 +129,13 @@ describe('a database of its own', () => {
     await rm(directory, { recursive: true });
   });
 
+  it('is refused if another program migrates it', async () => {
+    const database = new DatabaseSync(':memory:');
+    database.exec("create table kysely_migration (name, timestamp); insert into kysely_migration values ('shop', '')");
+    const refused = { code: 'STORE_UNUSABLE', message: expect.stringMatching(/another program .*shop/u) };
+    await expect(open(database)).rejects.toMatchObject(refused);
+  });
+
   it('overwrites deleted text in its files', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'strata-kysely-'));
     const file = join(directory, 'bot.db');

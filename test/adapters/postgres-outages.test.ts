@@ -59,7 +59,7 @@ describe('a store on Postgres', () => {
     const { storage, kit } = await openAs('reader', 'failover');
     await kit.say('Hello?');
     await ask(server.url, 'alter database failover set default_transaction_read_only = on');
-    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
+    await ask(server.url, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'reader'");
     const refused = { code: 'STORE_UNUSABLE', message: expect.stringContaining('accepts no writes') };
     await expect(kit.say('Still there?')).rejects.toMatchObject(refused);
     await ask(server.url, 'alter database failover set default_transaction_read_only = off');
@@ -71,7 +71,7 @@ describe('a store on Postgres', () => {
     const { url, storage, kit } = await openAs('crowd', 'crowded');
     await kit.say('Hello?');
     await ask(server.url, 'alter role crowd connection limit 5');
-    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'crowd'");
+    await ask(server.url, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'crowd'");
     const others = [await connected(url), await connected(url), await connected(url)];
     const rooms = Array.from({ length: 20 }, (_, n) =>
       makeKey({ platform: 'terminal', workspace: 'local', channel: `room${n}` }),
@@ -97,10 +97,47 @@ describe('a store on Postgres', () => {
     await storage.store.close();
   });
 
+  const FOREIGN = 'create table kysely_migration (name text, timestamp text)';
+  const foreign = async (database: string, schema: string) => {
+    const url = new URL(await server.database(database));
+    await ask(url.href, `create schema if not exists ${schema}`);
+    url.searchParams.set('options', `-csearch_path=${schema},public`);
+    await ask(url.href, `${FOREIGN}; insert into kysely_migration values ('2024-shop', '')`);
+    return url.href;
+  };
+
+  it('keeps out of a database that another program migrates', async () => {
+    const url = await foreign('shop', 'public');
+    const refused = { code: 'STORE_UNUSABLE', message: expect.stringMatching(/another program.*own schema/u) };
+    await expect(createPostgresStorage({ url })).rejects.toMatchObject(refused);
+    await expect(createPostgresStorage({ url, create: false })).rejects.toMatchObject(refused);
+    expect(await ask(url, 'select name from kysely_migration')).toEqual([{ name: '2024-shop' }]);
+  });
+
+  it('keeps out of a database with tables of its names', async () => {
+    const url = await server.database('diary');
+    await ask(url, 'create table entry (id int)');
+    const refused = { code: 'STORE_UNUSABLE', message: expect.stringMatching(/another program.*own schema/u) };
+    await expect(createPostgresStorage({ url })).rejects.toMatchObject(refused);
+    expect(await ask(url, "select tablename from pg_tables where schemaname = 'public'")).toHaveLength(1);
+  });
+
+  it('has its own schema beside that of another program', async () => {
+    const url = await foreign('mall', 'public');
+    await ask(url, 'create schema bot');
+    const own = url.replace('search_path%3Dpublic', 'search_path%3Dbot');
+    for (let start = 0; start < 2; start += 1) {
+      const storage = await createPostgresStorage({ url: own });
+      expect((await createKit(storage).say('hi', {}, { externalId: `x${start}` })).seq).toBe(start + 1);
+      await storage.store.close();
+    }
+    expect(await ask(url, 'select name from kysely_migration')).toEqual([{ name: '2024-shop' }]);
+  });
+
   it('waits a moment for a connection, then names the remedy', async () => {
     const { url, storage, kit } = await openAs('late', 'filled');
     await ask(server.url, 'alter role late connection limit 1');
-    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'late'");
+    await ask(server.url, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'late'");
     const other = await connected(url);
     const soon = kit.say('Hello?');
     soon.catch(() => undefined);
@@ -108,7 +145,7 @@ describe('a store on Postgres', () => {
     await other.end();
     await soon;
     await ask(server.url, 'alter role late connection limit 0');
-    await ask(server.url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'late'");
+    await ask(server.url, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'late'");
     const refused = {
       code: 'STORE_UNREACHABLE',
       message: expect.stringMatching(/no free connection .* Raise max_conn/u),

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { StrataError } from '../../../src/adapter-kit.ts';
-import { applyMigrations, coreMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
+import { applyMigrations, coreMigrations, isComplete, type MigratedTables, type Tables } from '../sql/index.ts';
 import { searchMigrations } from './search-index.ts';
 
 const MIGRATIONS = { ...coreMigrations('autoincrement'), ...searchMigrations };
@@ -16,8 +16,6 @@ export async function migrate(
   if (isNew && !create) throw new StrataError('STORE_MISSING', { path: place });
   const rows = isNew ? [] : await database.selectFrom('kysely_migration').select('name').execute();
   const done = rows.map(({ name }) => name);
-  const unknown = done.find((name) => !Object.hasOwn(MIGRATIONS, name));
-  if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path: place, found: unknown });
-  if (done.length === Object.keys(MIGRATIONS).length) return;
+  if (isComplete(done, { migrations: MIGRATIONS, place })) return;
   await database.transaction().execute((open) => applyMigrations(open, { migrations: MIGRATIONS, done }));
 }

@@ -95,6 +95,11 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
 }
 
+/** A table, index or type of that name exists already. */
+export function isTaken(error: unknown): boolean {
+  return /^42(P07|710)$/.test(codeOf(error));
+}
+
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error));
 }

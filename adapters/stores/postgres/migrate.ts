@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { StrataError } from '../../../src/adapter-kit.ts';
-import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
+import { applyMigrations, isComplete, isForeign, type MigratedTables, type Tables } from '../sql/index.ts';
 
 export interface Migrating {
   readonly migrations: Record<string, Migration>;
@@ -20,29 +20,28 @@ const LOCK = 0x5374726174;
  */
 export async function migrate(query: Kysely<Tables>, { migrations, place, create }: Migrating): Promise<void> {
   const database: Database = query.withTables<{ kysely_migration: { name: string; timestamp: string } }>();
-  const found = await doneMigrations(database);
+  const found = await doneMigrations(database, migrations);
   if (isComplete(found, { migrations, place })) return;
   if (!create && found.length === 0) throw new StrataError('STORE_MISSING', { path: place });
   await database.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(transaction);
-    const done = await doneMigrations(transaction);
+    const done = await doneMigrations(transaction, migrations);
     if (isComplete(done, { migrations, place })) return;
     await checkEncoding(transaction, place);
     await applyMigrations(transaction, { migrations, done });
   });
 }
 
-function isComplete(done: readonly string[], { migrations, place }: Omit<Migrating, 'create'>): boolean {
-  const unknown = done.find((name) => !Object.hasOwn(migrations, name));
-  if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path: place, found: unknown });
-  return done.length === Object.keys(migrations).length;
-}
-
-async function doneMigrations(database: Database): Promise<readonly string[]> {
-  const table = await sql<{ found: string | null }>`select to_regclass('kysely_migration') as found`.execute(database);
-  if (table.rows[0]?.found === null) return [];
+/** Of the first schema of the search path that has any. Those of another program do no harm in a later one. */
+async function doneMigrations(database: Database, migrations: Migrating['migrations']): Promise<readonly string[]> {
+  const { rows: tables } = await sql<{ isFirst: boolean }>`
+    select relnamespace::regnamespace = current_schema()::regnamespace as "isFirst"
+    from pg_class where oid = to_regclass('kysely_migration')`.execute(database);
+  const [table] = tables;
+  if (table === undefined) return [];
   const rows = await database.selectFrom('kysely_migration').select('name').execute();
-  return rows.map((row) => row.name);
+  const done = rows.map((row) => row.name);
+  return !table.isFirst && isForeign(done, migrations) ? [] : done;
 }
 
 /** Text of any script must fit. */

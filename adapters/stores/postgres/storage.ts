@@ -1,15 +1,16 @@
 import { type Kysely, sql } from 'kysely';
-import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
+import { describe, type Storage, StrataError } from '../../../src/adapter-kit.ts';
 import {
   coreMigrations,
   createArchive,
   createSqlStore,
+  occupied,
   type SqlEngine,
   type Tables,
   writeAheadOf,
 } from '../sql/index.ts';
 import { checkServer } from './check.ts';
-import { explain } from './failures.ts';
+import { explain, isTaken } from './failures.ts';
 import type { Links } from './links.ts';
 import { migrate } from './migrate.ts';
 import { createScrub } from './scrub.ts';
@@ -104,6 +105,7 @@ async function destroy({ links, upkeep }: PostgresDatabase): Promise<void> {
 
 /** At startup, every failure becomes one sentence for the person who started the bot. */
 function refusalOf(path: string, error: unknown): unknown {
+  if (isTaken(error)) return occupied(path, describe(error));
   const explained = explain(path, error, 'Start the server, or correct STRATA_STORAGE_URL, or url in [storage]');
   if (explained instanceof StrataError || !(error instanceof Error)) return explained;
   return new StrataError('STORE_UNUSABLE', { path, reason: error.message }, { cause: error });

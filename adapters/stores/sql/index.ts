@@ -15,7 +15,7 @@ import { createSummaries } from './summaries.ts';
 import { createSummaryRows } from './summary-rows.ts';
 import { createTranscript } from './transcript.ts';
 
-export { applyMigrations, type MigratedTables } from './apply-migrations.ts';
+export { applyMigrations, isComplete, isForeign, type MigratedTables, occupied } from './apply-migrations.ts';
 export { createArchive } from './archive.ts';
 export { indexAll, transactionOf } from './archive-index.ts';
 export type {

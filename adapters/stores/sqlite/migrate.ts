@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { StrataError } from '../../../src/adapter-kit.ts';
-import { applyMigrations, type MigratedTables, type Tables } from '../sql/index.ts';
+import { applyMigrations, isComplete, type MigratedTables, type Tables } from '../sql/index.ts';
 import type { DirectoryLock } from './lock.ts';
 
 export interface Migrating {
@@ -19,9 +19,7 @@ const OLDER_IN_USE = 'processes of an older Strata are using it; stop all of the
 export async function migrate({ database, query, migrations, path, lock }: Migrating): Promise<void> {
   const doneOf = () => {
     const done = doneMigrations(database);
-    const unknown = done.find((name) => !Object.hasOwn(migrations, name));
-    if (unknown !== undefined) throw new StrataError('STORE_NEWER', { path, found: unknown });
-    return done.length === Object.keys(migrations).length ? null : done;
+    return isComplete(done, { migrations, place: path }) ? null : done;
   };
   if (doneOf() === null) return;
   if (!lock.becomeAlone()) throw new StrataError('STORE_UNUSABLE', { path, reason: OLDER_IN_USE });

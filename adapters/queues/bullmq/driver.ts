@@ -45,6 +45,13 @@ export interface ProducerListeners {
 export interface ConsumerOptions {
   readonly concurrency: number;
   readonly onError: (error: unknown) => void;
+  /** A job of another program, of another version, or a damaged one. It has failed. */
+  readonly onMalformed: (job: Malformed) => void;
+}
+
+export interface Malformed {
+  readonly jobId: string;
+  readonly reason: string;
 }
 
 /** The connection for adding jobs. Calls fail if they cannot run at once, so that nothing piles up. */

@@ -7,7 +7,7 @@ import {
   requireObject,
   StrataError,
 } from '../../../src/adapter-kit.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, Malformed } from './driver.ts';
 import { createDriver } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';
 import { createTrouble, type Trouble } from './trouble.ts';
@@ -50,10 +50,11 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
       requireObject(options, 'queue.process', '{ concurrency: 4, signal }');
       const { concurrency, signal } = options;
       kicks.open();
-      const { driver, onError } = state;
+      const { driver, onError, onMalformed } = state;
       const kick = (id: number) => kicks.put(id);
       const isReachable = () => trouble.current() === null;
-      state.work ??= createWork({ driver, handler, concurrency, signal, onError, rejections, kick, isReachable });
+      const reports = { onError, onMalformed, rejections };
+      state.work ??= createWork({ driver, handler, concurrency, signal, ...reports, kick, isReachable });
     },
     idle: () => idle(state),
     stats() {
@@ -97,6 +98,7 @@ interface State {
   readonly trouble: Trouble;
   readonly rejections: Trouble;
   readonly onError: (error: unknown) => void;
+  readonly onMalformed: (job: Malformed) => void;
   readonly endWarnings: () => void;
   work: Work | null;
   isClosed: boolean;
@@ -110,8 +112,10 @@ function createState(options: BullMqOptions): State {
   const kicks = createKicks({ driver, trouble, now: Date.now });
   // The next check reports a worker's errors; it fails only while the server is unreachable.
   const onError = () => kicks.look().catch(() => undefined);
+  const onMalformed = (job: Malformed) => log.warn('queue.malformed', { ...job });
+  const reports = { trouble, rejections, onError, onMalformed };
   const endWarnings = routeWarnings(log);
-  return { driver, kicks, delayed: new Map(), trouble, rejections, onError, endWarnings, work: null, isClosed: false };
+  return { driver, kicks, delayed: new Map(), ...reports, endWarnings, work: null, isClosed: false };
 }
 
 function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): void {

@@ -40,7 +40,7 @@ export function createPostgresDriver({ url, prefix, retryDelayMs }: DriverOption
     },
     consume(look, options) {
       const settings = { connection: connection(WORKER_CONNECTIONS), ...workerOptions(options) };
-      const worker = new Worker(name, processorOf(look), settings, createPostgresBackend);
+      const worker = new Worker(name, processorOf(look, options), settings, createPostgresBackend);
       worker.on('error', options.onError);
       return consumerOf(worker, () => undefined);
     },

@@ -3,6 +3,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { z } from 'zod';
 import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driver.ts';
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
+import { isUnreadable, markUnreadable } from './unreadable.ts';
 
 const QUEUE_NAME = 'maintenance';
 /** Always the same pause: growing pauses would leave workers idle long after Redis is back. */
@@ -39,8 +40,11 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions):
       const redis = connect(url, { maxRetriesPerRequest: null });
       redis.on('error', options.onError);
       const settings = { connection: redis, ...names, ...workerOptions(options) };
-      const worker = new Worker(QUEUE_NAME, processorOf(look), settings);
-      worker.on('error', options.onError);
+      const worker = new Worker(QUEUE_NAME, processorOf(look, options), settings);
+      worker.on('error', (error) => {
+        options.onError(error);
+        if (isUnreadable(error)) void markUnreadable(redis, (name) => worker.toKey(name)).catch(options.onError);
+      });
       return consumerOf(worker, () => redis.disconnect());
     },
   };

@@ -1,5 +1,5 @@
 import type { JobsOptions, Processor, QueueOptions, WorkerOptions } from 'bullmq';
-import { WaitingError } from 'bullmq';
+import { UnrecoverableError, WaitingError } from 'bullmq';
 import { z } from 'zod';
 import type { Consumer, ConsumerOptions, Look, OpenQueue, Producer } from './driver.ts';
 
@@ -51,14 +51,21 @@ export function workerOptions({ concurrency }: ConsumerOptions): Omit<WorkerOpti
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLS,
     runRetryDelay: FETCH_RETRY_MS,
+    // For jobs of other programs: ours say so themselves.
+    removeOnFail: KEEP_FAILED,
   };
 }
 
-/** The function that BullMQ calls for a job. */
-export function processorOf(look: Look): Processor {
+/** The function that BullMQ calls for a job. A malformed one fails for good, because it would never become better. */
+export function processorOf(look: Look, { onMalformed }: Pick<ConsumerOptions, 'onMalformed'>): Processor {
   return async (job, token) => {
-    const { conversationId } = jobData.parse(job.data);
-    await look(conversationId, {
+    const { success, data, error } = jobData.safeParse(job.data);
+    if (!success) {
+      const reason = error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
+      onMalformed({ jobId: job.id ?? '', reason: reason.join(', ') });
+      throw new UnrecoverableError(`The job is malformed: ${reason.join(', ')}`);
+    }
+    await look(data.conversationId, {
       async giveBack() {
         await job.moveToWait(token);
         throw new WaitingError();

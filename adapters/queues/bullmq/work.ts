@@ -1,5 +1,5 @@
 import { describe, endsWithin, type QueueHandler } from '../../../src/adapter-kit.ts';
-import type { Consumer, Driver, Look } from './driver.ts';
+import type { Consumer, ConsumerOptions, Driver, Look } from './driver.ts';
 import type { Trouble } from './trouble.ts';
 
 /** Runs the handler for the jobs that this process takes. */
@@ -14,6 +14,7 @@ export interface WorkOptions {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
+  readonly onMalformed: ConsumerOptions['onMalformed'];
   /** Reports handlers that reject. */
   readonly rejections: Trouble;
   readonly kick: (conversationId: number) => void;
@@ -59,8 +60,12 @@ export function createWork(options: WorkOptions): Work {
 /** Until the first connection; from then on the driver reconnects by itself. */
 function connect(state: State): void {
   if (state.isClosed) return;
-  const { driver, concurrency, onError } = state;
-  const consumer = driver.consume(lookOf(state), { concurrency, onError: (error) => state.isClosed || onError(error) });
+  const { driver, concurrency, onError, onMalformed } = state;
+  const consumer = driver.consume(lookOf(state), {
+    concurrency,
+    onMalformed,
+    onError: (error) => state.isClosed || onError(error),
+  });
   state.consumer = consumer;
   consumer.ready().then(
     () => {

@@ -1,8 +1,11 @@
 import type { Calibration } from '../ports/store.ts';
 
-/** Ratios outside these limits are ignored: the provider truncated the prompt silently, or counts something else. */
+/**
+ * Ratios outside these limits are ignored: the provider truncated the prompt silently, or counts something else. Older
+ * tokenizers count more than four times as much for scripts that they hardly know.
+ */
 const LOWEST_RATIO = 0.6;
-const HIGHEST_RATIO = 2.5;
+const HIGHEST_RATIO = 5;
 /**
  * Weight of a new sample after the first. It is high because the next request mostly repeats the last one: over
  * recorded conversations the 95th percentile of the error is below 2 %, compared with up to 15 % at a weight of 0.3.

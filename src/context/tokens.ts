@@ -26,6 +26,42 @@ const ALPHABET = 45;
 const IDEOGRAPH = 80;
 /** Accented Latin letters, typographic signs, emoji (each half of a surrogate pair), and everything rarer. */
 const OTHER = 90;
+/**
+ * A tokenizer knows hardly a word of some scripts, and spends up to a token on each byte of them. Each row: the first
+ * unit, the end, and the weight. Other units cost as much as `OTHER`.
+ */
+const ROWS: readonly (readonly [number, number, number])[] = [
+  [0x0370, 0x1100, ALPHABET],
+  // Syriac, Thaana, N'Ko and others
+  [0x0700, 0x0750, 185],
+  [0x0780, 0x0870, 185],
+  // Gurmukhi, Odia, Sinhala, Lao, Tibetan, Burmese
+  [0x0a00, 0x0a80, 60],
+  [0x0b00, 0x0b80, 100],
+  [0x0d80, 0x0e00, 65],
+  [0x0e80, 0x0f00, 175],
+  [0x0f00, 0x1000, 150],
+  [0x1000, 0x10a0, 70],
+  [0x1100, 0x1200, IDEOGRAPH],
+  // Ethiopic
+  [0x1200, 0x13a0, 175],
+  // From Cherokee to the Philippine scripts; from Mongolian to the Georgian capitals
+  [0x13a0, 0x1780, 260],
+  [0x1800, 0x1d00, 260],
+  // Tifinagh and its neighbours
+  [0x2d00, 0x2e00, 230],
+  [0x2e80, 0xa000, IDEOGRAPH],
+  // Yi, Vai, Javanese and others
+  [0xa000, 0xac00, 200],
+  [0xac00, 0xd7b0, IDEOGRAPH],
+  // First halves of pairs, of rare scripts and of rare ideographs
+  [0xd800, 0xd830, 280],
+  [0xd840, 0xdb40, 210],
+  [0xf900, 0xfb00, IDEOGRAPH],
+  [0xff00, 0xfff0, IDEOGRAPH],
+];
+/** All rows begin and end at a multiple of 16. */
+const ROW_BITS = 4;
 
 const ascii = Uint8Array.from({ length: 128 }, (_, code) => asciiWeight(code));
 
@@ -36,19 +72,12 @@ function asciiWeight(code: number): number {
   return code >= 48 && code <= 57 ? DIGIT : SIGN;
 }
 
-function wideWeight(code: number): number {
-  if (code < 0x370) return OTHER;
-  if (code < 0x1100) return ALPHABET;
-  if (code < 0x2e80) return code < 0x1200 ? IDEOGRAPH : OTHER;
-  if (code < 0xa000) return IDEOGRAPH;
-  if (code < 0xac00) return OTHER;
-  if (code < 0xd7b0) return IDEOGRAPH;
-  return (code >= 0xf900 && code < 0xfb00) || (code >= 0xff00 && code < 0xfff0) ? IDEOGRAPH : OTHER;
-}
+const wide = new Uint16Array(0x10000 >> ROW_BITS).fill(OTHER);
+for (const [from, to, weight] of ROWS) wide.fill(weight, from >> ROW_BITS, to >> ROW_BITS);
 
 /** The weight of one UTF-16 unit; `WEIGHT_OF_TOKEN` is an estimated token. */
 export function unitWeight(code: number): number {
-  return code < 128 ? (ascii[code] ?? SIGN) : wideWeight(code);
+  return code < 128 ? (ascii[code] ?? SIGN) : (wide[code >> ROW_BITS] ?? OTHER);
 }
 
 /** Tokens of a text by the classes of its characters, as a whole number; zero for an empty text. */

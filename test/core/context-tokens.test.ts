@@ -33,6 +33,16 @@ const counted: readonly (readonly [string, number, number])[] = [
   ['😀🎉👍🏽 ❤️ 👨‍👩‍👧‍👦 🚀🔥 🙏🏻 😂😂 🤷‍♀️ ✅ ⚠️', 35, 0.35],
   ['{"id":12345,"items":[{"name":"alpha-beta","price":12.5,"tags":["x","y"]}],"ok":true}', 33, 0.35],
   ['[#12 | 2026-11-20 11:05 | Ada] ', 18, 0.25],
+  ['ເອື້ອຍຂອງຂ້ອຍຢູ່ລິສບອນ ມື້ນີ້ອາກາດດີອີກແລ້ວ', 81, 0.25],
+  ['ང་ཚོའི་ཁང་པ་ལྷ་ས་ལ་ཡོད། སང་ཉིན་ཚོགས་འདུ་ཆུ་ཚོད་གསུམ་པར་འཚོག་གི་རེད།', 99, 0.25],
+  ['ወንድሜ በጥቁር አንበሳ ሆስፒታል ነርስ ነው። መኪናችን የት ቆሟል?', 75, 0.25],
+  ['ᲩᲔᲛᲘ ᲓᲐ ᲗᲑᲘᲚᲘᲡᲨᲘ ᲪᲮᲝᲕᲠᲝᲑᲡ', 69, 0.25],
+  ['އަހަރެންގެ ދައްތަ އުޅެނީ މާލޭގައެވެ', 67, 0.25],
+  ['ଆମର ବୈଠକ ମଙ୍ଗଳବାର ସକାଳ ଦଶଟାରେ ହେବ', 34, 0.25],
+  ['ꦲꦏ꧀ꦱꦫꦗꦮ ꦧꦱꦗꦮ ꦱꦸꦫꦧꦪ', 48, 0.35],
+  ['ᎣᏏᏲ ᎠᎩᎵᏏ ᎠᎴ ᏣᎳᎩ', 39, 0.25],
+  ['ညီလေးက ရန်ကုန်ဆေးရုံမှာ သူနာပြုလုပ်နေတယ်', 23, 0.2],
+  ['බල්ලා කන්නේ තම්බපු කුකුල් මස් විතරයි', 17, 0.25],
 ];
 
 describe('the estimate of a text', () => {
@@ -201,7 +211,11 @@ describe('what is learned from the provider', () => {
 
   it('ignores the count of a provider that cut silently', () => {
     expect(learn(null, report({ reported: 10 }))?.ratio).toBeCloseTo(0.6);
-    expect(learn(null, report({ reported: 90_000 }))?.ratio).toBeCloseTo(2.5);
+    expect(learn(null, report({ reported: 90_000 }))?.ratio).toBeCloseTo(5);
+  });
+
+  it('follows a tokenizer that hardly knows the script', () => {
+    expect(learn(null, report({ reported: 4500 }))?.ratio).toBeCloseTo(4.5);
   });
 
   it('starts over with another model', () => {

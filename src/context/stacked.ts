@@ -144,28 +144,37 @@ async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;
   const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
   const limitTokens = windowTokens * gate.reducedWindows.shareOf(turn);
-  let { work, gaps } = await dropHopeless(gate, request, thresholds.emergency * limitTokens);
+  const fullTokens = thresholds.emergency * limitTokens;
+  let { work, gaps } = await dropHopeless(gate, request, fullTokens);
   let fitted = reduceIfDue(gate.prefixes, work);
   const unseen = () => work.snapshot.omitted.tokens * fitted.correction;
-  const fullTokens = thresholds.emergency * limitTokens;
   const isTooMuch = () => fitted.measurement.used + unseen() >= fullTokens;
-  for (; gaps < MAX_GAPS && isTooMuch(); gaps += 1) {
-    const lighter = lighten(gate.prefixes, fitted, fullTokens - unseen());
-    if (lighter !== null) return lighter;
-    const shorter = shortenTexts(gate.prefixes, fitted, { limitTokens, fullTokens: fullTokens - unseen() });
-    if (shorter !== null) return shorter;
-    const cutShort = unseen() > 0 ? null : shortenAsk(gate.prefixes, fitted, fullTokens);
-    if (cutShort !== null) return cutShort;
-    const snapshot = await gate.openGap({ ...work, ...pressureOf(fitted) }, 'emergency');
+  const drop = async (full: Fitted) => {
+    gaps += 1;
+    return gaps > MAX_GAPS ? null : await gate.openGap({ ...work, ...pressureOf(full) }, 'emergency');
+  };
+  while (isTooMuch() || work.snapshot.omitted.entries > 0) {
+    const smaller = isTooMuch() ? shortened(gate, fitted, { limitTokens, fullTokens, unseenTokens: unseen() }) : null;
+    if (smaller !== null) return smaller;
+    const snapshot = isTooMuch() ? await drop(fitted) : await readOmitted(gate.services, work.snapshot);
     if (snapshot === null) break;
+    // What was left out may take more than its estimate: then more has to leave.
     work = { ...work, snapshot };
     fitted = reduceIfDue(gate.prefixes, work);
   }
-  if (work.snapshot.omitted.entries > 0 && !isTooMuch()) {
-    work = { ...work, snapshot: await readOmitted(gate.services, work.snapshot) };
-    fitted = reduceIfDue(gate.prefixes, work);
-  }
   return fitted.measurement.used < fullTokens ? fitted : reduceToFit(gate.prefixes, work, limitTokens);
+}
+
+/** The view with less next to its newest message, or with shorter texts, if no message has to leave then. */
+function shortened(
+  { prefixes }: Gate,
+  fitted: Fitted,
+  { limitTokens, fullTokens, unseenTokens }: Record<'limitTokens' | 'fullTokens' | 'unseenTokens', number>,
+): Fitted | null {
+  const seenTokens = fullTokens - unseenTokens;
+  const shorter =
+    lighten(prefixes, fitted, seenTokens) ?? shortenTexts(prefixes, fitted, { limitTokens, fullTokens: seenTokens });
+  return shorter ?? (unseenTokens > 0 ? null : shortenAsk(prefixes, fitted, fullTokens));
 }
 
 /**
@@ -224,10 +233,9 @@ async function openGap(
 
 /** Adds the head of the tail that the snapshot left out: short messages in a large window. */
 async function readOmitted({ store }: Pick<Services, 'store'>, snapshot: ContextSnapshot): Promise<ContextSnapshot> {
-  const first = snapshot.tail[0];
-  if (first === undefined) return snapshot;
   const { entries: limit } = snapshot.omitted;
-  const range = { fromSeq: first.seq - limit, toSeq: first.seq - 1, limit };
+  const firstSeq = snapshot.tail[0]?.seq ?? snapshot.conversation.nextSeq;
+  const range = { fromSeq: firstSeq - limit, toSeq: firstSeq - 1, limit };
   const head = await store.transcript.read(snapshot.conversation.id, range);
   return { ...snapshot, tail: [...head, ...snapshot.tail], omitted: { entries: 0, tokens: 0 } };
 }

@@ -234,6 +234,19 @@ describe('the stacked engine in need', () => {
     expectWhole(snapshot);
   });
 
+  it('opens a gap where the omitted head exceeds its estimate', async () => {
+    await using place = await open();
+    // The stored tokens of a message are less than what its line takes.
+    const tail = Array.from({ length: 120 }, (_, index) => user(index + 1, 'ok'));
+    const whole = await place.tell({ tail, asking: new Set([120]) });
+    const part = await place.services.store.transcript.context(whole.conversation.id, { maxEntries: 40 });
+    if (part === null) throw new Error('the conversation is gone');
+    const { snapshot, messages } = await place.assemble(part, profile({ windowTokens: 2000, reserveTokens: 100 }));
+    expect(snapshot.stack).toMatchObject([{ kind: 'gap', fromSeq: 1 }]);
+    expect(JSON.stringify(messages)).not.toContain('left out');
+    expectWhole(snapshot);
+  });
+
   it('keeps layers and tail whole through any history', SIZED, async () => {
     await using place = await open();
     await fc.assert(

@@ -1,4 +1,4 @@
-import { estimateParts } from '../src/context/tokens.ts';
+import { estimateEntry } from '../src/context/tokens.ts';
 import type { ConversationKey } from '../src/domain/message.ts';
 import type { World } from './world.ts';
 
@@ -20,14 +20,15 @@ export async function appendPast(
     const number = past.from + index;
     const parts = [{ kind: 'text', text: past.text(number) }] as const;
     const isPerson = number % 2 === 1;
+    const role = isPerson ? 'user' : 'assistant';
     const message = {
       externalId: `past-${number}`,
-      role: isPerson ? 'user' : 'assistant',
+      role,
       author: isPerson ? ADA : null,
       parts,
       replyTo: null,
       mentions: [],
-      tokens: estimateParts(parts),
+      tokens: estimateEntry({ role, parts }),
       at: now,
     } as const;
     return storage.store.transcript.append({

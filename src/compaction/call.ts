@@ -16,7 +16,9 @@ import type {
   ToolSpec,
 } from '../ports/model.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
-import { type Answer, collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer, SUMMARY_TOOL } from './answer.ts';
+import { type Answer, NO_ANSWER, SUMMARY_TOOL } from './answer.ts';
+import { collectCall } from './collect-call.ts';
+import { plainAnswer, readText } from './read-answer.ts';
 import { learnReasoning, reasoningRoom, type SeenReasoning } from './reasoning.ts';
 
 export interface CallContext {
@@ -51,7 +53,7 @@ export interface Ask {
 
 export interface AskResult {
   readonly answer: Answer;
-  /** Usage of the call that returned the summary. */
+  /** How the call that returned the summary ended. */
   readonly finish: FinishReason;
   readonly prompt: RenderedPrompt;
 }
@@ -78,14 +80,14 @@ export async function ask(context: CallContext, question: Ask): Promise<AskResul
 async function askPlainly(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(false);
   const step = await callModel(context, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
-  return { answer: readText(step.text), finish: step.finish, prompt };
+  return { ...readStep(step), prompt };
 }
 
 async function askForJson(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(false);
   const messages = [userText(question.transcript)];
   const step = await callModel(context, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
-  return { answer: readText(step.text), finish: step.finish, prompt };
+  return { ...readStep(step), prompt };
 }
 
 interface Talk {
@@ -162,24 +164,22 @@ function conclude({ answer, texts }: Talk): Pick<AskResult, 'answer' | 'finish'>
   if (answer.summary !== null) return { answer, finish: 'tool-calls' };
   const longest = texts.toSorted((a, b) => b.text.length - a.text.length)[0];
   if (longest === undefined) return { answer, finish: 'other' };
-  const read = readText(longest.text);
+  const { answer: read, finish } = readStep(longest);
   return {
     answer: {
       summary: read.summary,
       candidates: [...answer.candidates, ...read.candidates],
       problems: [...answer.problems, ...read.problems],
     },
-    finish: longest.finish,
+    finish,
   };
 }
 
-/** A text is either the summary or a JSON object that contains it. */
-function readText(text: string): Answer {
-  const plain = plainAnswer(text);
-  const json = /^[{[]|```/u.test(text.trim()) || plain.endsWith('}') ? parseJsonAnswer(plain) : null;
-  if (json !== null) return json;
-  if (/^[{[]\s*["'{]/u.test(plain)) return { ...NO_ANSWER, problems: ['it was not the requested JSON object'] };
-  return { ...NO_ANSWER, summary: plain };
+/** A summary inside of JSON that broke off later is whole. */
+function readStep({ text, finish }: Pick<Step, 'text' | 'finish'>): Pick<AskResult, 'answer' | 'finish'> {
+  const { answer, isJson } = readText(text);
+  const isWhole = finish === 'length' && isJson && answer.summary !== null;
+  return { answer, finish: isWhole ? 'stop' : finish };
 }
 
 function userText(text: string): ModelMessage {

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Entry, Part } from '../../src/adapter-kit.ts';
-import { collectCall, NO_ANSWER, parseCandidate, parseJsonAnswer, plainAnswer } from '../../src/compaction/answer.ts';
+import { NO_ANSWER } from '../../src/compaction/answer.ts';
 import { faultOf, identifiersKept, limitFor, withoutForeignLinks } from '../../src/compaction/audit.ts';
+import { parseCandidate } from '../../src/compaction/candidate-shape.ts';
+import { collectCall } from '../../src/compaction/collect-call.ts';
 import { type Assessment, type Compactor, createCompactor } from '../../src/compaction/compactor.ts';
+import { parseJsonAnswer, plainAnswer } from '../../src/compaction/read-answer.ts';
 import { headSpan, tokensOf } from '../../src/compaction/span.ts';
 import { nonceFor, transcriptLine } from '../../src/compaction/transcript.ts';
 import { estimateParts } from '../../src/context/tokens.ts';

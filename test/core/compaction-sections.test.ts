@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
-import { parseJsonAnswer } from '../../src/compaction/answer.ts';
 import { createMeasureView } from '../../src/compaction/measure.ts';
+import { parseJsonAnswer } from '../../src/compaction/read-answer.ts';
 import { bySection, sectionsOf, structured } from '../../src/compaction/sections.ts';
 import {
   createWorld,

@@ -12,6 +12,7 @@ import type {
   EventKind,
   EventOf,
   JsonValue,
+  Log,
   MaintainRequest,
   MaintainResult,
   ModelPart,
@@ -199,6 +200,9 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 
 export interface WorldOptions {
   readonly model?: ScriptedModel;
+  /** Writes the summaries instead of `model`. */
+  readonly summariser?: ChatModel;
+  readonly log?: Log;
   readonly window?: number;
   readonly reserve?: number;
   readonly hooks?: readonly Hooks[];
@@ -250,6 +254,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = options.clock ?? testClock();
   const window = options.window ?? 2000;
   const model = options.model ?? scriptedModel(faithful, { window: 32_000 });
+  const { summariser = model, log = silent } = options;
   const random = createSystemRandom(clock);
   const seen: StrataEvent[] = [];
   const events = createEvents({ now: clock.now, onListenerError: () => undefined });
@@ -263,13 +268,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     persona: 'You are a bot.',
     tools: [],
     ...options.agent,
-    compaction: { model: model.id, ...options.agent?.compaction },
+    compaction: { model: summariser.id, ...options.agent?.compaction },
   });
   const services: Services = {
     ...storage,
     queue,
     models: {
-      open: async (id) => (id === model.id ? model : scriptedModel(() => ({ text: 'Hello.' }), { id })),
+      open: async (id) => (id === summariser.id ? summariser : scriptedModel(() => ({ text: 'Hello.' }), { id })),
       choose: async () => ({ modelId: 'test:chat', reason: 'it is the only one' }),
     },
     agents: { agentFor: () => agent, agent: (id) => (id === agent.id ? agent : null), list: () => [agent] },
@@ -280,7 +285,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     events,
     clock,
     random,
-    log: silent,
+    log,
   };
   const { instructions = null, ratio } = options;
   const profiles = createProfiles({

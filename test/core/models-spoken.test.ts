@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { collectCall, NO_ANSWER, parseJsonAnswer, plainAnswer } from '../../src/compaction/answer.ts';
+import { NO_ANSWER } from '../../src/compaction/answer.ts';
+import { collectCall } from '../../src/compaction/collect-call.ts';
+import { parseJsonAnswer, plainAnswer } from '../../src/compaction/read-answer.ts';
 import { createSpokenReader, type Spoken, spokenText } from '../../src/models/spoken/reader.ts';
 
 /** What an answer says that comes in pieces of this size. */

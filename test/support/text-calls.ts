@@ -161,6 +161,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
   ['src/commands/parse.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
   ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
+  ['src/compaction/candidate-shape.ts#named', (run, text) => run(`{"text": ${text}`, { text: ['text'] })],
   ['src/compaction/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
   ['src/compaction/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
   ['src/compaction/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],

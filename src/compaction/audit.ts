@@ -3,6 +3,8 @@ import { trimEndOf } from '../util/scan.ts';
 
 export interface Audited {
   readonly text: string;
+  /** As the model wrote it, if the text got another form since. Default: the text. */
+  readonly said?: string;
   readonly finish: FinishReason;
   /** The tokens the summary would take in the view, and their maximum. */
   readonly tokens: number;
@@ -30,7 +32,8 @@ export function fillingLimit(sourceTokens: number): number {
 /** How refusals begin in the most common languages. In other languages, the check for shared words detects them. */
 const REFUSAL = new RegExp(
   `^(?:${[
-    "i(?:'|’)?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|sorry\\b|i (?:cannot|can(?:'|’)?t|won(?:'|’)?t|must decline)|as an ai\\b|unfortunately,? i",
+    "i(?:'|’)?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|sorry\\b|i (?:cannot|can(?:'|’)?t|won(?:'|’)?t|(?:must|have to) (?:decline|refuse)|(?:could|do|did)(?: not|n(?:'|’)t) (?:feel|have|find|see|summari[sz]e))",
+    "i(?: would|(?:'|’)d) rather not|i regret|i(?: am|(?:'|’)m) not comfortable|i apologi[sz]e|(?:my |our )?apologies[,.!;]|as (?:an ai|a (?:large )?language model)\\b|unfortunately,? i",
     '(?:es )?tut mir leid|leider kann ich|(?:das|dies(?:es|en)?|dabei|hier) kann ich|ich (?:kann|darf|werde) (?:das|dir|ihnen|diese|leider|dabei|nicht|hier)|entschuldig',
     'je suis (?:vraiment )?désol|désol|je regrette|je ne (?:peux|suis|puis)|malheureusement,? je|excusez',
     'lo (?:siento|lamento)|lamento|no (?:puedo|me es posible)|lamentablemente|mi (?:di)?spiace|non (?:posso|sono in grado)|purtroppo non',
@@ -49,12 +52,13 @@ const MAX_EXCUSE = 600;
 /** Why the text is not usable as a summary, in words the model can act on. Null if it is usable. */
 export function faultOf(audited: Audited): string | null {
   const text = audited.text.trim();
-  if (text === '') return 'it was empty';
+  const said = audited.said?.trim() ?? text;
   if (audited.finish === 'filtered') return 'the answer was withheld by a filter';
   if (audited.finish === 'length') return 'it was cut off at the length limit: write it shorter';
+  if (text === '') return 'it was empty';
   if (!/[\p{L}\p{N}]/u.test(text)) return 'it held no words';
-  if (isRefusal(audited)) return 'it was a refusal, not a summary';
-  if (text.length <= MAX_EXCUSE && ERROR.test(text)) return 'it was an error message, not a summary';
+  if (isRefusal({ ...audited, text: said })) return 'it was a refusal, not a summary';
+  if (said.length <= MAX_EXCUSE && ERROR.test(said)) return 'it was an error message, not a summary';
   if (text.includes(audited.nonce) || isCopy(text, audited.prompt)) return 'it repeated the instructions';
   if (audited.tokens > audited.limitTokens) {
     return `it was too long for its source (${audited.tokens} tokens, at most ${audited.limitTokens}): write it much shorter`;
@@ -62,9 +66,16 @@ export function faultOf(audited: Audited): string | null {
   return null;
 }
 
+const EMPHASIS = /^[\s*_#>]+/u;
+
+/** How the answer ended says more than what is missing in it. */
+export function isIncomplete(finish: FinishReason): boolean {
+  return finish === 'filtered' || finish === 'length';
+}
+
 /** A refusal, in the model's own words or by its provider's filter. */
 export function isRefusal({ text, finish }: Pick<Audited, 'text' | 'finish'>): boolean {
-  const words = text.trim();
+  const words = text.replace(EMPHASIS, '');
   return finish === 'filtered' || (words.length <= MAX_EXCUSE && REFUSAL.test(words));
 }
 

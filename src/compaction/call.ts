@@ -162,7 +162,8 @@ function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
 /** A summary saved by a call wins; otherwise the longest text is the summary. */
 function conclude({ answer, texts }: Talk): Pick<AskResult, 'answer' | 'finish'> {
   if (answer.summary !== null) return { answer, finish: 'tool-calls' };
-  const longest = texts.toSorted((a, b) => b.text.length - a.text.length)[0];
+  // Of equal ones the last, which tells how it ended.
+  const longest = texts.toReversed().toSorted((a, b) => b.text.length - a.text.length)[0];
   if (longest === undefined) return { answer, finish: 'other' };
   const { answer: read, finish } = readStep(longest);
   return {

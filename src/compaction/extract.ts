@@ -1,6 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import { MEMORY_TOOL } from './answer.ts';
-import { faultOf, isRefusal } from './audit.ts';
+import { faultOf, isIncomplete, isRefusal } from './audit.ts';
 import { type Ask, type AskResult, ask } from './call.ts';
 import { answerTokens, type JobContext } from './job-context.ts';
 
@@ -22,8 +22,9 @@ export async function askForMemories(job: JobContext, task: MemoryTask): Promise
   if (first.fault === null) return first.result;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
   const { result, fault } = await attempt(job, task);
-  // Some models answer with nothing if there is nothing to save: they then do so twice.
+  // Some models answer with nothing, or tell at length that there is nothing to save: they then do so twice.
   if (fault === null || (isSilent(first.result) && isSilent(result))) return result;
+  if (fault === PROSE && first.fault === PROSE) return result;
   if (job.conversation.failures >= MAX_REFUSALS && isRefused(first.result) && isRefused(result)) return result;
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
@@ -36,10 +37,22 @@ async function attempt(
   const result = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
   const { summary: text, candidates, problems } = result.answer;
   if (candidates.length > 0) return { result, fault: null };
-  if (text === null) return { result, fault: problems[0] ?? null };
+  const { finish } = result;
+  const missing = isIncomplete(finish) ? null : (problems[0] ?? null);
+  if (text === null) return { result, fault: missing };
   const size = { tokens: 0, limitTokens: 0 };
-  return { result, fault: faultOf({ ...size, text, finish: result.finish, nonce, prompt: result.prompt.text }) };
+  const fault = faultOf({ ...size, text, finish, nonce, prompt: result.prompt.text });
+  return { result, fault: (text === '' ? missing : null) ?? fault ?? proseFault(text) };
 }
+
+function proseFault(text: string): string | null {
+  if (text.includes(MEMORY_TOOL.name)) return `it named the tool ${MEMORY_TOOL.name} instead of calling it`;
+  return text.length > MAX_NOTHING ? PROSE : null;
+}
+
+/** Of a text that says there is nothing to save. */
+const MAX_NOTHING = 240;
+const PROSE = 'it was a text instead of memories';
 
 function isSilent({ answer, finish }: AskResult): boolean {
   return answer.summary?.trim() === '' && answer.problems.length === 0 && finish === 'stop';

@@ -21,8 +21,12 @@ export function readText(text: string): ReadAnswer {
   const json = parseJsonAnswer(plain);
   if (json !== null) return { answer: json, isJson: true };
   if (BEGINS_JSON.test(plain)) return { answer: { ...NO_ANSWER, problems: [NOT_JSON] }, isJson: false };
-  return { answer: { ...NO_ANSWER, summary: plain }, isJson: false };
+  return { answer: { ...NO_ANSWER, summary: plain.replace(LEAD, '') }, isJson: false };
 }
+
+/** A heading or a remark such as "Sure! Here is the summary:" says nothing, and would take tokens of every view. */
+const LEAD =
+  /^(?:(?:sure|certainly|of course|ok(?:ay)?|here|hier|voici|aquí)\b[^\n:]{0,80}:|(?:#{1,6} |\*\*)?(?:summary|zusammenfassung|résumé|resumen)(?:\*\*)?:?(?:\*\*)?)[^\S\n]{0,9}\n\s*/iu;
 
 /** The text without reasoning and without a fence around the whole. */
 export function plainAnswer(text: string): string {

@@ -3,7 +3,7 @@ import type { MemoryCandidate } from '../memory/candidate.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { RenderedPrompt } from '../prompts/variables.ts';
 import { visibleText } from '../util/foreign-text.ts';
-import { type Audited, faultOf, identifiersKept, withoutForeignLinks } from './audit.ts';
+import { type Audited, faultOf, identifiersKept, isIncomplete, withoutForeignLinks } from './audit.ts';
 import { type Ask, type AskResult, ask } from './call.ts';
 import { contentFault } from './content-audit.ts';
 import { answerTokens, type JobContext } from './job-context.ts';
@@ -58,7 +58,7 @@ function checked(
 ): Draft {
   if (given === written?.text) return written;
   const { text } = readable(given, task);
-  const fault = faultIn(text, task, { finish: 'stop', prompt: task.prompt(false, '').text });
+  const fault = faultIn(text, task, { finish: 'stop', prompt: task.prompt(false, '').text, said: given });
   if (fault !== null) throw new StrataError('HOOK_FAILED', { hook: 'compaction', owner: 'a plugin', cause: fault });
   const { candidates = [], promptHash = null } = written ?? {};
   return { text, tokens: task.tokensOf(text), candidates, promptHash };
@@ -95,10 +95,11 @@ async function attempt(job: JobContext, task: SummaryTask, strict: string): Prom
     tools: task.tools,
     maxOutputTokens: answerTokens(job.windowTokens),
   });
-  const { summary, problems } = result.answer;
-  const { text, hasForm } = readable(summary ?? '', task);
-  const missing = summary === null ? (problems[0] ?? null) : null;
-  const fault = missing ?? faultIn(text, task, { finish: result.finish, prompt: result.prompt.text });
+  const { answer, finish } = result;
+  const said = answer.summary ?? '';
+  const { text, hasForm } = readable(said, task);
+  const missing = text === '' && !isIncomplete(finish) ? (answer.problems[0] ?? null) : null;
+  const fault = missing ?? faultIn(text, task, { finish, prompt: result.prompt.text, said });
   // Without its sections, a second answer is still a summary: all of it counts as progress.
   return { result, text, fault: fault ?? (hasForm || strict !== '' ? null : NO_SECTIONS) };
 }
@@ -110,7 +111,7 @@ function readable(given: string, task: Pick<SummaryTask, 'source' | 'structured'
   return task.structured ? structured(text) : { text, hasForm: true };
 }
 
-function faultIn(text: string, task: SummaryTask, result: Pick<Audited, 'finish' | 'prompt'>): string | null {
+function faultIn(text: string, task: SummaryTask, result: Pick<Audited, 'finish' | 'prompt' | 'said'>): string | null {
   const { nonce, limitTokens } = task;
   return (
     faultOf({ ...result, text, tokens: task.tokensOf(text), limitTokens, nonce }) ?? contentFault(text, task.source)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
+import type { AgentOverrides } from '../../src/config/defaults.ts';
 import { readerFor } from '../../src/memory/policy.ts';
 import { createWorld, expectCovered, filler } from '../core/compaction.world.ts';
 import { silentLog } from '../fixtures/models-requests.ts';
@@ -36,10 +37,11 @@ interface Work {
   readonly tools?: boolean;
   /** Only reads the conversation for memories. */
   readonly extracts?: true;
+  readonly agent?: AgentOverrides;
 }
 
 /** One run of the background work with a model of this server. */
-async function work(script: Script, { tools = true, extracts }: Work = {}) {
+async function work(script: Script, { tools = true, extracts, agent: settings = {} }: Work = {}) {
   let count = 0;
   const answer: Answer = (request, response) => {
     if (request.method === 'POST') return script(request, response, ++count);
@@ -51,7 +53,7 @@ async function work(script: Script, { tools = true, extracts }: Work = {}) {
   const models = createAiSdkModels({ environment: {}, providers, log: silentLog });
   const faults: unknown[] = [];
   const log = { ...silentLog, info: (_: string, fields?: object) => void faults.push(Object(fields).fault) };
-  await using world = await createWorld({ summariser: await models.open('local:m'), log });
+  await using world = await createWorld({ summariser: await models.open('local:m'), log, agent: settings });
   await world.exchange('I keep four bees near the river.', 'How nice.');
   const exchanges = extracts === undefined ? 12 : 1;
   for (let index = 1; index <= exchanges; index += 1)
@@ -154,5 +156,75 @@ describe('memories', () => {
     const broken = 'I found one: {"memories": [{"kind": "fact", "text": "Ada keeps';
     const read = await work(says(broken), { tools: false, extracts: true });
     expect(read).toMatchObject({ calls: 2, memories: [], extractedUpto: 0 });
+  });
+});
+
+describe('an answer that is no summary', () => {
+  const isRefusal = 'it was a refusal, not a summary';
+  const apology = 'I apologize, but I am unable to summarise what Ada said of four bees and the river.';
+  const args = '{"summary": "Ada said that she keeps four';
+  const isCut = 'it was cut off at the length limit: write it shorter';
+  const cutCall: Script = (_, response) => {
+    const call = { index: 0, id: 'a', type: 'function', function: { name: 'summary_save', arguments: args } };
+    sse(response, [chunk({ role: 'assistant', tool_calls: [call] }), chunk({}, 'length'), '[DONE]']);
+    response.end();
+  };
+
+  test.each<[string, Script, string]>([
+    ['apologises', says(apology), isRefusal],
+    ['refuses in bold', says("**I'm sorry, but I can't summarise four bees near the river.**"), isRefusal],
+    ['would rather not', says("I'd rather not summarise what Ada said of four bees and the river."), isRefusal],
+    ['is withheld before its first word', says('', 'content_filter'), 'the answer was withheld by a filter'],
+    ['is only reasoning up to the limit', says('<think>Ada keeps', 'length'), isCut],
+    ['is cut off inside of a call', cutCall, isCut],
+    [
+      'calls with broken JSON',
+      calls(['summary_save', args]),
+      'the summary is missing: give its whole text as "summary"',
+    ],
+    ['calls another tool', calls(['web_search', { query: 'bees' }]), 'there is no tool web_search'],
+  ])('is refused and told apart if it %s', async (_, script, fault) => {
+    const read = await work(script);
+    expect(read).toMatchObject({ summary: null, memories: [], faults: [fault] });
+    expect(read.reason).toContain(fault);
+    expect(read.calls).toBeLessThanOrEqual(4);
+  });
+
+  test('is refused although the summary should have sections', async () => {
+    const agent = { compaction: { summary_form: 'structured' } } as const;
+    expect(await work(says(apology), { agent })).toMatchObject({ calls: 2, summary: null, faults: [isRefusal] });
+  });
+
+  test.each([
+    `Sure! Here is the summary you asked for:\n\n${SUMMARY}`,
+    `## Summary\n\n${SUMMARY}`,
+    `**Summary:**\n${SUMMARY}`,
+    `Hier ist die Zusammenfassung:\n${SUMMARY}`,
+  ])('leaves out what it begins with: %j', async (text) => {
+    expect(await work(says(text))).toMatchObject(ONLY_SUMMARY);
+  });
+});
+
+describe('an extraction', () => {
+  const story = `Ada told about her bees. ${'They fly over the river and the meadow, and she likes them. '.repeat(5)}`;
+  const extracts = true;
+
+  test('that tells a story is asked for once more', async () => {
+    const script: Script = (request, response, count) => says(count === 1 ? story : whole)(request, response, count);
+    expect(await work(script, { extracts })).toMatchObject({ calls: 2, memories: ['Ada keeps four bees.'] });
+  });
+
+  test('that always tells stories ends', async () => {
+    expect(await work(says(story), { extracts })).toMatchObject({ calls: 2, memories: [], extractedUpto: 4 });
+  });
+
+  test('that writes calls in a notation of its own fails', async () => {
+    const text = 'memory_save(kind="fact", text="Ada keeps four bees.", sources=[1])';
+    expect(await work(says(text), { extracts })).toMatchObject({ calls: 2, extractedUpto: 0 });
+  });
+
+  test('may say in its own words that there is nothing', async () => {
+    const text = 'There is nothing in this conversation that would still matter weeks from now.';
+    expect(await work(says(text), { extracts })).toMatchObject({ calls: 1, memories: [], extractedUpto: 4 });
   });
 });

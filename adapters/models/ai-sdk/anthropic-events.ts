@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import * as loose from './loose.ts';
 import { parseJson } from './parse-json.ts';
-import { withLines } from './response.ts';
+import { AFTER_COUNTS_MS, AFTER_END_MS, withLines } from './response.ts';
 
 const PREFIX = 'data:';
 const EVENTS: ReadonlySet<string> = new Set([
@@ -19,8 +20,8 @@ const RESULT = /_result$/;
 
 const kind = z.looseObject({ type: z.string() });
 const begun = z.object({ type: z.literal('text'), text: z.string().min(1) });
-const count = z.number().nonnegative().catch(0).default(0);
-const other = z.number().nonnegative().nullish().catch(null);
+const other = loose.count;
+const count = other.transform((given) => given ?? 0);
 const cached = { cache_read_input_tokens: other, cache_creation_input_tokens: other };
 const started = z.looseObject({ input_tokens: count, output_tokens: count, ...cached });
 const ended = z.looseObject({ input_tokens: other, output_tokens: count, ...cached });
@@ -54,14 +55,25 @@ function noCounts() {
 export function withKnownEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => {
     const unknownBlocks = new Set<number>();
+    let end: 'none' | 'reason' | 'stop' = 'none';
     return {
       change: (line) => (line.startsWith(PREFIX) ? readable(line, unknownBlocks) : line),
       isLast: (line) => STOPPED.test(line) && kind.safeParse(dataOf(line)).data?.type === 'message_stop',
+      restMs: (line) => {
+        if (!line.startsWith(PREFIX)) return null;
+        if (REASON.test(line)) end = 'reason';
+        if (STOPPED.test(line)) end = 'stop';
+        if (end === 'none') return Number.POSITIVE_INFINITY;
+        return COUNTED.test(line) ? AFTER_COUNTS_MS : AFTER_END_MS;
+      },
+      missing: () => (end === 'reason' ? `${PREFIX} {"type":"message_stop"}\n\n` : ''),
     };
   });
 }
 
 const STOPPED = /^data:.{0,1000}"message_stop"/;
+const REASON = /^data:(?=.{0,1000}"message_delta").{0,1000}"stop_reason" {0,2}: {0,2}"\w/;
+const COUNTED = /"usage" {0,2}: {0,2}\{/;
 
 function dataOf(line: string): unknown {
   return parseJson(line.slice(PREFIX.length));

@@ -1,14 +1,10 @@
 import { z } from 'zod';
+import { count, name, text } from './loose.ts';
 import { parseJson } from './parse-json.ts';
-import { withLines } from './response.ts';
+import { AFTER_COUNTS_MS, AFTER_END_MS, withLines } from './response.ts';
 
 const PREFIX = 'data:';
 
-const count = z
-  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
-  .pipe(z.number().nonnegative())
-  .nullable()
-  .catch(null);
 const details = z.record(z.string(), count).nullable().catch(null);
 const usage = z
   .looseObject({
@@ -21,12 +17,6 @@ const usage = z
   .nullish()
   .catch(null);
 
-/** A text, a number as text, or nothing. */
-const name = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .catch(null);
-const text = z.string().nullish().catch(null);
 const written = z
   .unknown()
   .optional()
@@ -85,6 +75,8 @@ const readableEvent = z.union([failed, bare, event]);
 
 const BEGUN = /"(?:content|arguments)" {0,2}: {0,2}(?:"[^"]|[[{])/;
 const ENDED = /"finish_reason" {0,2}: {0,2}[^ n]|"error" {0,2}: {0,2}[^ n]/;
+const FINISHED = /"finish_reason" {0,2}: {0,2}"\w/;
+const COUNTED = /"usage" {0,2}: {0,2}\{/;
 const END = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
 
 /**
@@ -95,6 +87,7 @@ const END = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'st
 export function withReadableEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => {
     let isOpen = false;
+    let isFinished = false;
     return {
       change: (line) => {
         if (line.startsWith(ERROR)) return errorEvent(line);
@@ -104,6 +97,12 @@ export function withReadableEvents(send: typeof fetch): typeof fetch {
         return readable(line);
       },
       isLast: isEnd,
+      restMs: (line) => {
+        if (!line.startsWith(PREFIX)) return null;
+        isFinished = FINISHED.test(line) || (isFinished && !BEGUN.test(line));
+        if (!isFinished) return Number.POSITIVE_INFINITY;
+        return COUNTED.test(line) ? AFTER_COUNTS_MS : AFTER_END_MS;
+      },
     };
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as loose from './loose.ts';
 import { withLines } from './response.ts';
 
 /** A text that is no JSON stays, so that the tool's own validation can explain the problem. */
@@ -19,7 +20,7 @@ const content = z
   .transform((given) => given ?? '');
 const NOTHING = { role: 'assistant', content: '', tool_calls: undefined };
 const UNKNOWN_TIME = new Date(0).toISOString();
-const count = z.number().nonnegative().optional().catch(undefined);
+const count = loose.count.transform((given) => given ?? undefined);
 const event = z
   .looseObject({
     model: z.string().catch(''),

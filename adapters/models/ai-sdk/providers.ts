@@ -4,6 +4,7 @@ import { withKnownEvents } from './anthropic-events.ts';
 import { withReadableEvents } from './chat-events.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
 import { withoutSlash } from './environment.ts';
+import { withGoogleEvents } from './google-events.ts';
 import { withReadableLines } from './ollama.ts';
 import { withCacheMarks } from './openrouter.ts';
 import { type Asker, askCompatible, askOllama, type Probe } from './probe.ts';
@@ -113,7 +114,11 @@ const google: Provider = {
   defaultModel: 'gemini-flash-latest',
   async open(model, { baseUrl, apiKey, fetch }) {
     const { createGoogle } = await withSdk('@ai-sdk/google', () => import('@ai-sdk/google'));
-    const provider = createGoogle({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch: withStreams(fetch) });
+    const provider = createGoogle({
+      baseURL: baseUrl,
+      apiKey: apiKey ?? '',
+      fetch: withGoogleEvents(withStreams(fetch)),
+    });
     return { model: provider(model), dialect: plain, traits: CAPABLE, providerOptions: noOptions, probe: null };
   },
 };

@@ -1,3 +1,5 @@
+import { endsWithin } from '../../../src/adapter-kit.ts';
+
 /** Even with every token in its own event, the longest answers of current models take a quarter of this. */
 const MAX_RESPONSE_BYTES = 32_000_000;
 
@@ -20,7 +22,18 @@ export interface LineReader {
   change(line: string): string;
   /** Whether the answer is complete with this line. */
   isLast(line: string): boolean;
+  /**
+   * How long to wait for more after this line: for ever until the answer says that it has ended. Null for a line that
+   * says nothing. Default: for ever.
+   */
+  restMs?(line: string): number | null;
+  /** What is missing at the end of a complete answer. Default: nothing. */
+  missing?(): string;
 }
+
+/** After the reason for the end, counts may follow. Some servers then send neither a last line nor the end. */
+export const AFTER_END_MS = 5000;
+export const AFTER_COUNTS_MS = 500;
 
 /**
  * Every line of a response as changed by the reader that `open` returns for it, up to the last one; the response ends
@@ -28,30 +41,32 @@ export interface LineReader {
  */
 export function withLines(send: typeof fetch, open: () => LineReader): typeof fetch {
   return throughBody(send, async function* (chunks) {
-    const { change, isLast } = open();
+    const reader = open();
     const encoder = new TextEncoder();
-    for await (const lines of untilLast(wholeLines(chunks), isLast))
-      yield encoder.encode(lines.map((line) => `${change(line)}\n`).join(''));
-    yield encoder.encode('\n');
+    for await (const lines of untilLast(wholeLines(chunks), reader))
+      yield encoder.encode(lines.map((line) => `${reader.change(line)}\n`).join(''));
+    yield encoder.encode(`\n${reader.missing?.() ?? ''}`);
   });
 }
 
 /** How long a server has to close the response after its last line. Only a closed one leaves its connection for others. */
 const CLOSING_MS = 500;
 
+type Groups = AsyncGenerator<readonly string[]>;
+
 /** Some servers and proxies never close the response. The end of the call then does. */
-async function* untilLast(
-  groups: AsyncGenerator<readonly string[]>,
-  isLast: LineReader['isLast'],
-): AsyncGenerator<readonly string[]> {
+async function* untilLast(groups: Groups, { isLast, restMs }: LineReader): Groups {
   let isEnded = false;
+  let endAt = Number.POSITIVE_INFINITY;
   try {
-    for (let next = await groups.next(); next.done !== true; next = await groups.next()) {
-      const last = next.value.findIndex(isLast);
-      yield last === -1 ? next.value : next.value.slice(0, last + 1);
+    for (let lines = await nextOf(groups, endAt); lines !== null; lines = await nextOf(groups, endAt)) {
+      const last = lines.findIndex(isLast);
+      yield last === -1 ? lines : lines.slice(0, last + 1);
+      const waits = lines.flatMap((line) => restMs?.(line) ?? []);
+      endAt = waits.length === 0 ? endAt : performance.now() + (waits.at(-1) ?? 0);
+      isEnded = last !== -1 || endAt !== Number.POSITIVE_INFINITY;
       if (last === -1) continue;
-      isEnded = true;
-      await closed(groups);
+      await endsWithin(drained(groups), CLOSING_MS);
       return;
     }
   } finally {
@@ -60,13 +75,15 @@ async function* untilLast(
   }
 }
 
-async function closed(groups: AsyncGenerator<readonly string[]>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CLOSING_MS);
-  });
-  await Promise.race([drained(groups), late]);
-  clearTimeout(timer);
+/** Null at the end. Once an answer says that it has ended, it does not matter how its connection ends. */
+async function nextOf(groups: Groups, endAt: number): Promise<readonly string[] | null> {
+  const next = groups.next();
+  const isInTime =
+    endAt === Number.POSITIVE_INFINITY ||
+    (await endsWithin(next, Math.max(0, endAt - performance.now())).catch(() => false));
+  if (!isInTime) return null;
+  const { value, done } = await next;
+  return done === true ? null : value;
 }
 
 async function drained(groups: AsyncGenerator<readonly string[]>): Promise<void> {

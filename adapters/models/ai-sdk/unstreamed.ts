@@ -12,6 +12,8 @@ export const STATUS_GIVEN = 'strata-status-given';
 
 const message = z.looseObject({ tool_calls: z.array(z.looseObject({})).nullish() });
 const completion = z.looseObject({ choices: z.array(z.looseObject({ message })).min(1) });
+/** Without `alt=sse`, Google answers with a list of its events. */
+const google = z.array(z.looseObject({ candidates: z.array(z.unknown()).min(1) })).min(1);
 const told = z.object({ error: z.unknown().refine((error) => error !== undefined && error !== null) });
 const numbered = z.object({ error: z.object({ code: z.coerce.number().int().min(400).max(599) }) });
 
@@ -24,7 +26,7 @@ export function withStreams(send: typeof fetch): typeof fetch {
     const response = await send(input, init);
     if (!response.ok || response.body === null) return response;
     const opened = await open(response.body.getReader());
-    if (!/^[{<]/.test(opened.start)) return new Response(opened.rest, headOf(response));
+    if (!/^[[{<]/.test(opened.start)) return new Response(opened.rest, headOf(response));
     return replaced(await textOf(opened.rest), response);
   };
 }
@@ -74,20 +76,29 @@ async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {
 
 function replaced(text: string, response: Response): Response {
   const body = parseJson(text);
-  const whole = completion.safeParse(body).data;
-  if (whole !== undefined) {
-    const event = JSON.stringify({ ...whole, choices: whole.choices.map(toChunk) });
-    return new Response(`data: ${event}\n\ndata: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
+  const events = eventsOf(body);
+  if (events !== null) {
+    const stream = events.map((event) => `data: ${event}\n\n`).join('');
+    return new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
   }
   const headers = new Headers(headOf(response).headers);
   headers.set(STATUS_GIVEN, String(response.status));
-  if (told.safeParse(body).success) {
-    const status = numbered.safeParse(body).data?.error.code ?? 500;
+  // Google puts its errors into a list.
+  const said: unknown = Array.isArray(body) ? body[0] : body;
+  if (told.safeParse(said).success) {
+    const status = numbered.safeParse(said).data?.error.code ?? 500;
     return new Response(text, { headers, status });
   }
   const what = text.trimStart().startsWith('<') ? `a web page${titleOf(text)}` : 'JSON';
   const error = { type: 'api_error', message: `The server answered with ${what} instead of a stream` };
   return Response.json({ type: 'error', error }, { headers, status: 502 });
+}
+
+function eventsOf(body: unknown): readonly string[] | null {
+  const whole = completion.safeParse(body).data;
+  if (whole !== undefined) return [JSON.stringify({ ...whole, choices: whole.choices.map(toChunk) }), '[DONE]'];
+  const parts = google.safeParse(Array.isArray(body) ? body : [body]).data;
+  return parts?.map((part) => JSON.stringify(part)) ?? null;
 }
 
 /** It often says which server answered: a login, a proxy, or a provider that is down. */

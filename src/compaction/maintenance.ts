@@ -257,7 +257,8 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
     await shared.breaker.failed(modelId, seenOf(failure, error, conversation));
   }
   const failures = conversation.failures + 1;
-  const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs: failure.retryAfterMs });
+  const { retryAfterMs, isTexts: isCostly } = failure;
+  const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs, isCostly });
   const isNotYet = isStrataError(error, 'MODEL_PAUSED') || isStrataError(error, 'SPEND_CAPPED');
   const nextAttemptAt = isNotYet ? error.data.untilAt : clock.now() + waitMs;
   // A manual run happens once: the person gets the reason of a failure, and other work is not delayed.

@@ -147,6 +147,30 @@ it("an answer in another language's syntax is no summary", async () => {
 });
 
 describe('after failures', () => {
+  /** What a day costs in which every job that may run does. */
+  async function callsOfADay(script: Script): Promise<number> {
+    const model = scriptedModel(script, { window: 32_000 });
+    await using world = await createWorld({ model });
+    await talk(world);
+    for (let minute = 0; minute < 24 * 60; minute += 1) {
+      const { nextAttemptAt } = await world.conversation();
+      if (nextAttemptAt === null || nextAttemptAt <= world.clock.now()) await world.run();
+      await world.clock.jump(60_000);
+    }
+    return model.requests.length;
+  }
+
+  it.each([
+    ['that refuses', always({ text: "I'm sorry, but I can't help with that." })],
+    ['that answers with broken calls', always({ calls: [{ tool: 'summary_save', input: '{"summary": "They' }] })],
+  ])('of a model %s, a day costs few calls', { timeout: 120_000 }, async (_, script) => {
+    expect(await callsOfADay(script)).toBeLessThan(240);
+  });
+
+  it('of a model that is away, it is asked every ten minutes', { timeout: 120_000 }, async () => {
+    expect(await callsOfADay(failing('transient'))).toBeGreaterThan(24 * 6);
+  });
+
   // Shows: P15
   it('doubles its wait each time and never runs early', async () => {
     await using world = await createWorld({ model: scriptedModel(failing('transient'), { window: 32_000 }) });

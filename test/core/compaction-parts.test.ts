@@ -372,6 +372,12 @@ describe('waiting', () => {
     );
   });
 
+  it('grows to an hour for work that costs money each time', () => {
+    const minutes = (failures: number) =>
+      backoffMs({ failures, chance: 0, retryAfterMs: null, isCostly: true }) / 60_000;
+    expect([minutes(12), minutes(13), minutes(60)]).toEqual([10, 60, 60]);
+  });
+
   it.each([
     ['aborted', { isModels: false, isAuth: false, isTexts: false }],
     ['overflow', { isModels: false, isAuth: false, isTexts: false }],

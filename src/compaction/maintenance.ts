@@ -161,9 +161,13 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
     if (next === 'leave out') return await leaveOut(self, { job, work, look });
     if (!isOverflow(error)) throw error;
     const smaller = smallerWindow(job.windowTokens, error.windowTokens);
-    if (smaller < MIN_WINDOW) throw error;
-    self.shared.windows.set(job.model.id, smaller);
-    return null;
+    if (smaller >= MIN_WINDOW) {
+      self.shared.windows.set(job.model.id, smaller);
+      return null;
+    }
+    // The window was not the cause: all later jobs would read next to nothing.
+    self.shared.windows.delete(job.model.id);
+    throw error;
   }
 }
 

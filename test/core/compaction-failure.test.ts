@@ -353,6 +353,26 @@ describe('a summariser with a small window', () => {
     await expectCovered(world);
   });
 
+  it('has its whole window again if none was small enough', async () => {
+    let isBroken = true;
+    const model = scriptedModel(
+      (request, options) => {
+        if (!isBroken) return faithful(request, options);
+        throw new ModelError({ model: 'test:summariser', reason: 'overflow', detail: 'too much' });
+      },
+      { window: 8000 },
+    );
+    await using world = await createWorld({ model, window: 8000 });
+    await talk(world, 55);
+    expect((await world.run()).reason).toContain('overflow');
+    isBroken = false;
+    await world.clock.jump(60_000);
+    const before = model.requests.length;
+    expect((await world.run()).changed).toBe(true);
+    expect(model.requests[before]?.windowTokens).toBe(8000);
+    await expectCovered(world);
+  });
+
   it('condenses fewer summaries, or only their heads and tails', async () => {
     const overflow = () => new ModelError({ model: 'test:summariser', reason: 'overflow', detail: 'too much' });
     const condensed: string[] = [];

@@ -150,8 +150,9 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
  * refuses some of it, or with the next model, because this one is unavailable.
  */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
-  const instruction = (isAsked(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
-  const job = { ...(await jobContextFor(self, look)), instruction };
+  const wish = (isAsked(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
+  // The prompt puts it in quotation marks, which it must not close.
+  const job = { ...(await jobContextFor(self, look)), instruction: wish.replaceAll('"', "'") };
   try {
     return await runWork(self, { job, work, look });
   } catch (error) {

@@ -12,7 +12,7 @@ import { endsWithin } from '../util/within.ts';
 import { logEvent } from './event-log.ts';
 import { watchLoop } from './loop-watchdog.ts';
 import type { BotOptions } from './options.ts';
-import { warnOfWindows } from './window-warning.ts';
+import { createWindowWarnings } from './window-warning.ts';
 import { type Core, wire } from './wiring.ts';
 
 const SHARED = 'Two bots use one queue. Create a queue for each of them.';
@@ -75,7 +75,11 @@ export interface Bot extends AsyncDisposable {
 export function createBot(options: BotOptions): Bot {
   const core = wire(options);
   const { events } = core.services;
-  const leave = events.on((event) => logEvent(core.services.log, event));
+  const warnOfWindows = createWindowWarnings(core.commandServices);
+  const leave = events.on((event) => {
+    logEvent(core.services.log, event);
+    if (event.kind === 'config.changed') warnOfWindows();
+  });
   let starting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
   let unwatch = () => {};
@@ -86,7 +90,7 @@ export function createBot(options: BotOptions): Bot {
     unwatch = watchLoop(events);
     try {
       await startAll(core);
-      warnOfWindows(core.commandServices);
+      warnOfWindows();
     } catch (error) {
       release();
       unwatch();

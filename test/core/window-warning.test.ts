@@ -3,15 +3,21 @@ import { setImmediate as soon } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { type BotOptions, createBot, type LogFields, silentLog } from '../../src/adapter-kit.ts';
+import { type Bot, type BotOptions, createBot, type LogFields, silentLog } from '../../src/adapter-kit.ts';
+import { defaultAgent } from '../../src/config/defaults.ts';
+import { createAgentDirectory } from '../../src/config/directory.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 import { scriptedModel } from './compaction.world.ts';
 
 const model = scriptedModel(() => ({ text: 'yes' }), { id: 'test:chat' });
 const tight = { background_threshold: 0.2, aggressive_threshold: 0.3, emergency_threshold: 0.4 };
 
+async function idle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await soon();
+}
+
 /** What a program logs about windows, and how often it opens a model. */
-async function started(agents: NonNullable<BotOptions['agents']>) {
+async function started(agents: NonNullable<BotOptions['agents']>, whileRunning = async (_: Bot) => {}) {
   const directory = await createStoreFolder('windows');
   const logged: (readonly [string, string, LogFields | undefined])[] = [];
   let opened = 0;
@@ -34,7 +40,8 @@ async function started(agents: NonNullable<BotOptions['agents']>) {
   });
   await bot.start();
   await bot.start();
-  for (let turn = 0; turn < 20; turn += 1) await soon();
+  await idle();
+  await whileRunning(bot);
   rmSync(directory, { recursive: true });
   return { logged, opened };
 }
@@ -65,4 +72,23 @@ it('a program is warned once of each small window', async () => {
       },
     ],
   ]);
+});
+
+it('a change of the configuration is checked as the start is', async () => {
+  const roomy = defaultAgent({ id: 'a', context_window: 8000 });
+  const small = defaultAgent({ id: 'a', context_window: 2000, compaction: tight });
+  let agents = [roomy];
+  const { logged } = await started(
+    createAgentDirectory(() => ({ agents })),
+    async (bot) => {
+      for (const next of [[small], [small], [roomy], [small]]) {
+        agents = next;
+        bot.events.emit({ kind: 'config.changed', conversation: null, file: 'config.toml', waitsForRestart: '' });
+        await idle();
+      }
+    },
+  );
+  const cause = expect.stringContaining('agent a: in the window of 2,000 tokens');
+  const warning = ['warn', 'window.small', { cause, remedy: expect.any(String) }];
+  expect(logged).toEqual([warning, warning]);
 });

@@ -32,6 +32,8 @@ export function createPool({ url, connections, limitMs, pipeline, sockets }: Poo
   });
   // A connection that broke while idle is replaced by the next use.
   pool.on('error', () => undefined);
+  // One that breaks while in use fails its statements; nobody else would listen, and the process would end.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -3,7 +3,7 @@ import type { Driver } from './driver.ts';
 import { createDriver, isRedis } from './drivers.ts';
 import { openInTime } from './open.ts';
 import { addressOf, infoOf } from './redis.ts';
-import { reasonOf } from './trouble.ts';
+import { POOLED, reasonOf } from './trouble.ts';
 
 /** Requirements for the queue's server, each with a remedy. Replies need none of them. */
 export async function checkQueue(url: string): Promise<readonly Finding[]> {
@@ -57,9 +57,14 @@ async function checkPostgres(driver: Driver): Promise<readonly Finding[]> {
     const findings = await useQueue(driver);
     return [finding('ok', { id: 'server', message: `${driver.where} holds the queue’s tables` }), ...findings];
   } catch (error) {
-    return [unreachable(reasonOf(error), 'that the user can create a schema in the database')];
+    const message = reasonOf(error);
+    if (message.includes(POOLED)) return [finding('fail', { id: 'server', message, fixHint: DIRECT })];
+    return [unreachable(message, 'that the user can create a schema in the database')];
   }
 }
+
+const DIRECT =
+  'Set url in [queue], or STRATA_QUEUE_URL, to Postgres itself; the store may keep the pooler. Until then, summaries wait and replies continue.';
 
 function unreachable(message: string, right: string): Finding {
   const fixHint = `Check that the server is running, that the URL is correct and ${right}. Until then, summaries wait and replies continue.`;

@@ -41,9 +41,13 @@ export function createTrouble({ name, log, onTrouble, now }: TroubleOptions): Tr
   };
 }
 
+/** PgBouncer and others of its kind. */
+export const POOLED = 'a connection pooler is in between, and the queue needs the server itself';
+
 /** A failed connection to several addresses has its reasons inside, and no message of its own. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
   const reason = describe(error);
+  if (reason.startsWith('unsupported startup parameter')) return POOLED;
   return reason.startsWith('NOAUTH') ? 'it requires a password' : reason;
 }

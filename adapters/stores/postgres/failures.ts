@@ -33,6 +33,25 @@ interface Cause {
   readonly isDamage?: true;
 }
 
+/** A pooler, such as PgBouncer, reports everything with the same code. */
+const POOLERS: readonly (Omit<Cause, 'code'> & { readonly message: RegExp })[] = [
+  {
+    message: /statement pooling mode/,
+    reason: 'PgBouncer is in statement mode, which has no transactions',
+    remedy: 'Set its pool_mode for this database to transaction or session',
+  },
+  {
+    message: /^unsupported startup parameter/,
+    reason: 'a connection pooler refuses a parameter of the URL',
+    remedy: 'Remove that parameter. Instead of search_path in options: alter role NAME set search_path = SCHEMA',
+  },
+  {
+    message: /^(no such database|no such user|SASL authentication failed|password authentication failed|auth failed)/,
+    reason: 'a connection pooler refused the login',
+    remedy: 'Correct the user, the password and the database in the URL, or add them to the pooler',
+  },
+];
+
 const CAUSES: readonly Cause[] = [
   {
     code: /^28/,
@@ -82,6 +101,7 @@ const CAUSES: readonly Cause[] = [
   { code: /^(58|XX)/, reason: 'the server failed', remedy: "Look into the server's log" },
 ];
 
+const PROTOCOL = '08P01';
 /** The server has no connection left for this process. */
 const CROWDED = '53300';
 /** After a failover, the server may accept writes again while the connection does not. */
@@ -113,6 +133,8 @@ export function isLost(error: unknown): boolean {
  * `remedy`: if the server cannot be reached and nothing connects again.
  */
 export function explain(place: string, error: unknown, remedy?: string): unknown {
+  const pooler = POOLERS.find(({ message }) => codeOf(error) === PROTOCOL && message.test(describe(error)));
+  if (pooler !== undefined) return unusable(place, error, pooler);
   if (isLost(error)) {
     const data = { path: place, reason: detailOf(error), ...(remedy === undefined ? {} : { remedy }) };
     return new StrataError('STORE_UNREACHABLE', data, { cause: error });
@@ -124,13 +146,16 @@ export function explain(place: string, error: unknown, remedy?: string): unknown
   }
   const known = CAUSES.find(({ code }) => code.test(codeOf(error)));
   if (known === undefined) return error;
-  const data = {
-    path: place,
-    reason: `${known.reason} (${detailOf(error)})`,
-    remedy: known.remedy,
-    ...(known.isDamage === true && { isDamaged: true }),
-  };
-  return new StrataError('STORE_UNUSABLE', data, { cause: error });
+  return unusable(place, error, known);
+}
+
+function unusable(path: string, error: unknown, { reason, remedy, isDamage }: Omit<Cause, 'code'>): StrataError {
+  const facts = { path, reason: `${reason} (${detailOf(error)})`, remedy };
+  return new StrataError(
+    'STORE_UNUSABLE',
+    { ...facts, ...(isDamage === true && { isDamaged: true }) },
+    { cause: error },
+  );
 }
 
 function codeOf(error: unknown): string {

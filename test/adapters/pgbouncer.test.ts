@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { checkQueue } from '../../adapters/queues/bullmq/check.ts';
+import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
+import { createKit } from '../contracts/store-kit.ts';
+import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { ask } from '../support/postgres-schema.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+
+/** A connection pooler in front of Postgres. */
+
+const programs = await findPostgres();
+const pgbouncer = findPgBouncer();
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const SOON = { timeout: 20_000, interval: 100 };
+
+describe('a URL of Postgres', { timeout: 60_000 }, () => {
+  if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres(programs);
+  }, 120_000);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  it('that sets a schema serves the queue, too', async () => {
+    const url = new URL(await server.database('shared'));
+    await ask(url.href, 'create schema bot');
+    url.searchParams.set('options', '-csearch_path=bot');
+    const storage = await createPostgresStorage({ url: url.href });
+    await using place = openQueue(url.href);
+    place.queue.kick(1);
+    await vi.waitFor(() => expect(place.done).toEqual([1]), SOON);
+    expect((await createKit(storage).say('hi')).seq).toBe(1);
+    await storage.store.close();
+  });
+
+  describe('of PgBouncer', () => {
+    if (pgbouncer === null) return it.skip('skipped: no pgbouncer on the path or in /usr/sbin');
+
+    it.each(['transaction', 'session'])('in %s mode serves a store', async (mode) => {
+      await using pooler = await startPgBouncer(pgbouncer, { url: await server.database(mode), mode });
+      const storages = await Promise.all([1, 2].map(() => createPostgresStorage({ url: pooler.url })));
+      const kits = storages.map(createKit);
+      const said = Array.from({ length: 60 }, (_, n) => kits[n % 2]?.append({ message: { externalId: `x${n >> 1}` } }));
+      await Promise.all(said);
+      expect((await kits[0]?.get(1))?.nextSeq).toBe(31);
+      for (const { store } of storages) await store.close();
+    });
+
+    it.each([
+      ['statement', '', 'Set its pool_mode'],
+      ['transaction', '?options=-csearch_path%3Dbot', 'alter role NAME set search_path'],
+    ])('in %s mode with "%s" is refused with a remedy', async (mode, parameters, remedy) => {
+      const url = await server.database(`refused_${mode}`);
+      await using pooler = await startPgBouncer(pgbouncer, { url, mode });
+      const refused = { code: 'STORE_UNUSABLE', message: expect.stringContaining(remedy) };
+      await expect(createPostgresStorage({ url: pooler.url + parameters })).rejects.toMatchObject(refused);
+    });
+
+    it.each([[[]], [['ignore_startup_parameters = options']]])('is no queue, with %j', async (settings) => {
+      const url = await server.database(`queue_${settings.length}`);
+      await using pooler = await startPgBouncer(pgbouncer, { url, mode: 'transaction', settings });
+      await using place = openQueue(pooler.url);
+      place.queue.kick(1);
+      await vi.waitFor(() => expect(place.queue.stats().trouble).toContain('pooler is in between'), SOON);
+      const [found] = await checkQueue(pooler.url);
+      expect(found).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('Set url in [queue]') });
+      // A pooler would lend the same connections to the store.
+      const storage = await createPostgresStorage({ url: pooler.url });
+      expect((await createKit(storage).say('hi')).seq).toBe(1);
+      await storage.store.close();
+    });
+  });
+});
+
+function openQueue(url: string) {
+  const done: number[] = [];
+  const queue = createBullMqQueue({ url, log: silent, onTrouble: () => undefined });
+  queue.process(async (id) => void done.push(id), { concurrency: 2, signal: new AbortController().signal });
+  return { queue, done, [Symbol.asyncDispose]: () => queue.close({ deadlineMs: 0 }) };
+}

@@ -32,11 +32,16 @@ export function urlOrNothing(form: RegExp, expected: string): z.ZodString {
   return checked((text) => {
     if (text === '') return null;
     if (!form.test(text)) return expected;
+    if (SEVERAL_HOSTS.test(text)) return ONE_HOST;
     if (!URL.canParse(text)) return UNREADABLE_URL;
     return /^rediss?:/.test(text) && !/^\/?\d*$/.test(new URL(text).pathname) ? NO_DATABASE : null;
   });
 }
 
+/** Of the servers that Strata itself connects to. */
+const SEVERAL_HOSTS = /^(?:rediss?|postgres(?:ql)?):\/\/(?:[^/?#]*@)?[^/?#@,]*,/;
+const ONE_HOST =
+  'names several hosts; expected one server: the primary, or an address that always leads to it (Redis Cluster and Sentinel are not supported)';
 const UNREADABLE_URL =
   'is not a valid URL; in its user name and password, write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ? and %40 for @';
 const NO_DATABASE = 'expected a number as the database of Redis, for example redis://host/3';

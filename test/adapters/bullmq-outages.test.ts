@@ -49,6 +49,32 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     admin.disconnect();
   });
 
+  it('reports a worker that may not do what it needs', async () => {
+    await using server = await startRedis(redis, ['--rename-command', 'BZPOPMIN', '']);
+    await using place = openPlace(server.url);
+    place.work();
+    place.queue.kick(1);
+    await vi.waitFor(() => expect(place.queue.stats().trouble).toMatch(/refuses what workers need .*bzpopmin/u), SOON);
+  });
+
+  it('reports no worker that is only disconnected for a moment', async () => {
+    await using server = await startRedis(redis);
+    await using place = openPlace(server.url);
+    const admin = new Redis(server.url);
+    place.work();
+    for (let id = 1; id <= 4; id += 1) {
+      place.queue.kick(id);
+      await vi.waitFor(() => expect(place.done).toContain(id), SOON);
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await sleep(1_000);
+    }
+    place.queue.kick(5);
+    await vi.waitFor(() => expect(place.done).toContain(5), SOON);
+    expect(place.told.filter((told) => told.includes('workers'))).toEqual([]);
+    await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
+    admin.disconnect();
+  });
+
   it('runs a conversation whose waiting job was evicted', async () => {
     await using server = await startRedis(redis);
     const admin = new Redis(server.url);
@@ -69,11 +95,13 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
 
 function openPlace(url: string) {
   const done: number[] = [];
-  const queue = createBullMqQueue({ url, log: silent, onTrouble: () => undefined });
+  const told: string[] = [];
+  const queue = createBullMqQueue({ url, log: silent, onTrouble: (message) => void told.push(message) });
   const { signal } = new AbortController();
   return {
     queue,
     done,
+    told,
     work: () => queue.process(async (id) => void done.push(id), { concurrency: 2, signal }),
     [Symbol.asyncDispose]: () => queue.close({ deadlineMs: 0 }),
   };

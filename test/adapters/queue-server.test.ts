@@ -122,6 +122,36 @@ describe('the queue on Redis', () => {
     await kicked(site, 9);
   });
 
+  it.each(['EVAL', 'EVALSHA', 'BZPOPMIN', 'INFO'])('is found wrong without the command %s', async (command) => {
+    await using limited = await startRedis(redis, ['--rename-command', command, '']);
+    const findings = await bullMqAdapter.check(limited.url);
+    expect(findings.filter(({ severity }) => severity === 'fail')).toMatchObject([
+      { message: expect.stringContaining(command.toLowerCase()), fixHint: expect.stringContaining('{strata}') },
+    ]);
+  });
+
+  it('is found wrong on another node of a cluster', async () => {
+    await using node = await startRedis(redis, ['--cluster-enabled', 'yes']);
+    await using other = await startRedis(redis, ['--cluster-enabled', 'yes']);
+    const admin = new Redis(node.url).on('error', () => undefined);
+    const findings = async () => {
+      const all = await bullMqAdapter.check(node.url);
+      return all.filter(({ severity }) => severity !== 'ok').map(({ message, fixHint }) => `${message} ${fixHint}`);
+    };
+    await admin.cluster('ADDSLOTSRANGE', 0, 16383);
+    await expect.poll(() => admin.cluster('INFO'), { timeout: 10_000 }).toContain('cluster_state:ok');
+    expect(await findings()).toEqual([expect.stringMatching(/node of a Redis Cluster.*without cluster mode/u)]);
+    await admin.cluster('MEET', '127.0.0.1', other.port);
+    await expect.poll(() => admin.cluster('NODES'), { timeout: 10_000 }).toContain(`${other.port}@`);
+    await admin.flushall();
+    const slot = await admin.cluster('KEYSLOT', '{strata}');
+    const [, id = ''] = /^(\w+) \S+ (?!myself)/mu.exec(String(await admin.cluster('NODES'))) ?? [];
+    await admin.cluster('SETSLOT', slot, 'NODE', id);
+    const elsewhere = new RegExp(`another node: 127.0.0.1:${other.port}`, 'u');
+    expect((await findings()).at(-1)).toMatch(elsewhere);
+    admin.disconnect();
+  });
+
   // Shows: W16
   it('is judged by the doctor', async () => {
     const admin = new Redis(server.url);

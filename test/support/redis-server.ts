@@ -96,14 +96,17 @@ async function unpack(folder: string): Promise<void> {
 }
 
 /** Writes each change to its file before it answers, so that a kill loses nothing that was acknowledged. */
-export async function startRedis(program: Extract<RedisProgram, { kind: 'found' }>): Promise<RedisServer> {
+export async function startRedis(
+  program: Extract<RedisProgram, { kind: 'found' }>,
+  more: readonly string[] = [],
+): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'strata-redis-'));
   const port = await freePort();
   const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', directory, '--appendonly', 'yes'];
   const environment = program.libraries === null ? {} : { LD_LIBRARY_PATH: program.libraries };
   let child: ChildProcess | null = null;
   const start = async () => {
-    child = spawn(program.file, [...settings, '--save', ''], {
+    child = spawn(program.file, [...settings, '--save', '', ...more], {
       env: { ...process.env, ...environment },
       stdio: 'ignore',
     });

@@ -1,9 +1,9 @@
 import { type Finding, formatNumber } from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
-import { createDriver, isRedis } from './drivers.ts';
+import { createDriver, isRedis, PREFIX } from './drivers.ts';
 import { openInTime } from './open.ts';
-import { addressOf, infoOf } from './redis.ts';
-import { POOLED, reasonOf } from './trouble.ts';
+import { addressOf, infoOf, tryToWait } from './redis.ts';
+import { ELSEWHERE, POOLED, reasonOf } from './trouble.ts';
 
 /** Requirements for the queue's server, each with a remedy. Replies need none of them. */
 export async function checkQueue(url: string): Promise<readonly Finding[]> {
@@ -13,26 +13,42 @@ export async function checkQueue(url: string): Promise<readonly Finding[]> {
     const findings = judgeRedis(place, await infoOf(url));
     return [...findings, ...(findings.some(({ severity }) => severity === 'fail') ? [] : await checkRights(url))];
   } catch (error) {
-    return [unreachable(`${place} cannot be used: ${reasonOf(error)}`, 'that the password is correct')];
+    const reason = reasonOf(error);
+    if (FORBIDDEN.test(reason)) return [forbidden(reason)];
+    return [unreachable(`${place} cannot be used: ${reason}`, 'that the password is correct')];
   }
+}
+
+/** A right is missing, or the command has another name there. */
+const FORBIDDEN = /^(NOPERM|ERR unknown command)/;
+
+function forbidden(reason: string): Finding {
+  const fixHint =
+    'Allow the user all commands on keys that start with {strata}, and INFO; rename or disable no command that scripts and workers use.';
+  return finding('fail', { id: 'rights', message: `the queue cannot be used: ${reason}`, fixHint });
 }
 
 /** A user may be allowed to connect, and not to do what the queue does. */
 async function checkRights(url: string): Promise<readonly Finding[]> {
   try {
-    return await useQueue(createDriver({ url }));
+    const findings = await useQueue(createDriver({ url }));
+    await tryToWait(url, PREFIX);
+    return findings;
   } catch (error) {
-    const fixHint =
-      'Allow the user all commands on keys that start with {strata}, and rename or disable no command that scripts use.';
-    return [finding('fail', { id: 'rights', message: `the queue cannot be used: ${reasonOf(error)}`, fixHint })];
+    const reason = reasonOf(error);
+    if (!reason.startsWith(ELSEWHERE)) return [forbidden(reason)];
+    return [finding('fail', { id: 'cluster', message: reason, fixHint: NO_CLUSTER })];
   }
 }
+
+const NO_CLUSTER = 'Use a Redis without cluster mode, because the queue follows no moves between nodes.';
 
 /** What only an open queue tells. Rejects if it cannot be used. */
 async function useQueue(driver: Driver): Promise<readonly Finding[]> {
   const { queue, close } = await openInTime(driver);
   try {
-    await queue.getJobCounts('waiting');
+    // The first call sends the script itself, and the second one its hash.
+    for (let call = 0; call < 2; call += 1) await queue.getJobCounts('waiting');
     return (await queue.isPaused()) ? [PAUSED] : [];
   } finally {
     await close();
@@ -48,7 +64,10 @@ const PAUSED = finding('fail', {
 
 /** One finding per requirement. Pure. */
 export function judgeRedis(place: string, info: Info): readonly Finding[] {
-  return [checkVersion(place, info), checkWrites(info), checkMemory(info), checkPersistence(info)];
+  const findings = [checkVersion(place, info), checkWrites(info), checkMemory(info), checkPersistence(info)];
+  if (info.get('cluster_enabled') !== '1') return findings;
+  const message = 'it is a node of a Redis Cluster, and the queue stops when its keys move to another node';
+  return [...findings, finding('warn', { id: 'cluster', message, fixHint: NO_CLUSTER })];
 }
 
 /** Connecting creates BullMQ's tables, so an open queue is a usable one. */

@@ -11,13 +11,14 @@ export interface DriverChoice {
 }
 
 const RETRY_DELAY_MS = 2000;
+export const PREFIX = 'strata';
 
 export function isRedis(url: string): boolean {
   return url.startsWith('redis');
 }
 
 /** The scheme of the URL determines the server. */
-export function createDriver({ url, prefix = 'strata', retryDelayMs = RETRY_DELAY_MS }: DriverChoice): Driver {
+export function createDriver({ url, prefix = PREFIX, retryDelayMs = RETRY_DELAY_MS }: DriverChoice): Driver {
   const create = isRedis(url) ? createRedisDriver : createPostgresDriver;
   return create({ url, prefix, retryDelayMs });
 }

@@ -13,6 +13,7 @@ import { createKicks, type Kicks } from './kicks.ts';
 import { createTrouble, type Trouble } from './trouble.ts';
 import { routeWarnings } from './warnings.ts';
 import { createWork, type Work } from './work.ts';
+import { createWorkerWatch, type WorkerWatch } from './worker-watch.ts';
 
 /** The options of `createBullMqQueue`. */
 export interface BullMqOptions {
@@ -65,7 +66,7 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
         waiting: kicks.counts.waiting + kicks.unsent,
         running: state.work?.running ?? 0,
         delayed: delayed.size + kicks.counts.delayed,
-        trouble: trouble.current() ?? rejections.current(),
+        trouble: trouble.current() ?? state.watch.current() ?? rejections.current(),
       };
     },
     async close(options) {
@@ -99,6 +100,7 @@ interface State {
   readonly rejections: Trouble;
   readonly onError: (error: unknown) => void;
   readonly onMalformed: (job: Malformed) => void;
+  readonly watch: WorkerWatch;
   readonly endWarnings: () => void;
   work: Work | null;
   isClosed: boolean;
@@ -110,10 +112,16 @@ function createState(options: BullMqOptions): State {
   const trouble = createTrouble({ name: 'connection', log, onTrouble, now: Date.now });
   const rejections = createTrouble({ name: 'rejected', log, onTrouble, now: Date.now });
   const kicks = createKicks({ driver, trouble, now: Date.now });
-  // The next check reports a worker's errors; it fails only while the server is unreachable.
-  const onError = () => kicks.look().catch(() => undefined);
+  const taking = createTrouble({ name: 'worker', log, onTrouble, now: Date.now });
+  const watch = createWorkerWatch({ trouble: taking, where: driver.where, now: Date.now });
+  // While the server is unreachable, the check reports that, and the worker's own error says no more.
+  const onError = (error: unknown) =>
+    kicks.look().then(
+      () => watch.failed(error),
+      () => undefined,
+    );
   const onMalformed = (job: Malformed) => log.warn('queue.malformed', { ...job });
-  const reports = { trouble, rejections, onError, onMalformed };
+  const reports = { trouble, rejections, onError, onMalformed, watch };
   const endWarnings = routeWarnings(log);
   return { driver, kicks, delayed: new Map(), ...reports, endWarnings, work: null, isClosed: false };
 }

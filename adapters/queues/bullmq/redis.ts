@@ -42,8 +42,8 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions):
       const settings = { connection: redis, ...names, ...workerOptions(options) };
       const worker = new Worker(QUEUE_NAME, processorOf(look, options), settings);
       worker.on('error', (error) => {
-        options.onError(error);
-        if (isUnreadable(error)) void markUnreadable(redis, (name) => worker.toKey(name)).catch(options.onError);
+        if (!isUnreadable(error)) options.onError(error);
+        else void markUnreadable(redis, (name) => worker.toKey(name)).catch(options.onError);
       });
       return consumerOf(worker, () => redis.disconnect());
     },
@@ -52,6 +52,17 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions):
 
 /** The server's own information, requested once. Rejects if it does not respond. */
 export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> {
+  const info = await askOnce(url, (redis) => redis.info());
+  const lines = info.split('\r\n').filter((line) => line.includes(':'));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+}
+
+/** Waits as a worker does, for a moment. Rejects if the server refuses that. */
+export async function tryToWait(url: string, prefix: string): Promise<void> {
+  await askOnce(url, (redis) => redis.bzpopmin(`{${prefix}}:${QUEUE_NAME}:doctor`, 0.01));
+}
+
+async function askOnce<Answer>(url: string, ask: (redis: Redis) => Promise<Answer>): Promise<Answer> {
   const redis = new Redis(url, {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
@@ -64,11 +75,10 @@ export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> 
     failure = error;
   });
   try {
-    const info = await redis.info();
+    const answer = await ask(redis);
     // The database of the URL cannot be selected.
     if (failure !== null) throw failure;
-    const lines = info.split('\r\n').filter((line) => line.includes(':'));
-    return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+    return answer;
   } catch (error) {
     throw failure ?? error;
   } finally {

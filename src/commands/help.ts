@@ -30,13 +30,13 @@ function overview(call: Call): CommandReply {
   }[agent.mode];
   return makeReply('Help', {
     text: `Messages here are stored and summarised, and the bot remembers what matters. ${answering}\n${typed(call, 'help <command>')} explains one.`,
-    fields: specs.map((spec) => ({ name: typed(call, `${spec.name}${namesOf(spec)}`), value: spec.description })),
+    fields: specs.map((spec) => ({ name: typed(call, spec.name), value: `${spec.description}${namesOf(spec)}` })),
   });
 }
 
 function namesOf(spec: CommandSpec): string {
   const names = spec.actions.flatMap((action) => (action.name === '' ? [] : [action.name]));
-  return names.length === 0 ? '' : ` ${names.join('|')}`;
+  return names.length === 0 ? '' : `\n${names.join(', ')}`;
 }
 
 function explain(call: Call, name: string): CommandReply {

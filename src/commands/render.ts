@@ -10,21 +10,23 @@ export interface RenderOptions {
   readonly specs: readonly CommandSpec[];
   /** What commands begin with on the platform; `/` by default. */
   readonly prefix?: string;
+  /** Cells of the terminal; fields and tables wrap within their columns. By default they take the room they need. */
+  readonly width?: number;
 }
 
 /** For `styleText`: the caller decides about colour, not the process's output. */
 const STYLE = { validateStream: false } as const;
 
 /** A command's reply as plain lines. Actions and pages become lines to type. */
-export function renderReply(reply: CommandReply, { color, specs, prefix = '/' }: RenderOptions): string {
+export function renderReply(reply: CommandReply, { color, specs, prefix = '/', width }: RenderOptions): string {
   const title = color ? styleText(reply.tone === 'error' ? ['bold', 'red'] : 'bold', reply.title, STYLE) : reply.title;
   const line = (command: ReplyCommand) => formatCommand(command, specs, prefix);
   const isShort = reply.text !== '' && !reply.text.includes('\n');
   const blocks = [
     isShort ? `${title}${/[.!?]$/.test(reply.title) ? '' : ':'} ${reply.text}` : title,
     isShort ? '' : reply.text,
-    reply.fields.length > 0 ? formatFields(reply.fields) : '',
-    reply.rows === null ? '' : formatTable(reply.rows.columns, reply.rows.cells),
+    reply.fields.length > 0 ? formatFields(reply.fields, width) : '',
+    reply.rows === null ? '' : formatTable(reply.rows.columns, reply.rows.cells, width),
     reply.file === null ? '' : reply.file.text.trimEnd(),
     ...pageLines(reply.page, line),
     ...reply.actions.map((action) => `${action.label}: ${line(action.command)}`),

@@ -288,7 +288,7 @@ describe('piped input', () => {
     expect(errors).toContain('The reply failed: no key\n');
     expect(errors).toContain('↳ #1–#19 → summary\n');
     expect(errors).not.toContain('not shown');
-    expect(errors.match(/The demo is over.*\n {2}\/summaries list/g)).toHaveLength(2);
+    expect(errors.match(/The demo is over.*\n\/summaries list/g)).toHaveLength(2);
   });
 
   test('rows of the last list are named by their numbers', async () => {
@@ -514,6 +514,22 @@ describe('at a terminal', () => {
     await type(terminal, '\u0004');
     await terminal.ended();
     expect(terminal.commands.map(({ options }) => options['id'])).toEqual([undefined, '02second']);
+  });
+
+  test('lists and help keep their columns in any width', async () => {
+    for (const width of [20, 40, 80]) {
+      const terminal = open({ isTTY: true, columns: width });
+      await terminal.channel.start(terminal.sink);
+      await type(terminal, '/memory search tea\r');
+      await type(terminal, '/help\r');
+      await type(terminal, '\u0004');
+      const { output } = await terminal.ended();
+      const rows = visible(output).split('\n');
+      expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(width);
+      expect(rows).toContain('#2  02second  milk');
+      const [beside, below] = ['/quit  End the program, like Ctrl-D', '/quit\n  End the program,\n  like Ctrl-D'];
+      expect(rows.join('\n')).toContain(width === 20 ? below : beside);
+    }
   });
 
   test('replies break between words, streamed or not', async () => {

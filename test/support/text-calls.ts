@@ -311,8 +311,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/cli/help.ts#unknownCommand', (run, text) => run(text, new Command('strata'))],
   ['src/util/scan.ts#between', (run, text) => run(text, /a/u, /b/u)],
-  ['src/util/table.ts#formatTable', (run, text) => run(['name'], [[text]])],
-  ['src/util/table.ts#formatFields', (run, text) => run([{ name: 'name', value: text }])],
+  ['src/util/cells.ts#displayWidth', (run, text) => run(text)],
+  ['src/util/cells.ts#leastWidth', (run, text) => run(text)],
+  ['src/util/cells.ts#wrapCells', (run, text) => run(text, 40)],
+  ['src/util/table.ts#formatTable', (run, text) => run(['name'], [[text]], 40)],
+  ['src/util/table.ts#formatFields', (run, text) => run([{ name: text, value: text }], 40)],
 ]);
 
 /** Functions whose strings are never chosen from outside: ids, addresses, files, settings, internal names. */

@@ -2,6 +2,7 @@ import {
   type Author,
   type ChannelSink,
   type CommandReply,
+  makeReply,
   type ReplyCommand,
   readCommandLine,
   renderReply,
@@ -32,11 +33,13 @@ export interface CommandLines {
   cancel(): void;
 }
 
-const HELP = [
-  '/demo     plays a conversation of several people; you can continue it afterwards',
-  '/main     returns to your own conversation',
-  '/quit     ends the program, like Ctrl-D',
-].join('\n');
+const HELP = makeReply('Here in the terminal', {
+  fields: [
+    { name: '/demo', value: 'Play a conversation of several people; you can continue it afterwards' },
+    { name: '/main', value: 'Return to your own conversation' },
+    { name: '/quit', value: 'End the program, like Ctrl-D' },
+  ],
+});
 
 export function createCommandLines(options: CommandLineOptions): CommandLines {
   const { sink, screen, author, color } = options;
@@ -48,12 +51,12 @@ export function createCommandLines(options: CommandLineOptions): CommandLines {
 
   const show = (reply: CommandReply): void => {
     const numbered = list.number(reply);
-    screen.block(renderReply(options.numbered ? numbered : reply, { color, specs }));
+    screen.block(renderReply(options.numbered ? numbered : reply, { color, specs, width: screen.width }));
   };
 
   const serve = async (command: ReplyCommand): Promise<void> => {
     show(await sink.command({ ...options.place(), author, rights: 'operator', ...command }));
-    if (command.path[0] === 'help') screen.block(`Here in the terminal:\n${HELP}`);
+    if (command.path[0] === 'help' && command.options['command'] === undefined) show(HELP);
   };
 
   const run = async (command: ReplyCommand | null): Promise<void> => {

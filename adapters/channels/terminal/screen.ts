@@ -4,6 +4,8 @@ import { createWrapper, type Wrapper, wrap } from './wrap.ts';
 
 /** The output of a terminal. Each method writes whole blocks, in the order of the calls. */
 export interface Screen {
+  /** Cells of a row; infinite for pipes and files, whose lines stay whole. */
+  readonly width: number;
   /** A complete text: a command's answer, a line of the demo. */
   block(text: string): void;
   /** A notice about the session, separate from the conversation if output is piped. */
@@ -42,6 +44,7 @@ export function createPlainScreen({
     isFirst = false;
   };
   return {
+    width: Number.POSITIVE_INFINITY,
     block,
     notice: (text) => errors.write(`${text}\n`),
     working: () => undefined,
@@ -107,6 +110,9 @@ export function createLiveScreen(options: {
   const drafts = createPace(grow);
 
   return {
+    get width() {
+      return columns();
+    },
     block: above,
     notice: above,
     working: () => prompt.setBusy(true),

@@ -7,7 +7,9 @@ import {
   type InboundMessage,
   isCommandLine,
   makeKey,
+  makeReply,
   type Notice,
+  renderReply,
 } from '../../../src/adapter-kit.ts';
 import { createCommandLines } from './command-lines.ts';
 import type { Suggest } from './complete.ts';
@@ -58,14 +60,16 @@ function demoPlace(at: number, played: number): Place {
   return { conversation: makeKey({ platform: 'terminal', workspace: 'local', channel }), audience: 'private' };
 }
 
-const AFTER_DEMO = [
-  'The demo is over. Its conversation stays open, and you can try:',
-  '  /summaries list               what became of the older messages',
-  '  /memory list                  what the bot remembers about each person',
-  '  /context                      what the model sees now, and the tokens of each part',
-  '  What is the plan if it rains? any question, in your own words',
-  '/main returns to your own conversation, /demo plays another one.',
-].join('\n');
+const AFTER_DEMO = makeReply('The demo is over. Its conversation stays open, and you can try:', {
+  fields: [
+    { name: '/summaries list', value: 'what became of the older messages' },
+    { name: '/memory list', value: 'what the bot remembers about each person' },
+    { name: '/context', value: 'what the model sees now, and the tokens of each part' },
+    { name: 'What is the plan if it rains?', value: 'any question, in your own words' },
+    { name: '/main', value: 'return to your own conversation' },
+    { name: '/demo', value: 'play another one' },
+  ],
+});
 
 export function createSession(options: SessionOptions): Session {
   const { sink, screen, author } = options;
@@ -141,7 +145,7 @@ async function playDemo(
     screen.block(`${speaker(line.author, options)} ${line.text}`);
     await say(demoMessage(line, { run, index, at: options.now() }));
   }
-  screen.notice(AFTER_DEMO);
+  screen.notice(renderReply(AFTER_DEMO, { color: false, specs: [], width: screen.width }));
 }
 
 function ownMessage(text: string, options: SessionOptions & { readonly place: Place }): InboundMessage {

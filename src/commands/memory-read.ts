@@ -5,13 +5,13 @@ import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
 import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
-import type { Conversation } from '../ports/store.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';
 import { withinTime } from '../util/within.ts';
 import { type Call, commandTo, mayModerate, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
 import { shownName } from './format-entry.ts';
 import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
 import { makeReply, takePage } from './reply.ts';
+import { unreadIn } from './unread.ts';
 
 /** More than anybody pages through. */
 const MAX_LISTED = 1000;
@@ -62,10 +62,6 @@ export async function readTheRest(call: Call): Promise<string> {
   await withinTime(reading, { clock: services.clock, ms: READ_LIMIT_MS });
   const now = await services.store.conversations.get(conversation.id);
   return now === null ? '' : stillUnread(unreadIn(now));
-}
-
-function unreadIn({ nextSeq, extractedUpto }: Conversation): number {
-  return nextSeq - 1 - extractedUpto;
 }
 
 function stillUnread(count: number): string {

@@ -6,6 +6,7 @@ import { counted, formatNumber } from '../util/text.ts';
 import { type Call, type Command, commandTo, nothingYet, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { action, choiceOption } from './spec.ts';
+import { unreadNote } from './unread.ts';
 
 export const privacy: Command = {
   spec: {
@@ -40,7 +41,10 @@ async function show(call: Call): Promise<CommandReply> {
         name: 'Stored here',
         value: `${counted((conversation?.nextSeq ?? 1) - 1, 'message', 'messages')} in full, with their summaries`,
       },
-      { name: 'Memories about you', value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}` },
+      {
+        name: 'Memories about you',
+        value: `${count} ${mine.length === 1 ? 'statement' : 'statements'}${unreadNote(conversation)}`,
+      },
       ...(elsewhere === 0
         ? []
         : [{ name: 'Memories about you elsewhere', value: `${formatNumber(elsewhere)}, not readable from here` }]),

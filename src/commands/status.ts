@@ -17,6 +17,7 @@ import { approximate, PICTURE, thresholdLine, usageLine } from './context.ts';
 import { inspectorFields } from './context-fields.ts';
 import { makeReply } from './reply.ts';
 import { singleAction } from './spec.ts';
+import { unreadNote } from './unread.ts';
 
 export const status: Command = {
   spec: singleAction('status', 'State of the conversation: model, context, summaries, memories, jobs and problems'),
@@ -49,7 +50,7 @@ async function conversationFields(call: Call, conversation: Conversation): Promi
     ...(await replyFields(call, conversation)),
     {
       name: 'Memories',
-      value: `${formatNumber(memories.length)}${memories.length === MAX_MEMORIES ? ' or more' : ''}`,
+      value: `${formatNumber(memories.length)}${memories.length === MAX_MEMORIES ? ' or more' : ''}${unreadNote(conversation)}`,
     },
     { name: 'Last compaction', value: lastCompaction(runs) },
     { name: 'Job', value: jobLine(call, conversation) },

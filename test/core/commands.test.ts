@@ -548,6 +548,17 @@ describe('/privacy', () => {
     ).toContain('Riga');
   });
 
+  test('counts messages that are not read for memories yet', async () => {
+    await using world = await openWorld();
+    await world.say('My name is Ada and I prefer tea.');
+    const unread = '; 2 messages are not read for memories yet';
+    expect(field(await world.type('/privacy'), 'Memories about you')).toBe(`0 statements${unread}`);
+    expect(field(await world.type('/status'), 'Memories')).toBe(`0${unread}`);
+    await world.type('/memory list');
+    expect(field(await world.type('/privacy'), 'Memories about you')).toBe('2 statements');
+    expect(field(await world.type('/status'), 'Memories')).toBe('2');
+  });
+
   test('erases everything on request', async () => {
     await using world = await openWorld();
     await world.say('My name is Ada and I prefer tea.');

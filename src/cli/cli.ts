@@ -83,6 +83,12 @@ export function tellIfStopped(cli: Pick<Cli, 'exit' | 'signal' | 'stderr'>): voi
   cli.exit(1);
 }
 
+/** Cells of a row in a terminal; infinite for pipes and files, whose lines stay whole. */
+export function widthOf({ stdout }: Pick<Cli, 'stdout'>): number {
+  // A pseudo-terminal without a size reports 0.
+  return stdout.columns || Number.POSITIVE_INFINITY;
+}
+
 export function writeJson(cli: Pick<Cli, 'stdout'>, value: unknown): void {
   cli.stdout.write(`${JSON.stringify(value)}\n`);
 }

@@ -6,7 +6,7 @@ import { valueAt } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { formatTable } from '../util/table.ts';
-import type { Cli, ExitCode } from './cli.ts';
+import { type Cli, type ExitCode, widthOf } from './cli.ts';
 
 export interface ConfigCommand {
   readonly load: LoadOptions;
@@ -69,7 +69,7 @@ export function showConfig(cli: Streams, command: ShowCommand): ExitCode {
     cli.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   } else if (command.origin) {
     const cells = rows.map((row) => [row.path, shownValue(row.value), row.origin]);
-    cli.stdout.write(`${formatTable(['key', 'value', 'origin'], cells)}\n`);
+    cli.stdout.write(`${formatTable(['key', 'value', 'origin'], cells, widthOf(cli))}\n`);
   } else {
     for (const row of rows) cli.stdout.write(`${row.path} = ${JSON.stringify(row.value)}\n`);
   }

@@ -5,7 +5,7 @@ import type { Conversation } from '../ports/store.ts';
 import { openInput } from '../util/open-input.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, counted, formatNumber, formatPercent } from '../util/text.ts';
-import { type Cli, writeJson } from './cli.ts';
+import { type Cli, widthOf, writeJson } from './cli.ts';
 import { inputLines } from './input-lines.ts';
 
 /** `strata context --ask` and `--ask-file`. */
@@ -69,6 +69,6 @@ function print(cli: Cli, question: string, { used, window, messages, parts }: Co
     parts.find(({ key, included }) => key === 'passages' && included)?.text ?? 'No earlier message is quoted.';
   cli.stdout.write(
     `${cleanText(question)}\n~${formatNumber(used)} of ${formatNumber(window)} tokens (${share}), ${counted(messages.length, 'message', 'messages')} word for word\n\n` +
-      `${formatTable(['PART', 'TOKENS', 'REASON'], cells)}\n\n${cleanText(passages)}\n\n`,
+      `${formatTable(['PART', 'TOKENS', 'REASON'], cells, widthOf(cli))}\n\n${cleanText(passages)}\n\n`,
   );
 }

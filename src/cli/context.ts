@@ -11,7 +11,7 @@ import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatTime } from '../util/text.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { askAll, asksAnything, refuseQuestions } from './context-ask.ts';
 import { addConversation } from './options.ts';
 
@@ -79,7 +79,7 @@ async function listAll(cli: Cli, app: App, json: boolean): Promise<void> {
       audience,
       formatTime(lastActivityAt),
     ]);
-    cli.stdout.write(`${formatTable(['CONVERSATION', 'MESSAGES', 'AUDIENCE', 'LAST'], cells)}\n`);
+    cli.stdout.write(`${formatTable(['CONVERSATION', 'MESSAGES', 'AUDIENCE', 'LAST'], cells, widthOf(cli))}\n`);
   }
 }
 
@@ -112,7 +112,7 @@ function printReport(cli: Cli, report: ContextReport, history: ContextHistory): 
     const isIn = part.included ? (part.truncated ? 'cut' : 'yes') : 'no';
     return [part.key, formatNumber(part.tokens), whole, budget, priority, isIn, part.source, part.reason];
   });
-  cli.stdout.write(`${formatFields(fields)}\n\n${formatTable(PART_COLUMNS, cells)}\n`);
+  cli.stdout.write(`${formatFields(fields, widthOf(cli))}\n\n${formatTable(PART_COLUMNS, cells, widthOf(cli))}\n`);
 }
 
 const PART_COLUMNS = ['PART', 'TOKENS', 'WHOLE', 'BUDGET', 'PRIORITY', 'IN', 'SOURCE', 'REASON'];

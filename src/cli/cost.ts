@@ -13,7 +13,7 @@ import {
 import type { Storage } from '../services.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
-import { type Cli, globalsOf, writeJson } from './cli.ts';
+import { type Cli, globalsOf, widthOf, writeJson } from './cli.ts';
 import { addConversation, readCount } from './options.ts';
 
 interface Options {
@@ -86,7 +86,7 @@ function print(cli: Cli, { by, rows, total, unpricedModels, cache }: CostReport)
   }
   const columns = [by.toUpperCase(), 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'REASONING', 'COST'];
   const cells = rows.map((row) => toCells(row.key ?? NAMELESS[by], row));
-  cli.stdout.write(`${formatTable(columns, [...cells, toCells('total', total)])}\n`);
+  cli.stdout.write(`${formatTable(columns, [...cells, toCells('total', total)], widthOf(cli))}\n`);
   printCache(cli, cache);
   if (unpricedModels.length > 0) cli.stderr.write(`${unpricedNote(unpricedModels)}\n`);
 }
@@ -96,7 +96,7 @@ function printCache(cli: Cli, { hitRate, losses }: CostReport['cache']): void {
   cli.stdout.write(`\nPrefix cache of replies: ${rate}\n`);
   if (losses.length === 0) return;
   const cells = losses.map((row) => [causeText(row.cause), formatNumber(row.losses), formatNumber(row.tokens)]);
-  cli.stdout.write(`${formatTable(['LOST BECAUSE', 'TIMES', 'TOKENS'], cells)}\n`);
+  cli.stdout.write(`${formatTable(['LOST BECAUSE', 'TIMES', 'TOKENS'], cells, widthOf(cli))}\n`);
 }
 
 /** The label of a row without a name. */

@@ -5,7 +5,7 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { type Cli, globalsOf, withApp } from './cli.ts';
+import { type Cli, globalsOf, widthOf, withApp } from './cli.ts';
 
 /** The person at the machine is an operator. */
 export const OPERATOR: Author = { id: 'local', name: 'operator', kind: 'person' };
@@ -45,6 +45,6 @@ async function invokeAll(app: App, { conversation: key, path, options }: Invocat
 
 /** Data goes to standard output, refusals to standard error. Pages and buttons are left out. */
 export function printReply(cli: Cli, reply: CommandReply): void {
-  const text = renderReply({ ...reply, page: null, actions: [] }, { color: false, specs: [] });
+  const text = renderReply({ ...reply, page: null, actions: [] }, { color: false, specs: [], width: widthOf(cli) });
   (reply.tone === 'error' ? cli.stderr : cli.stdout).write(`${text}\n`);
 }

@@ -6,7 +6,7 @@ import { readerFor } from '../memory/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt } from '../util/text.ts';
-import type { Cli } from './cli.ts';
+import { type Cli, widthOf } from './cli.ts';
 import { OPERATOR } from './invoke.ts';
 
 const MAX_RECORDS = 10_000;
@@ -73,5 +73,5 @@ export function printMemories(cli: Cli, memories: readonly Memory[]): void {
     cleanText(memory.subjectName ?? ''),
     `${memory.state}${memory.pinned ? ', pinned' : ''}`,
   ]);
-  cli.stdout.write(`${formatTable(['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells)}\n`);
+  cli.stdout.write(`${formatTable(['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells, widthOf(cli))}\n`);
 }

@@ -9,7 +9,7 @@ import { didYouMean } from '../util/did-you-mean.ts';
 import { makeFolder } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { readText } from '../util/text-file.ts';
-import type { Cli, ExitCode } from './cli.ts';
+import { type Cli, type ExitCode, widthOf } from './cli.ts';
 
 type Streams = Pick<Cli, 'stdout' | 'stderr'>;
 
@@ -33,7 +33,7 @@ export function listPrompts(
     row.outdated ? `${row.origin} (the built-in has changed since)` : row.origin,
     relative('.', row.file),
   ]);
-  cli.stdout.write(`${formatTable(['agent', 'prompt', 'hash', 'origin', 'file'], cells)}\n`);
+  cli.stdout.write(`${formatTable(['agent', 'prompt', 'hash', 'origin', 'file'], cells, widthOf(cli))}\n`);
   return 0;
 }
 

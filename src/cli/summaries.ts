@@ -8,7 +8,7 @@ import { keptShare, lostOnce } from '../search/losses.ts';
 import { readAccount } from '../search/read-account.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt, formatNumber } from '../util/text.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
 import { addConversation } from './options.ts';
 import { entryJson } from './transcript.ts';
@@ -55,7 +55,10 @@ async function list(cli: Cli, own: Command, options: Options): Promise<void> {
     const stack = await app.services.store.summaries.live(conversation.id);
     if (options.json) return writeJson(cli, stack.map(toJson));
     if (stack.length === 0) cli.stderr.write('There are no summaries yet.\n');
-    else cli.stdout.write(`${formatTable(['ID', 'KIND', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'], stack.map(toRow))}\n`);
+    else
+      cli.stdout.write(
+        `${formatTable(['ID', 'KIND', 'LEVEL', 'COVERS', 'TOKENS', 'TEXT'], stack.map(toRow), widthOf(cli))}\n`,
+      );
   });
 }
 

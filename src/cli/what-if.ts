@@ -9,7 +9,7 @@ import { forecastFor, readRecording } from '../forecast/open.ts';
 import { FORECAST_ROWS } from '../forecast/rows.ts';
 import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
 import { formatFields, formatTable } from '../util/table.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { addConversation } from './options.ts';
 
 interface Options {
@@ -78,7 +78,9 @@ function print(cli: Cli, columns: readonly Column[]): void {
   const heads = columns.map(({ settings }) => settings ?? 'NOW');
   const cells = FORECAST_ROWS.map(({ name, textOf: of }) => [name, ...columns.map(({ forecast }) => of(forecast))]);
   const charts = columns.map(({ forecast }, index) => ({ name: heads[index] ?? '', value: chartOf(forecast) }));
-  cli.stdout.write(`${formatTable(['', ...heads], cells)}\n\n${CHART_TITLE}\n${formatFields(charts)}\n`);
+  cli.stdout.write(
+    `${formatTable(['', ...heads], cells, widthOf(cli))}\n\n${CHART_TITLE}\n${formatFields(charts, widthOf(cli))}\n`,
+  );
 }
 
 const CHART_TITLE = 'View over time, as a share of the window';

@@ -9,7 +9,7 @@ import { diffRequests } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText } from '../util/text.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
+import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { addConversation, readCount } from './options.ts';
 
 interface Options {
@@ -44,9 +44,9 @@ export function addWhy(program: Command, cli: Cli): void {
           return await printChanges(cli, { app, conversation, explained, json: options.json ?? false });
         if (options.json) return writeJson(cli, toJson(explained));
         const cells = groupMessages(explained.blocks).map(blockRow);
-        const table = formatTable(['PART', 'TOKENS', 'SOURCE', 'REASON'], cells);
+        const table = formatTable(['PART', 'TOKENS', 'SOURCE', 'REASON'], cells, widthOf(cli));
         cli.stdout.write(
-          `#${explained.seq}: ${exactnessText(explained)}\n${formatFields(fieldsOf(explained))}\n\n${table}\n`,
+          `#${explained.seq}: ${exactnessText(explained)}\n${formatFields(fieldsOf(explained), widthOf(cli))}\n\n${table}\n`,
         );
       });
     });
@@ -99,6 +99,6 @@ async function printChanges(cli: Cli, { app, conversation, explained, json }: Co
   const diff = diffRequests(before?.blocks ?? [], explained.blocks);
   if (json) return writeJson(cli, { seq, previousSeq, ...diff });
   const than = previousSeq === null ? 'nothing, as this is the first request' : `the request for #${previousSeq}`;
-  const table = formatTable(['CHANGE', 'PART', 'TOKENS', 'TEXT'], diff.changes.map(changeRow));
+  const table = formatTable(['CHANGE', 'PART', 'TOKENS', 'TEXT'], diff.changes.map(changeRow), widthOf(cli));
   cli.stdout.write(`#${seq} compared with ${than}: ${diff.keptBlocks} parts unchanged.\n\n${table}\n`);
 }

@@ -582,3 +582,20 @@ describe('the end', () => {
     expect(stdout).toContain('tea');
   });
 });
+
+test('tables keep their columns in a terminal, and lines in pipes', async () => {
+  const text = 'My name is Ada and I prefer tea with milk to coffee in the morning.\n/memory list\n';
+  const listed = ['memory', 'list', ...HERE];
+  for (const columns of [60, 80]) {
+    using folder = openFolder({}, { columns });
+    await folder.run([], text);
+    for (const args of [listed, ['context', ...HERE], ['why', ...HERE], ['cost'], ['prompts', 'list']]) {
+      const { code, stdout } = await folder.run(args);
+      expect(code).toBe(0);
+      expect(Math.max(...stdout.split('\n').map((line) => line.length)), stdout).toBeLessThanOrEqual(columns);
+    }
+  }
+  using folder = openFolder();
+  await folder.run([], text);
+  expect((await folder.run(listed)).stdout).toMatch(/preference +Ada prefers tea with milk to coffee .*active$/mu);
+});

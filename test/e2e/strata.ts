@@ -27,7 +27,11 @@ export interface Folder extends Disposable {
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
 }
 
-export function openFolder(environment: Readonly<Record<string, string>> = {}): Folder {
+/** `columns`: the width of the terminal that `run` writes to; without it, the output is a pipe. */
+export function openFolder(
+  environment: Readonly<Record<string, string>> = {},
+  { columns }: { readonly columns?: number } = {},
+): Folder {
   const path = mkdtempSync(join(tmpdir(), 'strata-cli-'));
   const start = (args: readonly string[]) =>
     spawn(process.execPath, [MAIN, ...args], { cwd: path, env: { ...ENVIRONMENT, ...environment } });
@@ -35,7 +39,7 @@ export function openFolder(environment: Readonly<Record<string, string>> = {}): 
     path,
     file: (name) => join(path, name),
     start,
-    run: (args, input = '') => runHere({ path, args, input, environment: { ...ENVIRONMENT, ...environment } }),
+    run: (args, input = '') => runHere({ path, args, input, columns, environment: { ...ENVIRONMENT, ...environment } }),
     runProcess: (args, input = '') => ended(start(args), input),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
@@ -52,10 +56,12 @@ async function runHere(call: {
   readonly path: string;
   readonly args: readonly string[];
   readonly input: string | Buffer;
+  readonly columns: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
 }): Promise<Ended> {
   const { environment } = call;
   const [stdout, stderr] = [collect(), collect()];
+  if (call.columns !== undefined) Object.assign(stdout.stream, { columns: call.columns });
   const stdin = new PassThrough().end(call.input);
   const streams = { input: stdin, output: stdout.stream, errors: stderr.stream, isTTY: false, color: false };
   const parts = { adapters, streams, environment };

@@ -56,6 +56,8 @@ async function createProgram(argv: readonly string[], cli: Cli): Promise<Command
     .option('--log-level <level>', 'debug, info, warn, error or silent')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EXAMPLES);
+  // The search for a platform's command already reads the options.
+  settle(program, cli);
   const wanted = wantedCommand(argv);
   for (const name of COMMANDS) {
     if (wanted === null || wanted === name) (await commands[name]())(program, cli);
@@ -92,6 +94,7 @@ function settle(command: Command, cli: Cli): void {
     .configureOutput({
       writeOut: (text) => cli.stdout.write(text),
       writeErr: (text) => cli.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'strata: ')),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });

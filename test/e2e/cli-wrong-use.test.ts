@@ -49,3 +49,13 @@ test.each([
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Usage: strata/);
 });
+
+test.each([
+  [['--data'], "option '--data <dir>' argument missing"],
+  [['--bogus'], "unknown option '--bogus'"],
+  [['import', 'chat.jsonl'], "required option '--conversation <key>' not specified"],
+])('wrong options are reported like other mistakes: %j', async (args, problem) => {
+  using folder = openFolder();
+  const stderr = `strata: ${problem}\n(use --help for details)\n`;
+  expect(await folder.runProcess(args)).toEqual({ code: 2, stdout: '', stderr });
+});

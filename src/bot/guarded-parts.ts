@@ -5,6 +5,7 @@ import type { Log } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
 import type { PostBody } from '../ports/outbox-store.ts';
 import { createErrorLog } from '../util/error-log.ts';
+import { faultsOf } from '../util/faults.ts';
 import { checkMessage } from './message-shape.ts';
 
 /** Parts of the program, held to their contracts: a fault in one of them is reported, and does not end the process. */
@@ -53,10 +54,8 @@ function refuse(
   value: unknown,
   dataOf: (problem: string) => { readonly model: string; readonly problem: string },
 ): void {
-  const issues = shape.safeParse(value).error?.issues ?? [];
-  if (issues.length === 0) return;
-  const problems = issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-  throw new StrataError('MODEL_INVALID', dataOf(problems.join('; ')));
+  const faults = faultsOf(shape, value);
+  if (faults.length > 0) throw new StrataError('MODEL_INVALID', dataOf(faults.join('; ')));
 }
 
 /** A channel cannot fail a turn, or repeat a post because it returns nothing. */

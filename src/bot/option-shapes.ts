@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import { SEVERITIES } from '../ports/log.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
+import { fieldOf, inWords } from '../util/faults.ts';
 import { kindOf } from '../util/kind-of.ts';
 import type { BotOptions, ProcessRole } from './options.ts';
 
@@ -102,10 +103,10 @@ function noOptions(value: unknown): string {
 /** What the compiler tells programs in TypeScript: missing options, options of another kind, and unknown names. */
 export function shapeFaults(options: BotOptions): readonly string[] {
   if (options instanceof Promise) return [noOptions(options)];
-  return (schema.safeParse(options).error?.issues ?? []).flatMap((issue) =>
+  return (schema.safeParse(options, { error: inWords }).error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((name) => unknownOption([...issue.path, name].join('.')))
-      : [[issue.path.join('.'), issue.message].filter(Boolean).join(': ')],
+      ? issue.keys.map((name) => unknownOption(fieldOf([...issue.path, name])))
+      : [[fieldOf(issue.path), issue.message].filter(Boolean).join(': ')],
   );
 }
 

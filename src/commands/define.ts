@@ -4,6 +4,7 @@ import type { Audience, Author, ConversationKey } from '../domain/message.ts';
 import { RIGHTS, type Rights } from '../ports/channel.ts';
 import type { Access } from '../ports/command.ts';
 import type { Log } from '../ports/log.ts';
+import { faultsOf, nameOf } from '../util/faults.ts';
 import type { CommandAnswer } from './answer.ts';
 import type { Suggestion } from './command.ts';
 
@@ -66,13 +67,9 @@ export interface CommandCall {
 export function defineCommand<Options extends CommandOptions = z.ZodObject<Record<never, never>>>(
   definition: CommandDefinition<Options>,
 ): CommandDefinition {
-  const parsed = definitionSchema.safeParse(definition);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const problem = `${issue?.path.join('.') || 'definition'}: ${issue?.message}`;
-    throw new StrataError('COMMAND_INVALID', { command: String(definition?.name), problem });
-  }
-  return definition;
+  const faults = faultsOf(definitionSchema, definition);
+  if (faults.length === 0) return definition;
+  throw new StrataError('COMMAND_INVALID', { command: nameOf(definition), problem: faults.join('; ') });
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';

@@ -9,6 +9,7 @@ import type { ContextEngine } from '../ports/engine.ts';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import type { Log } from '../ports/log.ts';
 import type { Tool } from '../tools/define.ts';
+import { faultsOf, nameOf } from '../util/faults.ts';
 
 /** What a plugin adds to a bot. Every part is optional in `definePlugin`. */
 export interface PluginParts {
@@ -93,7 +94,7 @@ const NO_SETTINGS = z.strictObject({});
 export function definePlugin<Schema extends z.ZodType = typeof NO_SETTINGS>(
   definition: PluginDefinition<Schema>,
 ): Plugin {
-  const { name } = check(definitionSchema, definition, String(definition?.name));
+  const { name } = check(definitionSchema, definition, nameOf(definition));
   const schema: z.ZodType = definition.settings ?? NO_SETTINGS;
   return {
     kind: 'strata-plugin',
@@ -154,6 +155,5 @@ const definitionSchema = z.strictObject({
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, plugin: string): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-  throw new StrataError('PLUGIN_INVALID', { plugin, problem: problems.join('; ') });
+  throw new StrataError('PLUGIN_INVALID', { plugin, problem: faultsOf(schema, value).join('; ') });
 }

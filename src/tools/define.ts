@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OpenedImage } from '../context/opened.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Audience, Author, ConversationKey, MemoryId } from '../domain/message.ts';
+import { faultsOf, nameOf } from '../util/faults.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
 import type { TurnBlobs } from './turn-blobs.ts';
 
@@ -77,10 +78,9 @@ export interface ToolContext {
  * });
  */
 export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
-  const issues = definitionSchema.safeParse(tool).error?.issues ?? [];
-  if (issues.length === 0) return tool;
-  const problems = issues.map(({ path, message }) => `${path.join('.') || 'definition'}: ${message}`);
-  throw new StrataError('TOOL_INVALID', { tool: String(tool?.name), problem: problems.join('; ') });
+  const faults = faultsOf(definitionSchema, tool);
+  if (faults.length === 0) return tool;
+  throw new StrataError('TOOL_INVALID', { tool: nameOf(tool), problem: faults.join('; ') });
 }
 
 const isSchema = (value: unknown): boolean =>

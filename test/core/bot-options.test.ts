@@ -140,7 +140,7 @@ it.each<[string, Partial<BotOptions>, RegExp]>([
     'names of providers that are none',
     // @ts-expect-error As a program in JavaScript may call it.
     { models: { open: async () => model, choose: async () => ({ modelId: 'a:b', reason: '' }), providers: [7] } },
-    /^createBot: models\.providers\.0: /,
+    /^createBot: models\.providers\[0\]: /,
   ],
   ['a missing folder of prompts', { agents: [{ id: 'a', prompts: 'no/such/folder' }] }, /no\/such\/folder/],
   [
@@ -171,7 +171,7 @@ it.each([
     { storage: { store: {}, search: {}, state: {} } },
     'createBot: storage: expected an object with store, search, state, provenance, upkeep; provenance and upkeep are missing',
   ],
-  [{ tools: [weather, { name: 'x' }] }, 'createBot: tools.1: expected an object with run; run is missing'],
+  [{ tools: [weather, { name: 'x' }] }, 'createBot: tools[1]: expected an object with run; run is missing'],
   [{ role: 'boss' }, 'createBot: role: expected gateway, worker, all'],
   [
     { engines: { own: { assemble: () => undefined, maintain: () => undefined } } },
@@ -205,9 +205,10 @@ it.each([
   [{ clock: {} }, 'createBot: clock: expected an object with now, sleep; now and sleep are missing'],
   [
     { channels: [{ ...channelOf('own'), traits: { ephemeral: false } }] },
-    'createBot: channels.0.traits.idempotentPosts: Invalid input: expected boolean, received undefined',
+    'createBot: channels[0].traits.idempotentPosts: is missing',
   ],
-  [{ channels: [channelOf('My place')] }, 'createBot: channels.0.platform: expected lower-case letters, digits and -'],
+  [{ channels: {} }, 'createBot: channels: expected a list, got object'],
+  [{ channels: [channelOf('My place')] }, 'createBot: channels[0].platform: expected lower-case letters, digits and -'],
   [{ prices: { own: {} } }, 'createBot: prices.own: expected a function that returns prices by model'],
   [{ prices: { lists: {} } }, 'createBot: prices.lists: unknown option'],
   [
@@ -296,8 +297,18 @@ it.each([
   ['the inspector', () => startInspector(anything({})), 'startInspector needs an object such as { settings: {'],
   ['operations', () => startOperations(anything({})), 'startOperations needs an object such as { services:'],
   ['defineTool', () => defineTool(anything({ name: 'x' })), 'input: expected z.object({ … }) of zod 4'],
-  ['a misspelt tool', () => defineTool(anything({ ...weather, desc: 'x' })), 'Unrecognized key: "desc"'],
-  ['defineCommand', () => defineCommand(anything(undefined)), 'The command "undefined" cannot be used'],
+  ['a misspelt tool', () => defineTool(anything({ ...weather, desc: 'x' })), 'unknown key desc'],
+  ['a tool without its parts', () => defineTool(anything({ name: 'x' })), 'description: is missing; input: expected'],
+  [
+    'defineTool',
+    () => defineTool(anything('x')),
+    'The tool "(without a name)" cannot be used: expected an object, got string',
+  ],
+  [
+    'defineCommand',
+    () => defineCommand(anything(undefined)),
+    'The command "(without a name)" cannot be used: expected an object, got undefined',
+  ],
   [
     'an access',
     () => defineCommand(anything({ name: 'x', description: 'x', access: 'boss', run: () => '' })),

@@ -9,7 +9,8 @@ function opened(definition: object | undefined): unknown {
 const engine = defineEngine({ id: 'own', assemble: () => Promise.reject(new Error('unused')) });
 
 it.each<[object | undefined, string]>([
-  [undefined, 'expected object'],
+  [undefined, 'The plugin (without a name) cannot be used: expected an object, got undefined'],
+  [{ tool: [] }, 'cannot be used: name: is missing; unknown key tool, did you mean tools?'],
   [{ name: 'My plugin' }, 'name: expected lower-case letters, digits, - and _'],
   [{ name: 'own', engines: { own: { info: engine.info, assemble: engine.assemble } } }, 'engines.own: expected'],
 ])('definePlugin refuses %j', (definition, problem) => {

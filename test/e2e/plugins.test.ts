@@ -105,7 +105,7 @@ describe('a plugin that fails to load', () => {
     [
       `${head}export default definePlugin({ name: 'bad', tols: [] });\n`,
       'plugins/bad.ts:2:16',
-      'Unrecognized key: "tols"',
+      'unknown key tols, did you mean tools?',
     ],
     [`${head}export default definePlugin({ name: 'bad', tools: [{ name: 'x' }] });\n`, 'plugins/bad.ts', 'tools'],
     [

@@ -44,6 +44,18 @@ describe.skipIf(WITHOUT_BROWSER !== '')(`in a browser${WITHOUT_BROWSER}`, () => 
     });
   });
 
+  it('labels keep clear of their sliders on a phone', SIZED, async () => {
+    await open({ viewport: { width: 320, height: 800 } }, async (page) => {
+      await visit(page, story().paths['what-if'] ?? '');
+      const labels = page.locator('.trial-field label');
+      expect(await labels.count()).toBeGreaterThan(10);
+      const cut = await labels.evaluateAll((all) =>
+        all.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent),
+      );
+      expect(cut).toEqual([]);
+    });
+  });
+
   it('every link leads to a page', { ...SIZED, timeout: 120_000 }, async () => {
     await openShared(async (page) => {
       const seen = new Set<string>();

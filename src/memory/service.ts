@@ -162,13 +162,23 @@ export function createMemories(services: MemoryServices): Memories {
           needs: 'the person themself, moderators and operators',
         });
       }
-      const { exportPerson } = await import('./export.ts');
-      const copy = await exportPerson(services, { personId, by });
-      const event = { kind: 'exported', at: services.clock.now(), actor: by.author.id, detail: null } as const;
-      for (const { id } of copy.memories) await store.memories.change(id, {}, event);
-      return copy;
+      return await asking.run([by.author.id], () => exportFor(services, personId, by));
     },
   };
+}
+
+/** A copy contains the events, so one for each copy would make each longer than the one before. */
+const EXPORTED_AGAIN_MS = 86_400_000;
+
+async function exportFor(services: MemoryServices, personId: string, by: Requester): Promise<PersonExport> {
+  const { exportPerson } = await import('./export.ts');
+  const copy = await exportPerson(services, { personId, by });
+  const event = { kind: 'exported', at: services.clock.now(), actor: by.author.id, detail: null } as const;
+  const isNoted = ({ kind, at, actor }: MemoryEvent) =>
+    kind === event.kind && actor === event.actor && event.at - at < EXPORTED_AGAIN_MS;
+  for (const { id, events } of copy.memories)
+    if (!events.some(isNoted)) await services.store.memories.change(id, {}, event);
+  return copy;
 }
 
 async function findReadable({ store }: MemoryServices, id: string, reader: MemoryReader): Promise<Memory> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Author } from '../../src/adapter-kit.ts';
+import type { Author, Storage } from '../../src/adapter-kit.ts';
 import { placeOf, workspaceOf } from '../../src/domain/key.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { memoryOf } from '../core/memory.world.ts';
@@ -13,8 +13,8 @@ import { ADA, BOB, type BotWorld, createBotWorld, HERE } from '../support/bot-wo
 
 const MANY = 20;
 
-async function worldOf(memories: number): Promise<BotWorld> {
-  const world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'ok' }))] });
+async function worldOf(memories: number, storage = (given: Storage): Storage => given): Promise<BotWorld> {
+  const world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'ok' }))], storage });
   await world.say('The tent is orange.', { asks: false, audience: 'public' });
   const here = { place: placeOf(HERE), workspace: workspaceOf(HERE), audience: 'public', subjectId: ADA.id } as const;
   const writes = Array.from({ length: memories }, (_, index) => {
@@ -75,4 +75,37 @@ it('requests to forget go on one after the other', async () => {
   const asking = Array.from({ length: MANY }, () => world.command('memory forget', { id: 'me' }));
   // A request pauses after each memory, twice.
   expect(await turnsOf(Promise.all(asking))).toBeGreaterThanOrEqual(MANY * memories * 2);
+});
+
+it('a copy of the data is as long the twentieth time', async () => {
+  await using world = await worldOf(10);
+  const lengthOf = async () => (await world.command('memory export')).file?.text.length ?? 0;
+  await lengthOf();
+  const first = await lengthOf();
+  for (let copy = 0; copy < 20; copy += 1) await lengthOf();
+  expect(await lengthOf()).toBe(first);
+});
+
+it('copies of the data for one person are made one after the other', async () => {
+  let open = 0;
+  let most = 0;
+  await using world = await worldOf(10, ({ store, ...storage }) => ({
+    ...storage,
+    store: {
+      ...store,
+      memories: {
+        ...store.memories,
+        async events(id) {
+          open += 1;
+          most = Math.max(most, open);
+          const found = await store.memories.events(id);
+          await nextTurn();
+          open -= 1;
+          return found;
+        },
+      },
+    },
+  }));
+  await Promise.all(Array.from({ length: MANY }, () => world.command('memory export')));
+  expect(most).toBe(1);
 });

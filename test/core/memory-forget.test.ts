@@ -361,6 +361,21 @@ describe('adding, why and export', () => {
     expect(events.map(({ kind, actor }) => [kind, actor]).at(-1)).toEqual(['exported', ada.id]);
     expect(memory.updatedAt).toBe(exported.updatedAt);
   });
+
+  it('notes exports once a day and person', async () => {
+    await using world = await openWorld();
+    const id = await world.plant('Ada lives in Berlin');
+    const copyBy = (by: Parameters<typeof world.memories.exportFor>[1]) => world.memories.exportFor(ada.id, by);
+    const count = async () => (await world.memories.why(id, asAda(world).reader)).events.length;
+    const before = await count();
+    for (let copy = 0; copy < 5; copy += 1) await copyBy(asAda(world));
+    expect(await count()).toBe(before + 1);
+    await copyBy({ ...asAda(world), author: bob, rights: 'operator' });
+    expect(await count()).toBe(before + 2);
+    world.time.now += 86_400_000;
+    await copyBy(asAda(world));
+    expect(await count()).toBe(before + 3);
+  });
 });
 
 /** Names of files of the store that still hold the text. */

@@ -32,6 +32,29 @@ export function draftWithoutLabel(draft: string): string {
 /** Longer than any label. */
 const HEAD_LENGTH = 400;
 
+/** Takes an answer as it grows: all of it so far, and what was added. Returns what may be shown. */
+export type Draft = (textSoFar: string, added: string) => string;
+
+/**
+ * Once the beginning is clear, only adds to it: reading the whole text for each delta would take longer and longer.
+ */
+export function createDraft(): Draft {
+  let shown = '';
+  let length = 0;
+  let isClear = false;
+  return (textSoFar, added) => {
+    const isBegunAnew = textSoFar.length !== length + added.length;
+    isClear &&= !isBegunAnew;
+    shown = isClear ? shown + added : draftWithoutLabel(textSoFar);
+    length = textSoFar.length;
+    isClear ||= length > MAX_HEAD_LENGTH || (shown !== '' && textSoFar.trimStart().length > HEAD_LENGTH);
+    return shown;
+  };
+}
+
+/** An answer that is still unclear here consists of what nobody sees. */
+const MAX_HEAD_LENGTH = 20 * HEAD_LENGTH;
+
 function isPairAt(text: string, index: number): boolean {
   return (text.codePointAt(index) ?? 0) > 0xffff;
 }

@@ -2,7 +2,7 @@ import { REFUSED_RESULT } from '../context/reduce.ts';
 import { describe, isStoreAway, isStrataError, ModelError } from '../domain/errors.ts';
 import type { ToolResultPart } from '../domain/message.ts';
 import { cleanInput } from '../models/call-input.ts';
-import type { Step } from '../models/step.ts';
+import type { OnText, Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { Assembly } from '../ports/engine.ts';
 import type { TurnFailure } from '../ports/events.ts';
@@ -12,7 +12,7 @@ import { inParallel } from '../util/in-parallel.ts';
 import type { Limit } from '../util/limit.ts';
 import { cleanText, isVisible } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
-import { draftWithoutLabel, withoutOwnLabel } from './own-label.ts';
+import { createDraft, withoutOwnLabel } from './own-label.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
@@ -43,7 +43,7 @@ export interface TurnOptions {
 
 export interface AskOptions {
   readonly signal: AbortSignal;
-  readonly onText: (textSoFar: string) => void;
+  readonly onText: OnText;
 }
 
 export type TurnOutcome =
@@ -129,9 +129,10 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
         json: false,
         windowTokens: assembly.measurement.window,
       } as const;
-      const onText = (text: string) => {
+      const draftOf = createDraft();
+      const onText: OnText = (text, added) => {
         if (limit.signal.aborted) return;
-        const draft = draftWithoutLabel(text);
+        const draft = draftOf(text, added);
         if (draft === '') return;
         shown = true;
         options.onDraft(draft);

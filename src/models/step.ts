@@ -40,21 +40,27 @@ export async function collectStep(model: ChatModel, request: ModelRequest, optio
 
 interface StepOptions {
   readonly signal: AbortSignal;
-  readonly onText: (textSoFar: string) => void;
+  readonly onText: OnText;
 }
+
+/** Called with each delta: all text so far, and what was added. */
+export type OnText = (textSoFar: string, added: string) => void;
 
 async function gather(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
   let text = '';
   let left = Math.max(MIN_CHARACTERS, request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   const calls: ToolCall[] = [];
+  const takeText = (added: string) => {
+    text += added;
+    options.onText(text, added);
+  };
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;
   for await (const part of partsOf(model, request, options)) {
     switch (part?.kind) {
       case 'text':
         if (typeof part.text !== 'string') throw misshapen(model, part);
-        text += part.text.slice(0, left);
+        takeText(part.text.slice(0, left));
         left -= part.text.length;
-        options.onText(text);
         break;
       case 'retract':
         text = '';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { draftWithoutLabel, withoutOwnLabel } from '../../src/conversation/own-label.ts';
+import { createDraft, draftWithoutLabel, withoutOwnLabel } from '../../src/conversation/own-label.ts';
 import { cleanText } from '../../src/util/text.ts';
 
 describe('a label before an answer', () => {
@@ -32,6 +32,29 @@ describe('a label before an answer', () => {
           written += character;
           const draft = cleanText(draftWithoutLabel(written)).trim();
           if (!said.startsWith(draft)) expect(said.replace(/^(?:assistant|<you>):\s*/i, '')).toContain(draft);
+        }
+      }),
+    );
+  });
+
+  it('is left out of drafts that grow, and begin anew', () => {
+    const unit = fc.constantFrom(
+      '[#12 | 2026-11-20 Fri 10:00 | Ada] ',
+      'assistant: ',
+      ' ',
+      'Hello',
+      'x'.repeat(399),
+      '😀',
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 12 }), fc.array(unit, { maxLength: 12 }), (first, second) => {
+        const draft = createDraft();
+        for (const pieces of [first, second]) {
+          let written = '';
+          for (const piece of pieces) {
+            written += piece;
+            expect(draft(written, piece)).toBe(draftWithoutLabel(written));
+          }
         }
       }),
     );

@@ -97,6 +97,17 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run(`a = ${text}`, { reason: 'invalid value', line: 1, column: 5 }),
   ],
   ['src/bot/cut-text.ts#cutParts', (run, text) => run([{ kind: 'text', text }])],
+  [
+    'src/conversation/own-label.ts#createDraft',
+    (run, text) => {
+      const draft = run();
+      let soFar = '';
+      for (const added of text) {
+        soFar += added;
+        if (typeof draft === 'function') draft(soFar, added);
+      }
+    },
+  ],
   ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#saysMark', (run, text) => run(createState(), text, text)],

@@ -84,6 +84,8 @@ export { partBeginnings, partedNoun, sharedBeginnings } from './search/inflectio
 export { plainSpelling } from './search/plain-spelling.ts';
 export { cachedStem } from './search/stem.ts';
 export { isEnglish, tellingWords } from './search/stop-words.ts';
+export { latinFormsOf, mayBeSerbian } from './search/two-alphabets.ts';
+export { otherTokensOf } from './search/word-parts.ts';
 export { joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { hostNameOf, listenAt, receiveWithin } from './util/listen.ts';

@@ -3,9 +3,11 @@ import { canEndCompound, formsOf, isInflection, isPartOf, MIN_COMPOUND, PART_FRO
 import { readSaid, type Said } from './line-features.ts';
 import { marksOf, plainSpelling } from './plain-spelling.ts';
 import type { Question } from './query.ts';
+import { lowerOf, readTokens, type TokenReader } from './read-tokens.ts';
 import { beginningOf, cachedStem } from './stem.ts';
 import { isEnglish } from './stop-words.ts';
-import { lowerOf, readTokens, type TokenReader } from './words.ts';
+import { latinFormsOf } from './two-alphabets.ts';
+import { emojiIn, groupedNumbersIn } from './word-parts.ts';
 
 /** One entry as the ranker sees it. */
 export interface Line {
@@ -26,6 +28,8 @@ export type TermPair = readonly [number, number];
 
 /** Reading more of one text would add little and take long. */
 const READ_CHARACTERS = 4000;
+/** In longer ones, such as code, the parts of words are rather those of other words. */
+const MAX_PARTED = 1000;
 /** This many long messages are read up to the end of their indexed part if the word is further down, as in a log. */
 const MAX_READ_ON = 16;
 const MAX_CHARACTERS = 40_000;
@@ -47,10 +51,13 @@ interface Found {
 export function createLineReader(question: Question): (entry: Entry, isProposed: boolean) => Line {
   const found: Found = { size: 0, places: [], stems: [], terms: [] };
   const reader = createWordReader(question, found);
+  const wordReader = { ...reader, part: null };
+  const namesIn = createNameReader(question);
   const none = new Array<number>(question.terms.length).fill(0);
   const read = (entry: Entry, text: string): Line => {
     found.size = 0;
-    const words = readTokens(text, reader);
+    const words = readTokens(text, text.length > MAX_PARTED ? wordReader : reader);
+    for (const name of namesIn(text)) reader.token(name, words);
     const hasTerms = isAnyTerm(found);
     return {
       entry,
@@ -73,30 +80,38 @@ export function createLineReader(question: Question): (entry: Entry, isProposed:
   };
 }
 
+const LONG_NUMBER = /^\d{7,}$/;
+
+/** Numbers in groups and emoji, if the question has any. */
+function createNameReader({ words }: Question): (text: string) => readonly string[] {
+  const hasNumber = words.some((word) => LONG_NUMBER.test(plainSpelling(word)));
+  const hasEmoji = words.some((word) => emojiIn(word).length > 0);
+  return (text) => [...(hasNumber ? groupedNumbersIn(text) : []), ...(hasEmoji ? emojiIn(text) : [])];
+}
+
 function createWordReader(question: Question, found: Found): TokenReader {
   const terms = new Map(question.terms.map((term, index) => [term, index]));
   const { stemOf, isWanted } = createStemmer(question);
-  return {
-    isWanted,
-    token(token, at) {
-      const stem = stemOf(token);
-      if (stem === '') return;
-      found.places[found.size] = at;
-      found.stems[found.size] = stem;
-      found.terms[found.size] = terms.get(stem) ?? -1;
-      found.size += 1;
-    },
+  const add = (token: string, at: number) => {
+    const stem = stemOf(token);
+    if (stem === '') return;
+    found.places[found.size] = at;
+    found.stems[found.size] = stem;
+    found.terms[found.size] = terms.get(stem) ?? -1;
+    found.size += 1;
   };
+  return { isWanted, token: add, part: add };
 }
 
 /** The stem of a word that is in the question; an empty string for all others, of which most need no stemming. */
 function createStemmer(question: Question) {
-  const { terms, pairs, inflects, hasShortEndings } = question;
+  const { terms, pairs, inflects, isSerbian, hasShortEndings } = question;
   const asked = Map.groupBy(question.words, (word) => cachedStem(plainSpelling(word)));
   const wanted = [...terms, ...[...pairs].flatMap((pair) => pair.split(' '))];
   const stems = new Set(wanted);
   const beginnings = Map.groupBy(new Set(wanted.map(beginningOf)), (beginning) => beginning.charCodeAt(0));
-  const forms = inflects ? terms.flatMap((term) => formsOf(term).map((form) => ({ term, form }))) : [];
+  const formsIn = (term: string) => [...formsOf(term), ...(isSerbian ? latinFormsOf(term) : [])];
+  const forms = inflects ? terms.flatMap((term) => formsIn(term).map((form) => ({ term, form }))) : [];
   const parts = forms.filter(({ form }) => canEndCompound(form));
   const termOfForm = createMatcher({ forms, parts, hasShortEndings });
   const isLikely = (word: string) =>
@@ -107,7 +122,7 @@ function createStemmer(question: Question) {
     const stem = isLikely(spelling) ? cachedStem(spelling) : '';
     const isSame = stems.has(stem) && (inflects || isSpelledAlike(token, asked.get(stem) ?? []));
     if (isSame || !inflects) return isSame ? stem : '';
-    return termOfForm(formsOf(token));
+    return termOfForm([...formsOf(token), ...latinFormsOf(token)]);
   };
   return {
     isWanted: createSieve([...wanted.map(beginningOf), ...forms.map(({ form }) => form)], parts),

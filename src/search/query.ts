@@ -6,6 +6,8 @@ import { plainSpelling } from './plain-spelling.ts';
 import { asksWhy, isAskingWord } from './question-words.ts';
 import { stem } from './stem.ts';
 import { hasShortEndings, isEnglish, tellingWords } from './stop-words.ts';
+import { mayBeSerbian } from './two-alphabets.ts';
+import { otherTokensOf } from './word-parts.ts';
 import { fold, tokensOf, wordsOf } from './words.ts';
 
 /** What a question says about its answer. Computed once, before the search. */
@@ -23,6 +25,8 @@ export interface Question {
   readonly inflects: boolean;
   /** Not certainly English. */
   readonly isForeign: boolean;
+  /** In Cyrillic letters that Serbian has, so the answer may be in Latin ones. */
+  readonly isSerbian: boolean;
   /** Its language inflects with short endings only. */
   readonly hasShortEndings: boolean;
   /** Asks for a reason, in a foreign language and without mentioning people's own past. */
@@ -90,7 +94,9 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const content = tellingWords(tokens).filter((token) => !META.has(term(token)));
   const besides = content.filter((token) => !speakers.has(token));
   const kept = besides.length > 0 ? besides : content.length > 0 ? content : tokens;
-  const terms = [...new Set(kept.map(term))];
+  const others = otherTokensOf(text);
+  const named = [...new Set(kept.map(term))];
+  const terms = [...new Set([...named, ...others.map(term)])];
   const isForeign = !isEnglish(tokens);
   const isGeneral = isForeign && !isOwnPast(text);
   const asksOverview = OVERVIEW.test(folded);
@@ -98,15 +104,16 @@ export function readQuestion(text: string, names: readonly string[] = []): Quest
   const asksBot = BOT.test(folded) || SAYING.test(folded.slice(asked));
   return {
     terms,
-    isTopic: topicsAmong(terms, {
+    isTopic: topicsAmong(named, {
       words: isForeign ? new Map(kept.map((word) => [term(word), word])) : NO_WORDS,
       whole: new Set([...wordsOf(text).flatMap((word) => [word, nounBeginning(word)]), ...loneNouns(folded)]),
       isGeneral,
-    }),
-    words: [...new Set(kept)],
+    }).concat(terms.slice(named.length).map(() => named.length === 0)),
+    words: [...new Set([...kept, ...others])],
     pairs: pairsOf(tokens.map(term), new Set(terms)),
     folded,
     isForeign,
+    isSerbian: isForeign && mayBeSerbian(text),
     inflects: isForeign && !ISOLATING.test(folded),
     hasShortEndings: hasShortEndings(tokens),
     asksWhy: isGeneral && asksWhy(folded, tokens),

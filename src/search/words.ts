@@ -9,12 +9,12 @@ import { normalForm } from '../util/normal-form.ts';
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const ASCII = /^[\t\n\r -~]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
-/** Includes signs that several of these scripts share, such as the mark for long vowels in Japanese. */
+/** Includes signs that several of these scripts share, such as the mark for long vowels in Japanese. Digits are no words. */
 const UNSPACED =
-  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Lana}\p{sc=Java}\p{scx=Bopo}\p{scx=Hang}]/u;
+  /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Lana}\p{sc=Java}\p{scx=Bopo}\p{scx=Hang}]--\p{Nd}]/v;
 /** Ignored inside words: soft hyphens, joiners and others without a width, and Armenian marks above a vowel. */
 const UNSEEN = /\p{Cf}|[\u055b\u055c\u055e]|[\u034f\u20e3\ufe00-\ufe0f]/gu;
-const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
+const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gv');
 
 /**
  * Unifies compatibility forms and case; marks that only decorate Latin letters stay. Lower-cases first, because the
@@ -54,62 +54,6 @@ export function isUnspaced(token: string): boolean {
   return UNSPACED.test(token);
 }
 
-const APOSTROPHE_CODE = 0x27;
-
-/** What is done with the tokens of a text. */
-export interface TokenReader {
-  /** Whether the ASCII word from `start` to `end` is read. Others are only counted. */
-  isWanted(text: string, start: number, end: number): boolean;
-  /** Called for each token in order. `at` is its place among all tokens. */
-  token(token: string, at: number): void;
-}
-
-/** Reads the wanted tokens of a text, and returns how many tokens it has: only the wanted ones are copied. */
-export function readTokens(text: string, reader: TokenReader): number {
-  if (isAscii(text)) return readPlainTokens(text, reader);
-  const tokens = tokensOf(text);
-  tokens.forEach((token, at) => {
-    reader.token(token, at);
-  });
-  return tokens.length;
-}
-
-function readPlainTokens(text: string, reader: TokenReader): number {
-  let count = 0;
-  let start = -1;
-  let isParted = false;
-  for (let at = 0; at <= text.length; at += 1) {
-    const code = at < text.length ? text.charCodeAt(at) : 0;
-    if (isPlainLetter(code) || code === APOSTROPHE_CODE) {
-      if (start < 0) start = at;
-      isParted ||= code === APOSTROPHE_CODE;
-      continue;
-    }
-    if (start < 0) continue;
-    if (isParted) {
-      for (const part of partsOf(text.slice(start, at).toLowerCase())) {
-        reader.token(part, count);
-        count += 1;
-      }
-    } else {
-      if (reader.isWanted(text, start, at)) reader.token(text.slice(start, at).toLowerCase(), count);
-      count += 1;
-    }
-    start = -1;
-    isParted = false;
-  }
-  return count;
-}
-
-function isPlainLetter(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
-}
-
-/** The code of the small letter of an ASCII one. */
-export function lowerOf(code: number): number {
-  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
-}
-
 /** With the signs that people type for an apostrophe. */
 const APOSTROPHE = /['’ʼ‘ʻ]/gu;
 /** Compatibility forms would make a space and a mark of it. */
@@ -135,7 +79,8 @@ function foldApostrophes(text: string): string {
   return fold(text.replaceAll(ACUTE, "'")).replace(APOSTROPHE, "'");
 }
 
-function partsOf(word: string): string[] {
+/** What an apostrophe splits a folded word into. */
+export function partsOf(word: string): readonly string[] {
   const parts = word.split("'").filter((part) => part !== '');
   const [last = '', before = ''] = parts.toReversed();
   const isEnding = ENGLISH_ENDINGS.has(last) || (last === 't' && before.endsWith('n'));
@@ -151,7 +96,7 @@ export function joinedWordsOf(text: string): string[] {
 }
 
 /** Most texts, and much faster to read. */
-function isAscii(text: string): boolean {
+export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 

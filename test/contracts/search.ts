@@ -26,6 +26,18 @@ const SPELLINGS = [
   ['نمی\u200cخواهم', 'نمیخواهم'],
   ['Որտե՞ղ է', 'որտեղ'],
   ['ｽｰﾊﾟｰのカード', 'スーパー'],
+  ['ห้อง๓๐๕ชั้นบน', '305'],
+  ['look into PaymentRetryHandler.ts', 'retry'],
+  ['our HTTPServer is down', 'server'],
+  ['the Wi-Fi code', 'wifi'],
+  ['the wifi code', 'Wi-Fi'],
+  ['ticket ABC-1234 is open', 'ABC1234'],
+  ['call +49 170 1234567', '+491701234567'],
+  ['โทร ๐๘๑-๒๓๔-๕๖๗๘', '0812345678'],
+  ['🍕 is for Leo', '🍕'],
+  ['👍🏽 from Ada', '👍'],
+  ['Мој брат живи у Нишу', 'živi'],
+  ['Gde je ključ od podruma', 'кључа'],
 ] as const;
 
 /**

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readTokens, type TokenReader } from '../../src/search/read-tokens.ts';
 import { beginningOf, stem } from '../../src/search/stem.ts';
-import { readTokens, type TokenReader, tokensOf } from '../../src/search/words.ts';
+import { tokensOf } from '../../src/search/words.ts';
 
 const ENDINGS = `s es ed ing eed y ly ational tional enci anci izer bli alli entli eli ousli ization ation ator alism
 iveness fulness ousness ality ivity bility logy icate ative alize icity ical ful ness al ance ence er ic able ible ant
@@ -33,6 +34,7 @@ function readAll(text: string, isWanted: TokenReader['isWanted']) {
     token(token, at) {
       tokens[at] = token;
     },
+    part: null,
   });
   return { tokens, count };
 }

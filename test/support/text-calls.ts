@@ -247,7 +247,12 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ),
   ['src/search/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
   ['src/search/inflection.ts#isPartOf', (run, text) => run(text, `over${text}`, true)],
-  ['src/search/words.ts#readTokens', (run, text) => run(text, { isWanted: () => true, token: () => undefined })],
+  [
+    'src/search/read-tokens.ts#readTokens',
+    (run, text) => run(text, { isWanted: () => true, token: () => undefined, part: () => undefined }),
+  ],
+  ['src/search/word-parts.ts#readParts', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
+  ['src/search/word-parts.ts#readComposed', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
   ['src/memory/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
   [
     'src/search/specific-keys.ts#specificKey',

@@ -35,8 +35,10 @@ export const searchMigrations: Record<string, Migration> = {
   },
   // A later change rebuilds the index.
   '0019_apostrophes_kysely': { up: async () => undefined },
-  /** Treats all spellings of a word as one, and also finds words inside compounds and after prepositions. */
-  '0020_spellings_kysely': {
+  // A later change rebuilds the index.
+  '0020_spellings_kysely': { up: async () => undefined },
+  /** Finds parts of composed words, emoji, digits next to scripts without spaces, and Serbian in both alphabets. */
+  '0021_word_parts_kysely': {
     async up(database: Kysely<Tables & SearchTables>): Promise<void> {
       for (const table of ['entry_word', 'summary_word', 'memory_word'] as const)
         await database.deleteFrom(table).execute();

@@ -97,8 +97,10 @@ export const postgresMigrations: Record<string, Migration> = {
   },
   '0017_inflections_postgres': { up: async () => undefined },
   '0019_apostrophes_postgres': { up: async () => undefined },
-  /** Treats all spellings of a word as one, and also finds words inside compounds and after prepositions. */
-  '0020_spellings_postgres': { up: rebuild },
+  // A later change rebuilds the index.
+  '0020_spellings_postgres': { up: async () => undefined },
+  /** Finds parts of composed words, emoji, digits next to scripts without spaces, and Serbian in both alphabets. */
+  '0021_word_parts_postgres': { up: rebuild },
 };
 
 async function rebuild(database: Kysely<Tables>): Promise<void> {

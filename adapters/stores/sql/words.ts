@@ -4,7 +4,10 @@ import {
   type EntryQuery,
   isEnglish,
   joinedWordsOf,
+  latinFormsOf,
+  mayBeSerbian,
   normalForm,
+  otherTokensOf,
   partBeginnings,
   partedNoun,
   plainSpelling,
@@ -55,8 +58,11 @@ const SHORT_LENGTH = 400;
 function wordsIn(text: string): readonly string[] {
   const part = text.slice(0, INDEXED_CHARACTERS);
   const tokens = tokensOf(part);
-  const forms = isEnglish(tokens) ? [] : tokens.flatMap((word) => [...sharedBeginnings(word), ...partBeginnings(word)]);
-  const words = [...tokens, ...joinedWordsOf(part), ...forms];
+  const written = [...tokens, ...(mayBeSerbian(part) ? tokens.flatMap(latinFormsOf) : [])];
+  const forms = isEnglish(tokens)
+    ? []
+    : written.flatMap((word) => [...sharedBeginnings(word), ...partBeginnings(word)]);
+  const words = [...written, ...otherTokensOf(part), ...joinedWordsOf(part), ...forms];
   return ASCII.test(part) ? words : [...words, ...(normalForm(part, 'NFKC').match(IDEOGRAM) ?? [])];
 }
 
@@ -75,12 +81,16 @@ export interface QueryWord {
 
 /** The meaningful words; all words if every one is a stop word. */
 export function queryTerms({ text, inflects }: Pick<EntryQuery, 'text' | 'inflects'>): readonly QueryWord[] {
-  const tokens = tokensOf(text.slice(0, INDEXED_CHARACTERS));
+  const part = text.slice(0, INDEXED_CHARACTERS);
+  const tokens = tokensOf(part);
   const hasForms = inflects ?? !isEnglish(tokens);
+  const isSerbian = hasForms && mayBeSerbian(part);
   const terms = new Map<string, QueryWord>();
-  for (const word of tellingWords(tokens)) {
+  for (const word of [...tellingWords(tokens), ...otherTokensOf(part)]) {
     const stem = stemOf(word);
-    if (!terms.has(stem)) terms.set(stem, { stem, beginnings: hasForms ? formsOf(word) : [] });
+    const latin = isSerbian ? latinFormsOf(word) : [];
+    const beginnings = [...(hasForms ? formsOf(word) : []), ...latin, ...latin.flatMap(formsOf)];
+    if (!terms.has(stem)) terms.set(stem, { stem, beginnings });
     if (terms.size === QUERY_WORDS) break;
   }
   return [...terms.values()];

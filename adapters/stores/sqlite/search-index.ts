@@ -72,8 +72,10 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
   },
   // A later change rebuilds the index.
   '0019_apostrophes_sqlite': { up: async () => undefined },
-  /** Treats all spellings of a word as one, and also finds words inside compounds and after prepositions. */
-  '0020_spellings_sqlite': {
+  // A later change rebuilds the index.
+  '0020_spellings_sqlite': { up: async () => undefined },
+  /** Finds parts of composed words, emoji, digits next to scripts without spaces, and Serbian in both alphabets. */
+  '0021_word_parts_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       await rebuild(database, transaction);
       await sql`delete from entry_unindexed`.execute(database);

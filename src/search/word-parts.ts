@@ -1,0 +1,102 @@
+import { BREAK, isLink, isSeam, kindAt } from './character-kinds.ts';
+import { fold } from './words.ts';
+
+/**
+ * What else people may call the words of a text: the parts of "PaymentRetryHandler", "wifi" for "Wi-Fi", a number
+ * without the gaps between its groups, and emoji. These are found in addition to the words themselves.
+ */
+
+/** A longer word is rather a key than a word. */
+const MAX_LENGTH = 40;
+/** Shorter parts occur anywhere. */
+const MIN_LETTERS = 3;
+const MAX_LINKS = 2;
+/** Dates and ranges. */
+const NUMBERS = /^[\d-]*$/;
+/** Groups of a number as long as that of a telephone, a card or an account. */
+const GROUPED = /(?<![\p{L}\p{N}])\p{Nd}(?:[ ./()-]{0,2}\p{Nd}){6,18}(?![\p{L}\p{N}])/gu;
+/** Without skin tones, joiners and the sign that asks for colours. A flag consists of two letters. */
+const EMOJI = /\p{RI}{2}|(?![©®™])\p{Extended_Pictographic}/gu;
+const NONE: readonly string[] = [];
+
+/** Folded, in no particular order. */
+export function otherTokensOf(text: string): readonly string[] {
+  const found: string[] = [];
+  readParts(text, { isWanted: () => true, part: (part) => found.push(part) });
+  return [...found, ...groupedNumbersIn(text), ...emojiIn(text)];
+}
+
+export interface PartReader {
+  /** Whether the word from `start` to `end` is read, by its beginning. */
+  isWanted(text: string, start: number, end: number): boolean;
+  part(part: string): void;
+}
+
+/** The parts of words, and hyphenated words as one. */
+export function readParts(text: string, reader: PartReader): void {
+  let before = BREAK;
+  let start = 0;
+  let isComposed = false;
+  const links = createLinks(reader);
+  for (let at = 0; at <= text.length; at += 1) {
+    const kind = kindAt(text, at);
+    if (kind === before) continue;
+    if (kind === BREAK) {
+      if (isComposed) readComposed(text.slice(start, at), reader);
+      links.wordAt(text, start, at);
+      isComposed = false;
+    } else if (before === BREAK) start = at;
+    else isComposed ||= isSeam(text, at) || isSeam(text, at - 1);
+    before = kind;
+  }
+}
+
+/** The parts of one word. */
+export function readComposed(word: string, reader: PartReader): void {
+  const { length } = word;
+  if (length > MAX_LENGTH) return;
+  let from = 0;
+  for (let at = 1; at <= length; at += 1) {
+    if (at < length && !isSeam(word, at)) continue;
+    const isTelling = at - from >= MIN_LETTERS && at - from < length && reader.isWanted(word, from, at);
+    if (isTelling) reader.part(word.slice(from, at).toLowerCase());
+    from = at;
+  }
+}
+
+/** Joins words with hyphens between them. Takes all words of a text in order. */
+export function createLinks({ isWanted, part }: PartReader): {
+  wordAt(text: string, start: number, end: number): void;
+  /** Whether the last word is linked with the next. */
+  isOpen(): boolean;
+} {
+  let first = 0;
+  let links = 0;
+  const join = (text: string, end: number) => {
+    const isShort = links <= MAX_LINKS && end - first <= MAX_LENGTH;
+    if (!isShort || !(isLink(text, first + 1) || isWanted(text, first, end))) return;
+    const word = text.slice(first, end);
+    if (!NUMBERS.test(word)) part(fold(word.replace(/[-']/g, '')));
+  };
+  return {
+    isOpen: () => links > 0,
+    wordAt(text, start, end) {
+      if (isLink(text, end)) {
+        if (links === 0) first = start;
+        links += 1;
+      } else if (links > 0) {
+        join(text, end);
+        links = 0;
+      }
+    },
+  };
+}
+
+export function groupedNumbersIn(text: string): readonly string[] {
+  const found = (text.match(GROUPED) ?? NONE).filter((number) => /[^\p{Nd}]/u.test(number));
+  return found.map((number) => number.replace(/[^\p{Nd}]/gu, ''));
+}
+
+export function emojiIn(text: string): readonly string[] {
+  return text.match(EMOJI) ?? NONE;
+}

@@ -86,7 +86,7 @@ export { cachedStem } from './search/stem.ts';
 export { isEnglish, tellingWords } from './search/stop-words.ts';
 export { latinFormsOf, mayBeSerbian } from './search/two-alphabets.ts';
 export { otherTokensOf } from './search/word-parts.ts';
-export { joinedWordsOf, tokensOf } from './search/words.ts';
+export { isUnspaced, joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { hostNameOf, listenAt, receiveWithin } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';

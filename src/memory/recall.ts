@@ -8,6 +8,7 @@ import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { localDate } from '../util/local-time.ts';
+import { sentencesOf } from './about-person.ts';
 import { AUTHOR_SHARE, authorOf, choose, type Proposed, UNASKED_KINDS } from './choose.ts';
 import { focusOf } from './focus.ts';
 import { isRecallable } from './lifecycle.ts';
@@ -148,10 +149,7 @@ async function propose(
   reader: MemoryReader,
   { waiting, limit }: { readonly waiting: readonly Entry[]; readonly limit: number },
 ): Promise<Proposed> {
-  const text = waiting
-    .map((entry) => textOf(entry.parts))
-    .join('\n')
-    .slice(-READ_CHARACTERS);
+  const text = searchText(waiting.map((entry) => textOf(entry.parts)));
   const speaker = waiting.at(-1)?.author?.id;
   const proposal = async (count: number): Promise<Proposed> => {
     const hits = await services.search.memories({ reader, text, limit: count });
@@ -162,6 +160,18 @@ async function propose(
   const proposed = await proposal(limit * PROPOSED);
   const isFull = reader.audience !== 'dm' && proposed.hits.length === limit * PROPOSED;
   return isFull && isFlooded(proposed) ? proposal(limit * PROPOSED * LOOK_FURTHER) : proposed;
+}
+
+const ASKING = /[?？؟⸮՞]/u;
+
+/** The index looks up the first words only, so the newest message comes first, and of each the questions. */
+function searchText(texts: readonly string[]): string {
+  const sentences = texts.toReversed().flatMap((text) => {
+    const said = sentencesOf(text.slice(-READ_CHARACTERS));
+    const asked = said.filter((sentence) => ASKING.test(sentence));
+    return [...asked, ...said.filter((sentence) => !ASKING.test(sentence))];
+  });
+  return sentences.join('\n').slice(0, READ_CHARACTERS);
 }
 
 /** One person's memories fill more of the index's answer than they may take in the view. */

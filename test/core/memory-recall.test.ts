@@ -53,6 +53,29 @@ describe('recall', () => {
     expect(await texts(world, await recall(world, 'zebra'))).toEqual(['the zebra seven']);
   });
 
+  it.each([
+    ['Thai', 'กุญแจห้องใต้ดินอยู่ในตู้เย็น', 'ขอโทษที่รบกวนนะครับ เมื่อวานผมประชุมทั้งวันเลยไม่ได้อ่านข้อความของทุกคน กุญแจห้องใต้ดินล่ะ'],
+    ['Khmer', 'ឈ្មោះឆ្មាគឺពពក', 'សុំទោសដែលរំខាន ម្សិលមិញខ្ញុំប្រជុំពេញមួយថ្ងៃ ដូច្នេះមិនបានអានសាររបស់អ្នកទាំងអស់គ្នាទេ ចុះឆ្មា'],
+    [
+      'English',
+      'The walrus lives in the cellar',
+      `${Array.from({ length: 40 }, (_, day) => `chapter${day} was long`).join(', ')}. Where does the walrus live?`,
+    ],
+  ])('finds what is asked at the end of a long message: %s', async (_, memory, message) => {
+    await using world = await openWorld();
+    await world.plant(memory);
+    expect(await texts(world, await recall(world, message))).toEqual([memory]);
+  });
+
+  it('reads the newest of many waiting messages first', async () => {
+    await using world = await openWorld();
+    await world.plant('The walrus lives in the cellar');
+    const story = 'meetings thunder pancakes letters bicycles candles lemons postcards ladders'.split(' ');
+    for (const word of story)
+      await world.say(`${word} ${story.map((other) => `${other}${word}`).join(' ')}`, { key: dm });
+    expect(await texts(world, await recall(world, 'Where does the walrus live?'))).toHaveLength(1);
+  });
+
   it('respects the limit and puts the best first', async () => {
     await using world = await openWorld();
     const animals = 'ant bee cat dog eel fox gnu hen ibis jay'.split(' ');

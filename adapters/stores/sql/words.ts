@@ -3,6 +3,7 @@ import {
   cachedStem,
   type EntryQuery,
   isEnglish,
+  isUnspaced,
   joinedWordsOf,
   latinFormsOf,
   mayBeSerbian,
@@ -34,6 +35,8 @@ const ASCII = /^[ -~]*$/;
  */
 const INDEXED_CHARACTERS = 40_000;
 const QUERY_WORDS = 32;
+/** Pairs of characters: a word has several. */
+const QUERY_PAIRS = 64;
 
 /** The words of a text in index form, in order. */
 export function wordsOnShelf(shelf: number, text: string): readonly string[] {
@@ -86,14 +89,22 @@ export function queryTerms({ text, inflects }: Pick<EntryQuery, 'text' | 'inflec
   const hasForms = inflects ?? !isEnglish(tokens);
   const isSerbian = hasForms && mayBeSerbian(part);
   const terms = new Map<string, QueryWord>();
-  for (const word of [...tellingWords(tokens), ...otherTokensOf(part)]) {
+  for (const word of mostOf([...tellingWords(tokens), ...otherTokensOf(part)])) {
     const stem = stemOf(word);
     const latin = isSerbian ? latinFormsOf(word) : [];
     const beginnings = [...(hasForms ? formsOf(word) : []), ...latin, ...latin.flatMap(formsOf)];
     if (!terms.has(stem)) terms.set(stem, { stem, beginnings });
-    if (terms.size === QUERY_WORDS) break;
   }
   return [...terms.values()];
+}
+
+/** As many different words as a query has. Of more pairs every other one, because these have all characters. */
+function mostOf(words: readonly string[]): readonly string[] {
+  const all = [...new Set(words)];
+  const whole = all.filter((word) => !isUnspaced(word)).slice(0, QUERY_WORDS);
+  const pairs = all.filter(isUnspaced);
+  const spread = pairs.length <= QUERY_PAIRS ? pairs : pairs.filter((_, at) => at % 2 === 0);
+  return [...whole, ...spread.slice(0, QUERY_PAIRS)];
 }
 
 function formsOf(word: string): readonly string[] {
@@ -105,7 +116,8 @@ function formsOf(word: string): readonly string[] {
 export function queryWords(text: string): readonly string[] {
   const terms = queryTerms({ text });
   const stems = terms.map(({ stem }) => stem);
-  return [...new Set([...stems, ...terms.flatMap(({ beginnings }) => beginnings)])].slice(0, QUERY_WORDS);
+  const most = Math.max(stems.length, QUERY_WORDS);
+  return [...new Set([...stems, ...terms.flatMap(({ beginnings }) => beginnings)])].slice(0, most);
 }
 
 /**

@@ -38,6 +38,9 @@ test('a whole answer is posted as it is', async () => {
 test.each([
   ['```js\nconst ferry =', '```js\nconst ferry =\n```\n\n('],
   ['~~~~\nferry\n```', '~~~~\nferry\n```\n~~~~\n\n('],
+  ['~~~ `now`\nferry', '~~~ `now`\nferry\n~~~\n\n('],
+  ['```\nferry\n```js', '```\nferry\n```js\n```\n\n('],
+  ['So:\n    ```\nferry', 'So:\n    ```\nferry\n\n('],
   ['```\nferry\n```\nThen', '```\nferry\n```\nThen\n\n('],
   ['```ferry``` leaves', '```ferry``` leaves\n\n('],
 ])('the note is no code after %j', async (text, start) => {

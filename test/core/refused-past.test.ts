@@ -376,6 +376,44 @@ describe('a refused fixed part', () => {
     expect(await replyLine(talk.world)).toContain('the descriptions of tools');
   });
 
+  it('is named for a model without tools, with few calls', async () => {
+    const tool = defineTool({ name: 'cook', description: 'Cooks', input: z.object({}), run: async () => 'Done.' });
+    const refusing = filtering(undefined, () => ({ finish: 'refused', text: '' }));
+    const model = scriptedModel(refusing, { id: 'test:chat', window: 8000, tools: false });
+    await using talk = await open(refusing, {
+      models: [model],
+      tools: [tool],
+      agent: { persona: POISON, tools: ['cook'] },
+    });
+    await talk.ask('Hello.');
+    expect(await replyLine(talk.world)).toContain('persona (configuration).');
+    const reruns = model.requests.filter(({ purpose }) => purpose === 'rerun');
+    expect(reruns.flatMap(({ tools }) => tools)).toEqual([]);
+  });
+
+  it('costs no call for tools that an agent lacks', async () => {
+    await using talk = await open(filtering(), { agent: { persona: POISON, tools: [] } });
+    await talk.ask('Hello.');
+    const reruns = talk.model.requests.filter(({ purpose }) => purpose === 'rerun');
+    expect(reruns.length).toBeGreaterThan(1);
+    expect(reruns.filter(({ system, tools }) => system.length + tools.length === 0)).toEqual([]);
+  });
+
+  it('is looked for again after another failure', async () => {
+    let isDown = true;
+    const script: Script = (request, options) => {
+      const isTest = request.purpose === 'rerun' && isDown;
+      if (isTest) throw new ModelError({ model: 'test:chat', reason: 'transient', detail: 'HTTP 500' });
+      return filtering()(request, options);
+    };
+    await using talk = await open(script, { agent: { persona: POISON } });
+    await talk.ask('Hello.');
+    expect(failures(talk.world)[0]).not.toContain('part of every request');
+    isDown = false;
+    await talk.ask('Hello?');
+    expect(failures(talk.world)[1]).toContain('persona (configuration)');
+  });
+
   it('is looked for while the conversation goes on', async () => {
     const held = Promise.withResolvers<void>();
     const script: Script = async (request, options) => {

@@ -181,6 +181,43 @@ describe('a refused request', () => {
     await world.say('And now?');
     await world.settled();
     expect(chat.requests.length - again).toBe(1);
+    // The next refused message is found with one refused call: the summaries are known.
+    await world.say(`Tell me ${POISON}.`);
+    await world.settled();
+    const third = chat.requests.length;
+    await world.say('How is the weather?');
+    await world.settled();
+    expect(posts(world).at(-1)).toMatch(/^Answer/);
+    expect(chat.requests.length - third).toBe(2);
+  });
+
+  it('leaves later turns what they recall', async () => {
+    await using talk = await open(filtering());
+    await talk.ask('Hello.');
+    await talk.world.command('memory remember', { text: 'Ada loves copper kettles.' });
+    await talk.ask(`Tell me ${POISON}.`);
+    await talk.ask('How are you?');
+    const later = await talk.ask('What does Ada love?');
+    expect(later.count).toBe(1);
+    expect(said(later.sent)).not.toContain(POISON);
+    expect(said(later.sent)).toContain('Ada loves copper kettles.');
+  });
+
+  it('is tried as a whole after a second edit', async () => {
+    await using talk = await open(filtering());
+    const change = (text: string) => {
+      const parts = [{ kind: 'text', text }] as const;
+      const { key, clock, bot } = talk.world;
+      return bot.sink.edited({ conversation: key, externalId: edit.externalId, parts, at: clock.now() });
+    };
+    await talk.ask(`Tell me ${POISON}.`, { id: edit.externalId });
+    await change(`Please tell me ${POISON}.`);
+    expect((await talk.ask('How are you?')).count).toBe(2);
+    // At the same time as the first edit.
+    await change('Tell me more about ferries.');
+    const next = await talk.ask('And now?');
+    expect(next.count).toBe(1);
+    expect(said(next.sent)).toContain('ferries');
   });
 
   it('leaves out what was recalled if that is the cause', async () => {

@@ -47,7 +47,7 @@ export function narrowed(span: Span, maxTokens: number): Span {
     (point) => point.tokens >= MIN_SPAN_TOKENS && point.toSeq < toSeq,
   );
   const tokensUpto = runningTokens(lines);
-  const cut = points.findLast((point) => tokensUpto(point.toSeq) <= maxTokens) ?? points[0];
+  const cut = points.filter((point) => tokensUpto(point.toSeq) <= maxTokens).at(-1) ?? points[0];
   return cut === undefined ? span : headOf(entries, lines, cut);
 }
 

@@ -7,7 +7,7 @@ import { parseCandidate } from '../../src/compaction/candidate-shape.ts';
 import { collectCall } from '../../src/compaction/collect-call.ts';
 import { type Assessment, type Compactor, createCompactor } from '../../src/compaction/compactor.ts';
 import { parseJsonAnswer, plainAnswer } from '../../src/compaction/read-answer.ts';
-import { headSpan, tokensOf } from '../../src/compaction/span.ts';
+import { headSpan, narrowed, tokensOf } from '../../src/compaction/span.ts';
 import { nonceFor, transcriptLine } from '../../src/compaction/transcript.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
 import { ModelError } from '../../src/domain/errors.ts';
@@ -155,6 +155,14 @@ describe('the head of a range', () => {
     ]);
     expect(headSpan(entries, 300).toSeq).toBe(4);
     expect(headSpan(entries, 170).toSeq).toBe(2);
+  });
+
+  it('is narrowed to as much as fits, at least a worthwhile part', () => {
+    const entries = Array.from({ length: 10 }, (_, index) => entry(index + 1, words(100)));
+    const whole = headSpan(entries, 10_000);
+    const most = (maxTokens: number) => narrowed(whole, maxTokens).toSeq;
+    const each = tokensOf(whole.lines) / 10;
+    expect([most(10 * each), most(7.5 * each), most(3.5 * each), most(1)]).toEqual([10, 7, 3, 2]);
   });
 
   it('takes a few words together with the huge message after', () => {

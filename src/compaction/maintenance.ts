@@ -19,7 +19,7 @@ import { createMeasureView } from './measure.ts';
 import { openModel } from './model.ts';
 import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
 import { type Attempt, runWork } from './record-run.ts';
-import { afterRefusal } from './refusal.ts';
+import { afterRefusal, afterTimeout } from './refusal.ts';
 import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
 import type { Done } from './run-job.ts';
 import { publish, waitingOf } from './waiting.ts';
@@ -146,8 +146,8 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
 }
 
 /**
- * Null if another attempt can do better: with less, because the window of the model is smaller than assumed or the model
- * refuses some of it, or with the next model, because this one is unavailable.
+ * Null if another attempt can do better: with less, because the window of the model is smaller than assumed, the model is
+ * slow or refuses some of it, or with the next model, because this one is unavailable.
  */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
   const wish = (isAsked(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
@@ -157,6 +157,7 @@ async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> 
     return await runWork(self, { job, work, look });
   } catch (error) {
     if (isOutage(error) && (await openNext(self, job, error))) return null;
+    if (afterTimeout(self, error, { job, work, look })) return null;
     const next = afterRefusal(self, error, { job, work, look });
     if (next === 'read less') return null;
     if (next === 'leave out') return await leaveOut(self, { job, work, look });

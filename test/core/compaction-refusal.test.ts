@@ -208,3 +208,43 @@ describe('summaries of what was deleted', () => {
     expect(await world.conversation()).toMatchObject({ failures: 0 });
   });
 });
+
+describe('a summariser that is too slow for the whole text', () => {
+  const late = () => {
+    throw new ModelError({ model: 'test:summariser', reason: 'timeout', detail: 'no answer within 120 s' });
+  };
+  const slow =
+    (characters: number): Script =>
+    (request, options) =>
+      transcriptIn(request).length > characters ? late() : faithful(request, options);
+
+  it.each([
+    ['somewhat', 6000, 2],
+    ['much', 2000, 5],
+  ])('reads it in parts after failures (%s)', async (_, characters, runs) => {
+    const model = scriptedModel(slow(characters), { window: 8000 });
+    await using world = await createWorld({ model, window: 4000 });
+    await talk(world);
+    await runOften(world, runs - 1);
+    expect((await world.snapshot()).stack).toEqual([]);
+    await runOften(world, 1);
+    await expectCovered(world);
+    expect(await world.conversation()).toMatchObject({ failures: 0, lastError: null });
+    expect((await world.snapshot()).stack.length).toBeGreaterThan(1);
+    expect(await leftOutIn(world)).toEqual([]);
+    expect(await remembered(world)).toContain('Ada keeps 1 boats.');
+  });
+
+  it('is asked twice in a run at most if it never answers', async () => {
+    const model = scriptedModel(late, { window: 8000 });
+    await using world = await createWorld({ model, window: 4000 });
+    await talk(world);
+    const calls: number[] = [];
+    for (let run = 0; run < 5; run += 1) {
+      await runOften(world, 1);
+      calls.push(model.requests.length);
+    }
+    expect(calls.map((count, run) => count - (calls[run - 1] ?? 0))).toEqual([1, 2, 2, 2, 2]);
+    expect((await world.snapshot()).stack).toEqual([]);
+  });
+});

@@ -38,6 +38,7 @@ import {
   openStorage,
   queueAdapterOf,
 } from './open-adapters.ts';
+import { logFindings } from './store-findings.ts';
 import { reportUncaught } from './uncaught.ts';
 
 /** Opens only the store. */
@@ -105,7 +106,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       checkQueue: () => checkQueue(host.adapters, configured.config),
       reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
-      ...runOf({ bot, live, plugins: plugins.length === 0 ? null : await startable(plugins, { bot, log }) }),
+      ...runOf({ bot, live, config, log, upkeep: storage.upkeep, plugins: await startable(plugins, { bot, log }) }),
     };
   } catch (error) {
     await storage.store.close();
@@ -131,15 +132,23 @@ function runOf({
   bot,
   live,
   plugins,
+  config,
+  upkeep,
+  log,
 }: {
   readonly bot: Bot;
   readonly live: LiveConfig;
   readonly plugins: PluginRun | null;
+  readonly config: Config;
+  readonly upkeep: Storage['upkeep'];
+  readonly log: Log;
 }): Pick<App, 'start' | 'close'> {
   return {
     async start() {
       await plugins?.start();
       await bot.start();
+      // A file is checked when it is opened.
+      if (config.storage.url !== '') void logFindings(upkeep, log);
     },
     async close(options) {
       live.close();
@@ -194,7 +203,8 @@ function rerankerOf({ adapters }: AppHost, { providers }: Config): Reranker {
 async function startable(
   plugins: readonly LoadedPlugin[],
   services: Pick<PluginContext, 'bot' | 'log'>,
-): Promise<PluginRun> {
+): Promise<PluginRun | null> {
+  if (plugins.length === 0) return null;
   const { createPluginRun } = await import('../plugins/run.ts');
   return createPluginRun(plugins, services);
 }

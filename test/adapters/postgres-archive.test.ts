@@ -290,6 +290,7 @@ describe('the check of a store', () => {
     ['writes', { is_read_only: true }, 0, 'Connect to the primary server'],
     ['clock', {}, 3_000, 'Synchronise the clocks with NTP'],
     ['clock', {}, -3_000, 'Synchronise the clocks with NTP'],
+    ['clock', {}, 180_000, 'processes take work from each other'],
     ['durability', { fsync: 'off' }, 0, 'Set fsync to on'],
     ['durability', { autovacuum: 'off' }, 0, 'Set autovacuum to on'],
     ['connections', { connections: 17 }, 0, 'Raise max_connections'],

@@ -7,6 +7,8 @@ import { explain, MAX_CONNECTIONS, WRITABLE } from './failures.ts';
 const OLDEST_MAJOR = 14;
 /** Leases rely on the clocks of several machines. */
 const MAX_SKEW_MS = 2_000;
+/** Claims on replies last as long. */
+const FATAL_SKEW_MS = 10_000;
 
 export interface ServerFacts {
   readonly version: number;
@@ -114,8 +116,9 @@ function checkWrites({ is_read_only: isReadOnly }: ServerFacts): Finding {
 function checkClock(skewMs: number): Finding {
   const message = `the clock of the server is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead'}`;
   if (Math.abs(skewMs) <= MAX_SKEW_MS) return finding('ok', { id: 'clock', message });
-  const fixHint = 'Synchronise the clocks with NTP: claims on conversations last only seconds.';
-  return finding('warn', { id: 'clock', message, fixHint });
+  const fixHint =
+    'Synchronise the clocks with NTP: claims on conversations last only seconds, so processes take work from each other.';
+  return finding(Math.abs(skewMs) < FATAL_SKEW_MS ? 'warn' : 'fail', { id: 'clock', message, fixHint });
 }
 
 function checkDurability(facts: ServerFacts): Finding {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/names.ts';
 import { knownPaths } from '../src/config/problems.ts';
 import { configSchema, fileSchema, fileSections } from '../src/config/schema.ts';
+import { headingsOf } from '../tools/api-docs.ts';
 import { notShown, numbered, type Shown } from './support/shown.ts';
 
 /**
@@ -50,6 +51,15 @@ function brokenLinks(path: string, text: string): readonly string[] {
     .filter((target) => !/^[a-z]+:/u.test(target))
     .map((target) => relative(root, join(root, dirname(path), target)))
     .filter((target) => !existsSync(join(root, target)));
+}
+
+/** Links to a heading that its page does not have. */
+function brokenAnchors(path: string, text: string): readonly string[] {
+  const targets = [...text.matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/gu)];
+  return targets.flatMap(([, file = '', anchor = '']) => {
+    const target = file === '' ? text : readFileSync(join(root, dirname(path), file), 'utf8');
+    return headingsOf(target).some((heading) => heading.anchor === anchor) ? [] : [`${file}#${anchor}`];
+  });
 }
 
 const paths = new Set([...knownPaths(fileSchema), ...knownPaths(fileSections.prices.valueType, 'prices')]);
@@ -166,6 +176,10 @@ describe.each(documents)('%s', (path) => {
     expect(brokenLinks(path, text)).toEqual([]);
   });
 
+  it('links to headings that exist', () => {
+    expect(brokenAnchors(path, text)).toEqual([]);
+  });
+
   it('names settings that exist', () => {
     expect([...unknownKeys(text), ...unknownSettings(text)]).toEqual([]);
   });
@@ -195,6 +209,8 @@ describe('each check can fail', () => {
     expect(brokenLinks('docs/x.md', '[a](nowhere.md) [b](../README.md) [c](https://example.org/x)')).toEqual([
       'docs/nowhere.md',
     ]);
+    const anchors = '# A (`b`)\n[a](#a-b) [b](#a) [c](../README.md#license) [d](../README.md#licence)';
+    expect(brokenAnchors('docs/x.md', anchors)).toEqual(['#a', '../README.md#licence']);
     const toml = '```toml\n[defaults]\nmodle = "x"\n[defaults.compaction]\nstack_share = 0.1\n[nothing]\n```\n';
     expect(unknownKeys(toml)).toEqual(['defaults.modle', 'nothing']);
     expect(unknownSettings('`stack_share` and `stack_shore`')).toEqual(['stack_shore']);

@@ -220,18 +220,49 @@ function importsOf(code: string, exported: ReadonlyMap<string, string>): Example
 
 /** The page for all entries. */
 export function renderApi(): string {
-  const sections = entryPoints().map(({ name, file }) => {
-    let group: string | null = null;
-    const entries = apiOf(file).map((entry) => {
-      const heading = entry.group === group || entry.group === null ? '' : `### ${entry.group}\n\n`;
-      group = entry.group;
-      const doc = entry.doc === '' ? '' : `${entry.doc}\n\n`;
-      return `${heading}#### ${entry.name}\n\n${doc}\`\`\`ts\n${entry.declaration}\n\`\`\`\n`;
-    });
-    return `## ${name}\n\n${entries.join('\n')}`;
+  const sections = entryPoints().flatMap(({ name, file }) => [
+    `## ${name}\n`,
+    ...[...Map.groupBy(apiOf(file), ({ group }) => group)].flatMap(([group, entries]) => [
+      ...(group === null ? [] : [`### ${group}\n`]),
+      ...entries.map(renderEntry),
+    ]),
+  ]);
+  const page = sections.join('\n');
+  return `# API reference\n\nGenerated from the sources by \`npm run docs\`.\n\n${contentsOf(page)}\n\n${page}`;
+}
+
+function renderEntry({ name, doc, declaration }: ApiEntry): string {
+  return `#### ${name}\n\n${doc === '' ? '' : `${doc}\n\n`}\`\`\`ts\n${declaration}\n\`\`\`\n`;
+}
+
+/** Links to the modules and their groups. */
+function contentsOf(page: string): string {
+  return headingsOf(`# API reference\n${page}`)
+    .filter(({ level }) => level === 2 || level === 3)
+    .map(({ level, title, anchor }) => `${'  '.repeat(level - 2)}- [${title}](#${anchor})`)
+    .join('\n');
+}
+
+export interface Heading {
+  readonly level: number;
+  readonly title: string;
+  /** As GitHub makes it: a number follows a title that was there before. */
+  readonly anchor: string;
+}
+
+/** The headings of a page in Markdown, with their anchors. */
+export function headingsOf(page: string): readonly Heading[] {
+  const seen = new Map<string, number>();
+  const text = page.replaceAll(/^```[\s\S]*?^```$/gmu, '');
+  return [...text.matchAll(/^(#+) (.+)$/gmu)].map(([, marks = '', title = '']) => {
+    const slug = title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+    const before = seen.get(slug) ?? 0;
+    seen.set(slug, before + 1);
+    return { level: marks.length, title, anchor: before === 0 ? slug : `${slug}-${before}` };
   });
-  const list = entryPoints().map(({ name }) => `- \`${name}\``);
-  return `# API reference\n\nGenerated from the sources by \`npm run docs\`.\n\n${list.join('\n')}\n\n${sections.join('\n')}`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(output, renderApi());

@@ -46,6 +46,9 @@ describe('the API reference', () => {
     expect(page).toMatch(
       /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(options: BotOptions\): Bot;\n```/,
     );
+    expect(page).toMatch(
+      /#### ErrorCode\n[^#]+```ts\ntype ErrorCode =\n {2}\| 'CONFIG_INVALID'\n(?: {2}\| '[A-Z_]+'\n)+/,
+    );
     expect(page).toContain("```ts\nconst app = await openApp({ config: 'config.toml' });");
   });
 });

@@ -94,19 +94,40 @@ function declared(module: Module, statement: Exported): readonly ApiEntry[] {
   return [{ ...shared, name, declaration: withoutBodies(module, statement) }];
 }
 
-/** The list from which a type such as `(typeof ROLES)[number]` is derived, if all its values are written there. */
+type Variable = Extract<Statement, { type: 'VariableDeclaration' }>['declarations'][number];
+
+/**
+ * The list from which a type such as `(typeof ROLES)[number]` is derived, or the object of `keyof typeof TABLE`, if all
+ * its values are written there.
+ */
 function listBehind(module: Module, text: string): { readonly doc: string; readonly values: readonly string[] } | null {
-  const [, list] = /= \(typeof (\w+)\)\[number\];$/u.exec(text) ?? [];
+  const [, list, table] = /= (?:\(typeof (\w+)\)\[number\]|keyof typeof (\w+));$/u.exec(text) ?? [];
   for (const statement of module.body) {
     const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
     if (declaration?.type !== 'VariableDeclaration') continue;
-    const found = declaration.declarations.find(({ id }) => id.type === 'Identifier' && id.name === list);
-    if (found?.init?.type !== 'TSAsExpression' || found.init.expression.type !== 'ArrayExpression') continue;
-    const { elements } = found.init.expression;
-    const values = elements.flatMap((element) => (element?.type === 'Literal' ? [`'${element.value}'`] : []));
-    return values.length === elements.length ? { doc: docAbove(module, statement.start), values } : null;
+    const found = declaration.declarations.find(
+      ({ id }) => id.type === 'Identifier' && (id.name === list || id.name === table),
+    );
+    const values = found === undefined ? null : table === undefined ? elementsOf(found) : keysOf(found);
+    if (values !== null) return { doc: docAbove(module, statement.start), values };
   }
   return null;
+}
+
+function elementsOf({ init }: Variable): readonly string[] | null {
+  if (init?.type !== 'TSAsExpression' || init.expression.type !== 'ArrayExpression') return null;
+  const { elements } = init.expression;
+  const values = elements.flatMap((element) => (element?.type === 'Literal' ? [`'${element.value}'`] : []));
+  return values.length === elements.length ? values : null;
+}
+
+function keysOf({ init }: Variable): readonly string[] | null {
+  const table = init?.type === 'TSAsExpression' ? init.expression : init;
+  if (table?.type !== 'ObjectExpression') return null;
+  const keys = table.properties.flatMap((property) =>
+    property.type === 'Property' && property.key.type === 'Identifier' ? [`'${property.key.name}'`] : [],
+  );
+  return keys.length === table.properties.length ? keys : null;
 }
 
 const MAX_WIDTH = 120;

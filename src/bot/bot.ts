@@ -29,10 +29,13 @@ const LATE_MS = 3_000;
  * released. Between the two the process stays alive.
  */
 export interface Bot extends AsyncDisposable {
+  /** Reports everything that happens, to functions passed to `events.on`. */
   readonly events: Events;
   /** Receives the events of the channels. Programs can use it to talk to a bot without a channel. */
   readonly sink: ChannelSink;
+  /** The stores, models and other parts that the bot works with. */
   readonly services: Services;
+  /** Runs chat commands, and lists them for channels that register them. */
   readonly commands: Commands;
   /** The services of the chat commands, also used by the CLI. */
   readonly commandServices: CommandServices;
@@ -60,7 +63,7 @@ export interface Bot extends AsyncDisposable {
 }
 
 /**
- * Throws `CONFIG_INVALID` with every problem of the options, `TOOL_INVALID` and `TOOL_DUPLICATE`.
+ * Creates a bot from its parts, which starts nothing yet. Throws `CONFIG_INVALID` with every problem of the options, `TOOL_INVALID` and `TOOL_DUPLICATE`.
  *
  * @example
  * const bot = createBot({

@@ -17,7 +17,9 @@ import type { Tool } from '../tools/define.ts';
 
 /** The options of `createBot`. Everything optional has a working default. */
 export interface BotOptions {
+  /** Keeps everything durable, such as `createSqliteStorage`. `stop` closes it. */
   readonly storage: Storage;
+  /** Starts work in the background, such as `createLocalQueue`. `stop` closes it. */
   readonly queue: Queue;
   /** Without `providers`, it may open models of any name. */
   readonly models: ModelProvider & Partial<KnownProviders>;
@@ -40,10 +42,13 @@ export interface BotOptions {
   readonly engines?: Readonly<Record<string, ContextEngine>>;
   /** Middleware around messages, model calls, tool calls, posts, summaries and memories. The first is the outermost. */
   readonly hooks?: readonly Hooks[];
+  /** Default: the prompts of the package, and the folders that agents name. */
   readonly prompts?: PromptLibrary;
   /** Default: warnings and errors go to standard error; `silentLog` writes nothing. */
   readonly log?: Log;
+  /** For tests. Default: the clock of the system. */
   readonly clock?: Clock;
+  /** For tests. Default: random ids and numbers. */
   readonly random?: Random;
   /**
    * `gateway` talks to people, `worker` summarises and remembers. Each needs the other in another process, with a store

@@ -106,7 +106,7 @@ export const agentSchema = z.strictObject({
   tool_results: toolResults,
   routes: z.array(route),
 });
-/** An agent with every value filled in. */
+/** An agent with every value filled in. [config.toml](../config.toml) explains each one. */
 export type AgentSettings = z.infer<typeof agentSchema>;
 
 const general = {
@@ -211,7 +211,10 @@ const agentLayer = z
   .partial();
 
 const agentEntry = agentLayer.extend({ id: name, default: isDefault.optional(), routes: z.array(route).optional() });
-/** An agent as written in `[[agents]]` or passed to `createBot`. Missing settings have their defaults. */
+/**
+ * An agent as written in `[[agents]]` or passed to `createBot`: its `id`, and the keys of `[defaults]` that it overrides.
+ * Missing settings have their defaults. [config.toml](../config.toml) lists every key with its meaning, unit and default.
+ */
 export type AgentEntry = z.infer<typeof agentEntry>;
 
 /** The sections of config.toml. */

@@ -357,6 +357,38 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('with a very large file are announced, and send it packed', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => ({ ...plain, file: { name: 'export.json', text: 'all of it '.repeat(1_000_000) } });
+      const id = double.interact(slash('memory', 'export'));
+      expect(await answerTo(double, id)).toMatchObject({ type: 5, data: { flags: 64 } });
+      const [edit] = await until('the answer', () => double.edits.length > 0 && double.edits);
+      expect(edit?.files.map(({ name }) => name)).toEqual(['export.json.gz']);
+      expect(edit?.files[0]?.text.length).toBeLessThan(1_000_000);
+    });
+  });
+
+  test.each([
+    [413, 0],
+    [400, 40_005],
+    [403, 50_013],
+  ])('say when Discord refuses the file with %s, %s', async (status, code) => {
+    await withChannel({}, async ({ double, sink, log }) => {
+      sink.answer = () => ({ ...plain, file: { name: 'export.json', text: 'all of it' } });
+      double.rest.fail('POST', /\/callback$/, { status, code });
+      const answered = await answerTo(double, double.interact(slash('memory', 'export')));
+      expect(JSON.stringify(answered)).toContain('Discord refused the file');
+      expect(JSON.stringify(answered)).toContain(plain.text);
+      sink.answer = () => ({ ...plain, file: { name: 'export.json', text: 'all of it '.repeat(200_000) } });
+      double.rest.fail('PATCH', /@original$/, { status, code });
+      double.interact(slash('memory', 'export'));
+      const [edit] = await until('the answer', () => double.edits.length > 0 && double.edits);
+      expect(JSON.stringify(edit?.body)).toContain('Discord refused the file');
+      expect(edit?.files).toEqual([]);
+      expect(JSON.stringify(log.lines)).not.toContain('could not be answered');
+    });
+  });
+
   test('are answered publicly where meant so, and late if long', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => ({ ...plain, ephemeral: false, file: { name: 'export.md', text: 'all of it' } });

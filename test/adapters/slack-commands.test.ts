@@ -229,6 +229,23 @@ describe('slash commands', () => {
     expect(slack.uploads).toEqual([{ name: 'memories.json', text: '[]', channel: DIRECT }]);
   });
 
+  test.each([
+    ['files.getUploadURLExternal', { error: 'missing_scope' }],
+    ['files.completeUploadExternal', { error: 'file_uploads_disabled' }],
+    ['conversations.open', { error: 'internal_error' }],
+    ['upload', { status: 413 }],
+  ] as const)('a file that fails at %s is not missed silently', async (method, failure) => {
+    await start();
+    bot.sink.answer = () => ({ ...plain, file: { name: 'memories.json', text: '[]' } });
+    slack.fail(method, failure, failure, failure, failure);
+    slack.slash('memory export');
+    await answered(2);
+    expect(JSON.stringify(slack.answers[0])).toContain(plain.text);
+    expect(JSON.stringify(slack.answers[1])).toContain('Slack did not accept the file memories.json');
+    expect(slack.answers[1]).toMatchObject({ response_type: 'ephemeral' });
+    expect(slack.uploads).toEqual([]);
+  });
+
   test('a picture comes as one, with its description', async () => {
     await start();
     const picture = {

@@ -114,10 +114,13 @@ async function sendOnce(options: Posting, post: Post, signal: AbortSignal): Prom
   }
 }
 
-/** Without Attach Files, Discord returns the same error as without Send Messages. */
 function isOfFile(error: unknown): boolean {
-  const cause = isStrataError(error, 'POST_FAILED') ? error.cause : null;
-  return cause instanceof DiscordAPIError && (OF_FILES.has(cause.code) || cause.status === TOO_LARGE);
+  return refusesFile(isStrataError(error, 'POST_FAILED') ? error.cause : null);
+}
+
+/** Without Attach Files, Discord returns the same error as without Send Messages. */
+export function refusesFile(error: unknown): boolean {
+  return error instanceof DiscordAPIError && (OF_FILES.has(error.code) || error.status === TOO_LARGE);
 }
 
 /** No permission; the request or the file is too large; the file is invalid. */

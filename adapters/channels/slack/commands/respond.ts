@@ -1,4 +1,5 @@
 import { describe, type Log } from '../../../../src/adapter-kit.ts';
+import { escapeText } from '../outbound/format.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ReplyMessage } from './render.ts';
@@ -39,10 +40,11 @@ export function createResponder({
       const { text, blocks } = message;
       const { responseUrl, channelId, threadTs, userId } = target;
       const thread = threadTs === null ? {} : { thread_ts: threadTs };
-      const note = async () => {
-        const body = { channel: channelId, user: userId, text, blocks, ...thread };
+      const tell = async (said: object) => {
+        const body = { channel: channelId, user: userId, ...said, ...thread };
         await inTurn(channelId, () => workspace.web.apiCall('chat.postEphemeral', body));
       };
+      const note = () => tell({ text, blocks });
       if (responseUrl === '') await note();
       else {
         const kind = replace ? { replace_original: true } : { response_type: ephemeral ? 'ephemeral' : 'in_channel' };
@@ -55,7 +57,12 @@ export function createResponder({
           await note();
         });
       }
-      if (message.files.length > 0) await sendFiles({ workspace, inTurn }, target, message);
+      for (const file of message.files) {
+        await sendFile({ workspace, inTurn }, target, file).catch(async (error: unknown) => {
+          log.warn('Slack did not accept a file of a command', { channelId, cause: describe(error) });
+          await tell({ text: `Slack did not accept the file ${escapeText(file.name)} of this answer.` });
+        });
+      }
     },
   };
 }
@@ -77,7 +84,7 @@ function isLate(error: unknown): boolean {
 const MAX_ALT_TEXT = 1000;
 
 /** Ephemeral messages cannot contain files, so these come as a direct message. */
-async function sendFiles(
+async function sendFile(
   {
     workspace: { web },
     inTurn,
@@ -86,16 +93,14 @@ async function sendFiles(
     readonly inTurn: (channel: string, work: () => Promise<unknown>) => Promise<unknown>;
   },
   { userId }: Target,
-  { files }: ReplyMessage,
+  file: ReplyMessage['files'][number],
 ): Promise<void> {
   const id = (await web.conversations.open({ users: userId })).channel?.id;
-  if (id === undefined) return;
-  for (const file of files) {
-    const filename = file.name;
-    const content =
-      'base64' in file
-        ? { file: Buffer.from(file.base64, 'base64'), alt_text: file.description.slice(0, MAX_ALT_TEXT).toWellFormed() }
-        : { content: file.text };
-    await inTurn(id, () => web.files.uploadV2({ channel_id: id, filename, ...content }));
-  }
+  if (id === undefined) throw new Error('Slack opened no direct message');
+  const filename = file.name;
+  const content =
+    'base64' in file
+      ? { file: Buffer.from(file.base64, 'base64'), alt_text: file.description.slice(0, MAX_ALT_TEXT).toWellFormed() }
+      : { content: file.text };
+  await inTurn(id, () => web.files.uploadV2({ channel_id: id, filename, ...content }));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LEFT_OUT } from '../context/pictures.ts';
+import { withinRequest } from '../context/pictures.ts';
 import { CHANNEL_LINK, type ConversationKey } from '../domain/message.ts';
 import type { ChannelTraits, ImageBytes } from '../ports/channel.ts';
 import type { ModelMessage, UserContent } from '../ports/model.ts';
@@ -13,9 +13,6 @@ export interface ChannelImages {
 }
 
 const MAX_AT_ONCE = 4;
-/** Providers refuse larger requests, and the process keeps them in memory until they are answered. */
-const MAX_BASE64_LENGTH = 27_000_000;
-
 const UNAVAILABLE: UserContent = { kind: 'text', text: '[System: an image could not be loaded]' };
 
 interface Loading {
@@ -44,8 +41,7 @@ export function createChannelImages({ channel, conversation, signal }: Loading):
       const newestFirst = [...new Set(urls)];
       const images = await inParallel(newestFirst, MAX_AT_ONCE, load);
       const shown = new Map(newestFirst.map((url, index) => [url, shownOf(images[index] ?? null)]));
-      leaveOutBeyond(shown, MAX_BASE64_LENGTH);
-      return messages.map((message) => withImages(message, shown));
+      return withinRequest(messages.map((message) => withImages(message, shown)));
     },
   };
 }
@@ -62,16 +58,6 @@ function shownOf(image: ImageBytes | null): UserContent {
   if (image === null) return UNAVAILABLE;
   const { mediaType, base64 } = image;
   return { kind: 'image', mediaType, url: `data:${mediaType};base64,${base64}` };
-}
-
-/** `shown`: the newest first. */
-function leaveOutBeyond(shown: Map<string, UserContent>, most: number): void {
-  let left = most;
-  for (const [url, part] of shown) {
-    if (part.kind !== 'image') continue;
-    left -= part.url.length;
-    if (left < 0) shown.set(url, LEFT_OUT);
-  }
 }
 
 function withImages(message: ModelMessage, shown: ReadonlyMap<string, UserContent>): ModelMessage {

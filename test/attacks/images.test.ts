@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { withImages } from '../../adapters/models/ai-sdk/images.ts';
 import type { ModelRequest, Tool } from '../../src/adapter-kit.ts';
 import { createReruns } from '../../src/inspection/rerun.ts';
 import { defineTool } from '../../src/tools/define.ts';
@@ -71,6 +72,24 @@ describe('images on Slack', () => {
     expect(attachments).toEqual([]);
     for (const link of [`${evil}/files/cat.png`, 'http://169.254.169.254/latest', 'file:///etc/passwd'])
       expect(await bot.channel.traits.loadImage?.({ conversation, link }, { signal })).toBeNull();
+  });
+});
+
+describe('images behind links', () => {
+  it('are sent until a request would be too large, the newest first', async () => {
+    const image = (name: string) =>
+      ({ kind: 'image', mediaType: 'image/png', url: `https://files.example/${name}` }) as const;
+    const messages = ['old', 'new'].map((word) => {
+      const content = Array.from({ length: 5 }, (_, index) => image(`${word}-${index}`));
+      return { role: 'user', content: [{ kind: 'text', text: word } as const, ...content] } as const;
+    });
+    const load = async (url: URL) => ({ base64: url.pathname.slice(1).padEnd(8_000_000, 'A'), mediaType: 'image/png' });
+    const sent = await withImages(messages, load, { signal });
+    const shown = sent.flatMap((message) => (message.role === 'user' ? message.content : []));
+    const names = shown.flatMap((part) => (part.kind === 'image' ? [part.url.slice(22, 27)] : []));
+    expect(names).toEqual(['new-2', 'new-3', 'new-4']);
+    expect(shown.filter(({ kind }) => kind === 'text')).toHaveLength(9);
+    expect(JSON.stringify(sent)).toContain('left out here to save space');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ModelMessage, UserContent } from '../../../src/adapter-kit.ts';
+import { type ModelMessage, type UserContent, withinRequest } from '../../../src/adapter-kit.ts';
 
 /** The bytes as base64, or null if they are unavailable. */
 export type ImageLoader = (
@@ -22,11 +22,11 @@ export async function withImages(
     const mediaType = image.mediaType ?? part.mediaType;
     return { kind: 'image', mediaType, url: `data:${mediaType};base64,${image.base64}` };
   };
-  return Promise.all(
-    messages.map(async (message) =>
+  const loaded = messages.map(
+    async (message): Promise<ModelMessage> =>
       message.role === 'user' ? { role: 'user', content: await Promise.all(message.content.map(inline)) } : message,
-    ),
   );
+  return withinRequest(await Promise.all(loaded));
 }
 
 /** For models without vision, an image becomes a word. */

@@ -37,6 +37,24 @@ describe('a form that stayed open while its person was removed from the channel'
     expect(sink.commands).toEqual([]);
   });
 
+  test.each([{ is_restricted: true }, { is_ultra_restricted: true, is_restricted: true }, { is_restricted: 'yes' }])(
+    'does nothing for a guest in a public channel: %j',
+    async (guest) => {
+      slack.people.set(BOB, { name: 'bob', real_name: 'Bob', team_id: TEAM, ...guest });
+      const { sink } = await start({ table: { sockets: 1 } });
+      const form = await formIn(GENERAL);
+      sink.commands.length = 0;
+      slack.members.set(GENERAL, [ADA]);
+      submit(form);
+      const answer = await until('the answer', () => slack.answers.at(-1), 8_000);
+      expect(JSON.stringify(answer)).toContain('does not serve you here');
+      expect(sink.commands).toEqual([]);
+      slack.members.set(GENERAL, [ADA, BOB]);
+      submit(form);
+      await until('it is run', () => sink.commands.some(({ options }) => options['text'] === 'planted'));
+    },
+  );
+
   test('works for members, on whichever page Slack lists them', async () => {
     const { sink } = await start({ table: { sockets: 1 } });
     slack.members.set(STAFF, [ADA, BOB]);

@@ -156,6 +156,8 @@ export const userSchema = z.object({
   is_owner: flag,
   /** From another workspace. */
   is_stranger: barrier,
+  /** A guest, who reads only the channels that they are a member of, even public ones. */
+  is_restricted: barrier,
   team_id: side(id),
   /** In an organization: all workspaces that they are a member of. */
   enterprise_user: side(z.object({ teams: listOf(id) })),

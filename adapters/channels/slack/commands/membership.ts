@@ -17,23 +17,24 @@ const membersSchema = z.object({
 
 interface MembershipOptions {
   readonly workspace: Pick<Workspace, 'web'>;
-  readonly places: Pick<Places, 'channel'>;
+  readonly places: Pick<Places, 'channel' | 'user'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Whether the person can read the channel now. When somebody leaves a private channel, everything that they could use
- * there disappears, except an open form. False if Slack does not list the members.
+ * Whether the person can read the channel now. When somebody leaves a private channel, or a guest any, everything that
+ * they could use there disappears, except an open form. False if Slack does not list the members.
  */
 export async function canStillRead(
   options: MembershipOptions,
   { channelId, userId }: { readonly channelId: string; readonly userId: string },
 ): Promise<boolean> {
   if (isDirect(channelId, null)) return true;
-  const channel = await options.places.channel(channelId);
-  if (channel !== null && audienceOf(channel) === 'public') return true;
+  const [channel, user] = await Promise.all([options.places.channel(channelId), options.places.user(userId)]);
+  const isOpen = channel !== null && audienceOf(channel) === 'public';
+  if (isOpen && user !== null && user.is_restricted !== true) return true;
   try {
     return await isMember(options, { channel: channelId, userId });
   } catch (error) {

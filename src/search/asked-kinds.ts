@@ -1,8 +1,9 @@
 import type { SpecificKind } from '../ports/summary-store.ts';
+import { withWordEdges } from '../util/word-edges.ts';
 import { fold } from './words.ts';
 
 /** What kind of detail a question asks for, by its words in the most spoken languages. */
-const ASKED: readonly (readonly [readonly SpecificKind[], RegExp])[] = [
+const KINDS: readonly (readonly [readonly SpecificKind[], RegExp])[] = [
   [
     ['code', 'number'],
     /\b(?:codes?|pin|passwords?|passcode|passphrase|combination|serial|reference|booking|voucher|coupon|licen[cs]e|plate|keys?|tokens?|version|phone|telephone|unlock|disarm|log ?in|type in|ids?|iban|kennwort|passwort|nummer|telefonnummer|schlüssel|kennzeichen|mot de passe|numéro|clé|contraseña|clave|número|senha|chave|codice|wachtwoord|hasło|numer|şifre|parola|numara)\b|код|пароль|номер|密码|密碼|号码|號碼|编号|暗証番号|パスワード|番号|비밀번호|번호|رمز|كلمة السر|पासवर्ड|नंबर/u,
@@ -28,6 +29,7 @@ const ASKED: readonly (readonly [readonly SpecificKind[], RegExp])[] = [
     /\b(?:promise[ds]?|owe|owed|agreed|return|give back|pay back|exchange|debt|commit(?:ted)?|versprochen|schulde|zugesagt|promis|dois|prometí|debo|prometi|promesso|beloofd|obiecał\w*|söz)\b|обещал|должен|答应|保证|承诺|欠|約束|약속|وعد|वादा/u,
   ],
 ];
+const ASKED = KINDS.map(([kinds, words]) => [kinds, withWordEdges(words)] as const);
 
 export function kindsAskedFor(question: string): ReadonlySet<SpecificKind> {
   const folded = fold(question).replace(/['’ʼ]/gu, '');
@@ -35,8 +37,9 @@ export function kindsAskedFor(question: string): ReadonlySet<SpecificKind> {
 }
 
 /** Words of the past, and of what belongs to the people who talk. */
-const OWN_PAST =
-  /\b(?:my|our|ours|we|i|me|us|did|was|were|had|mein\w*|unser\w*|wir|ich|hat|hatte\w*|war|waren|mon|ma|mes|notre|nos|nous|ai|avons|était|mi|mis|nuestr\w+|fue|era|minha|meu|nosso|nossa|foi|mio|mia|nostr\w+|mijn|ons|onze|wij|was|mój|moja|nasz\w*|był\w*|benim|bizim)\b|мой|моя|моё|мои|наш|был|我|咱|私|僕|俺|내|우리|제|لي|كان|मेरा|मेरी|हमारा|था|थी/u;
+const OWN_PAST = withWordEdges(
+  /\b(?:my|our|ours|we|i|me|us|did|was|were|had|mein\w*|unser\w*|wir|ich|hat|hatte\w*|war|waren|mon|ma|mes|notre|nos|nous|ai|avons|était|mi|mis|nuestr\w+|fue|era|minha|meu|nosso|nossa|foi|mio|mia|nostr\w+|mijn|ons|onze|wij|was|mój|moja|nasz\w*|był\w*|benim|bizim)\b|мой|моя|моё|мои|наш|был|我|咱|私|僕|俺|내|우리|제|لي|كان|मेरा|मेरी|हमारा|था|थी/u,
+);
 
 /** Whether a question is about the people who talk, or about what was. */
 export function isOwnPast(question: string): boolean {

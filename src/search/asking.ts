@@ -41,7 +41,8 @@ const MIN_REASONED_WORDS = 4;
 const QUESTION_MARKS = /[?？؟⸮՞]/u;
 /** Greek writes question marks as semicolons. */
 const GREEK = /\p{sc=Greek}/u;
-const UNSPACED_SCRIPT = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
+const UNSPACED_SCRIPT =
+  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]/u;
 const SENTENCE_END = /[.!?。．！？؟۔।។။።։\n]/gu;
 /** The colon after a label, but not that of a time, an address or an emoji name. */
 const LABEL_END = /：|:(?=[\s\p{L}])/u;

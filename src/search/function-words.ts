@@ -29,6 +29,9 @@ const WORDS = new Set(
     'моего моему моим моих моем нашего нашей нашему нашим наших нашем твой твоя твои свой своя ваш ваша его её их им нас вас нам вам тебя тебе мной можно нужно надо должен должна должны буду будет будут такое такой какую какого каким каких которую который которая только очень уже ещё перед после между без при над под чтобы если или',
     'моєму моїм моїх нашого нашої нашим наших твій його її їх нас вас нам вам тебе тобі можна треба потрібно повинен буду буде будуть таке такий яку якого яким яких котрий куди звідки чий тільки дуже вже ще перед після між без при над під щоб якщо або',
     'kada kur kas ką kuris kuri kurie kurios kuriame kokia koks kokios kiek kodėl kaip mano mūsų jūsų tavo yra buvo bus turi turėjo mane mums prie prieš kad kāds kāda cik kāpēc mans mana mūsu jūsu viņa bija būs pēc pirms',
+    // Serbian in both alphabets, and Mongolian
+    'šta gde ko kom koja koju koje kolika koliku koliko čiji čija sme smo ste su nam vam ćemo ću bila bio bilo шта где ко ког којој која које који коју кад када колика колику колико зашто чији чија је смо сте су да ли нам вам ћемо ћу треба сме била био било за са из по',
+    'аль хаана хаанаас хэн хэнд хэний хэнтэй юу юунд юуг ямар ямраар хэд хэдэн хэзээ яагаад яаж вэ бэ юм гэж байна байгаа байсан байх бий болох болно миний минь манай маань бид бидний биднийг чиний таны түүний энэ тэр дээр доор дотор хүн',
     // Germanic languages
     'viel viele vielen mehr sehr müssen muss kann können soll sollen unser unsere unseren unserem unserer meinen meinem meiner habe hast hatte hatten wurde wurden heißt beim ihren ihrem dich dir mich mir uns euch jeder jede alle denn schon gegen',
     'hebben hadden wordt worden kunnen moet moeten zal mij jullie hun hen veel meer zeer nog tussen zonder elk alle',
@@ -50,9 +53,14 @@ const WORDS = new Set(
     'என் எங்கள் உங்கள் எது எங்கே எப்போது எப்படி எத்தனை எவ்வளவு எந்த யார் என்ன ஏன் உள்ளது உள்ளன இருக்கிறது இருந்தது ஒரு இந்த அந்த நான் நாம் ఎక్కడ ఎప్పుడు ఏమి ఎవరు ఎలా ఎంత నా మా ಎಲ್ಲಿ ಯಾವಾಗ ಏನು ಯಾರು ಹೇಗೆ ಎಷ್ಟು ನನ್ನ എവിടെ എപ്പോൾ എന്ത് ആര് എങ്ങനെ എത്ര എന്റെ',
     'სად როდის ვინ რა რომელი რომელ რომელია რამდენი რამდენ როგორ რატომ ჩემი შენი ჩვენი მისი მათი არის იყო არიან აქვს ჰყავს ჰყავთ მე შენ ის ჩვენ თქვენ და თუ რომ որտեղ երբ ով ինչ որ ինչպես ինչու քանի իմ մեր է են էր',
     'ምን ምንድን የት መቼ ማን ማነው ለምን እንዴት ስንት የትኛው የትኛዋ ነው ናት ናቸው ነበር አለ አላቸው እና ግን ወይም ውስጥ ጋር ላይ እኔ አንተ እሱ እሷ እኛ ይህ ያ',
+    'මොකක්ද මොකද මොනවද මොනවා මොන කොහෙද කොහේද කොහේ කවුද කාටද කීයද කීයටද කීයක් කවදාද ඇයි කොහොමද මගේ අපේ ඔයාගේ එයාගේ අපි මම තියෙනවා තියෙන්නේ වෙන්නේ වෙනවා ඕනේ ඕනේද පුළුවන්ද එක',
+    'ఏమి ఏమిటి ఏం ఏ ఏది ఎవరు ఎవరి ఎవరికి ఎంత ఎన్ని ఎలా ఎందుకు మా మన నా మీ మనం మేము నేను ఉంది ఉన్నాయి ఉన్నారు దగ్గర',
+    'کیا کون کس کسے کہاں کب کیوں کیسے کتنا کتنی کتنے کونسا کونسی ہے ہیں تھا تھی تھے ہوگا ہوگی ہمارا ہماری ہمارے میرا میری میرے کا کی کے کو سے میں پر نے',
+    // Tibetan writes a mark between syllables
+    'ག རེ པར དུས ཚོད གང སུ སུས ལ ན ནས གི ཀྱི གྱི འི ཡི གིས ཀྱིས གྱིས ནི དང ཡང རེད ཡིན ཡོད འདུག སོང མ མི ང ངའི ང་ཚོ ཁོ མོ དགོས རྒྱུ བྱེད',
     // South-East Asia and Swahili
     'saya aku kami kita kamu anda dia mereka ini itu yang dari pada dalam untuk dengan dan atau apa mana ada adalah akan sudah telah belum tidak bukan bisa dapat harus sangat lebih juga oleh sebelum sesudah setelah',
-    'tôi của là có không được cho với và các những một này đó ở từ đến gì nào đâu khi sao mấy bao nhiêu chúng ta bạn đã đang sẽ rất cũng ang ng mga ano sino saan kailan bakit paano nini nani wapi lini gani ngapi jinsi yangu yetu yako',
+    'tôi của là có không được cho với và các những một này đó ở từ đến gì nào đâu khi sao mấy bao nhiêu chúng ta bạn đã đang sẽ rất cũng ang ng mga sa ni ay na ano anong sino sinong saan saang nasaan kailan bakit paano magkano ilan ilang alin aling ba po natin namin atin amin ko mo niya ito iyan may nini nani wapi lini gani ngapi jinsi yangu yetu yako',
   ]
     .join(' ')
     .split(' ')

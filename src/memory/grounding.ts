@@ -1,5 +1,8 @@
 import { type Entry, type Part, textOf } from '../domain/message.ts';
-import { wordsOf } from '../search/words.ts';
+import { formsOf, isInflection } from '../search/inflection.ts';
+import { isEnglish } from '../search/stop-words.ts';
+import { latinFormsOf } from '../search/two-alphabets.ts';
+import { tokensOf, wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { memoize } from '../util/memoize.ts';
 import { replyNoteIn } from '../util/quote-notes.ts';
@@ -43,8 +46,9 @@ export function groundingOf(
   const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
   const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
   if (wanted.size === 0) return { supporting: sources, strength: 'said' };
+  const isIn = createComparison([statement, ...sources.map(({ parts }) => textOf(parts))].join('\n'));
   const shareIn = (meanings: readonly ReadonlySet<string>[]) =>
-    [...wanted].filter((word) => meanings.some((meaning) => meaning.has(word))).length / wanted.size;
+    [...wanted].filter((word) => meanings.some((meaning) => isIn(word, meaning))).length / wanted.size;
   const supporting = sources.filter((entry) => shareIn([meaningIn(entry.parts)]) > 0);
   if (supporting.length === 0) {
     const isComparable = sources.some((entry) => sharesScript(statement, textOf(entry.parts)));
@@ -55,6 +59,38 @@ export function groundingOf(
   const isThere = shareIn(supporting.map(({ parts }) => meaningIn(parts))) >= MIN_SHARE;
   return { supporting, strength: isThere ? 'quoted' : 'hinted' };
 }
+
+/** Enough to recognise a language. */
+const READ_CHARACTERS = 2000;
+
+/**
+ * Whether a meaning has a word. Outside English in another inflection too, because people say "I live" and a model
+ * writes "she lives", with other endings in most words of the sentence.
+ */
+function createComparison(texts: string): (word: string, meaning: ReadonlySet<string>) => boolean {
+  const inflects = !isEnglish(tokensOf(texts.slice(0, READ_CHARACTERS)));
+  return (word, meaning) => {
+    if (meaning.has(word) || !inflects) return meaning.has(word);
+    const forms = formsIn(meaning);
+    return allFormsOf(word).some((form) =>
+      forms.get(form.charCodeAt(0))?.some((other) => form === other || isInflection(form, other, false)),
+    );
+  };
+}
+
+function allFormsOf(word: string): readonly string[] {
+  return [...formsOf(word), ...latinFormsOf(word)];
+}
+
+/** By their first letter. */
+const formsIn = memoize(
+  (meaning: ReadonlySet<string>) =>
+    Map.groupBy(
+      [...meaning].flatMap(allFormsOf).filter((form) => form !== ''),
+      (form) => form.charCodeAt(0),
+    ),
+  new WeakMap(),
+);
 
 /** Computed once for each message: many statements may cite the same long one. */
 const meaningIn = memoize((parts: readonly Part[]) => meaningOf(textOf(parts)), new WeakMap());
@@ -152,20 +188,19 @@ function isLong(quotation: string): boolean {
   return quotation.length > 40 || wordsOf(quotation).length >= MIN_QUOTED_WORDS;
 }
 
+/** Those in which people chat; Chinese and Japanese texts share characters. */
 const SCRIPTS = [
-  /\p{sc=Latin}/u,
-  /\p{sc=Cyrillic}/u,
-  /\p{sc=Greek}/u,
-  /\p{sc=Arabic}/u,
-  /\p{sc=Hebrew}/u,
-  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/u,
-  /\p{sc=Hang}/u,
-  /\p{sc=Deva}/u,
-  /\p{sc=Thai}/u,
-];
+  ...'Latn Cyrl Grek Arab Hebr Hang Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Thai Laoo Tibt Mymr Khmr'.split(
+    ' ',
+  ),
+  ...'Geor Armn Ethi Thaa Syrc Nkoo Mong Cher Cans Tfng Yiii Vaii Java Bali Sund Olck Mtei Cakm Adlm Lana Rohg'.split(
+    ' ',
+  ),
+].map((script) => new RegExp(`\\p{sc=${script}}`, 'u'));
+const HAN_AND_KANA = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/u;
 
 /** Texts in different scripts have no words in common, whatever they say. */
 export function sharesScript(a: string, b: string): boolean {
-  const known = SCRIPTS.filter((script) => script.test(a));
+  const known = [...SCRIPTS, HAN_AND_KANA].filter((script) => script.test(a));
   return known.length === 0 || known.some((script) => script.test(b));
 }

@@ -1,21 +1,22 @@
 import { expect, it } from 'vitest';
-import { ModelError, type ModelTraits } from '../../src/index.ts';
+import { z } from 'zod';
+import { defineTool, ModelError, type ModelTraits } from '../../src/index.ts';
 import { createBotWorld } from '../support/bot-world.ts';
-import { type ScriptedModel, scriptedModel } from './compaction.world.ts';
+import { type Said, type ScriptedModel, scriptedModel } from './compaction.world.ts';
 
 /** Models whose limits show only when they refuse a request, and the first message that they get. */
 
 function teachable(
-  refuse: (model: ScriptedModel, learn: (traits: Partial<ModelTraits>) => void) => void,
+  refuse: (model: ScriptedModel, learn: (traits: Partial<ModelTraits>) => void) => Said | undefined,
   assumed: Partial<ModelTraits> = {},
 ): ScriptedModel {
   let learned = assumed;
   const model = scriptedModel(
     async () => {
-      refuse(taught, (traits) => {
+      const said = refuse(taught, (traits) => {
         learned = { ...learned, ...traits };
       });
-      return { text: 'Here you are.' };
+      return said ?? { text: 'Here you are.' };
     },
     { id: 'test:chat' },
   );
@@ -124,4 +125,33 @@ it('asks only once more', async () => {
   await here.settled();
   expect(posted(here)[0]).toMatch(/^This conversation has become too long/);
   expect(chat.requests.length).toBeLessThanOrEqual(4);
+});
+
+it('runs no tool again after a refusal that teaches', async () => {
+  let ran = 0;
+  const look = defineTool({
+    ...{ name: 'look', description: 'Looks something up', input: z.object({}) },
+    run: async () => `seen ${++ran}`,
+  });
+  const chat = teachable(({ requests }, learn) => {
+    if (requests.at(-1)?.messages.at(-1)?.role !== 'tool') return { calls: [{ tool: 'look', input: {} }] };
+    learn({ windowTokens: 6000 });
+    throw new ModelError({ model: 'test:chat', reason: 'overflow', detail: 'too long' }, { windowTokens: 6000 });
+  });
+  await using here = await createBotWorld({
+    models: [chat],
+    tools: [look],
+    agent: { context_window: 'auto', tools: ['look'] },
+  });
+  await here.say('Hello?');
+  await here.settled();
+  expect(ran).toBe(1);
+  expect(posted(here)).toHaveLength(1);
+});
+
+it('says that the model of an agent does not exist', async () => {
+  await using here = await createBotWorld({ models: [], agent: { model: 'test:nowhere' } });
+  await here.say('Hello?');
+  await here.settled();
+  expect(here.events.flatMap((event) => (event.kind === 'turn.failed' ? [event.reason] : []))).toEqual(['missing']);
 });

@@ -151,3 +151,25 @@ describe('the compactors', () => {
     expect(compactor.quiet).toBe(true);
   });
 });
+
+it('a turn stores that work is due, whatever becomes of the kick', async () => {
+  const dueAt: (number | null)[] = [];
+  const noting = (storage: Storage): Storage => {
+    const { transcript } = storage.store;
+    const commitTurn: typeof transcript.commitTurn = (commit) => {
+      dueAt.push(commit.maintainAt);
+      return transcript.commitTurn(commit);
+    };
+    return { ...storage, store: { ...storage.store, transcript: { ...transcript, commitTurn } } };
+  };
+  const chat = scriptedModel(() => ({ text: filler(60) }), { id: 'test:chat' });
+  await using world = await createBotWorld({ models: [chat], storage: noting });
+  const isRequested = () => world.events.some(({ kind }) => kind === 'maintenance.requested');
+  for (let turn = 0; turn < 30 && !isRequested(); turn += 1) {
+    await world.say(filler(60, turn));
+    await world.settled();
+  }
+  expect(isRequested()).toBe(true);
+  expect(dueAt.at(-1)).toBe(world.clock.now());
+  expect(dueAt[0]).toBeGreaterThan(world.clock.now());
+});

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ModelError } from '../../src/adapter-kit.ts';
 import { lastReported } from '../../src/context/calibration.ts';
 import { cachePricesOf, isPublicationDue, isWarm, type PublicationFacts } from '../../src/context/publication.ts';
 import { placeReady, publishedView } from '../../src/context/ready.ts';
+import { parsePrint } from '../../src/context/request-print.ts';
 import { snapshot, summary, user } from '../fixtures/context.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, type ScriptedModel, scriptedModel, settle } from './compaction.world.ts';
@@ -54,6 +56,13 @@ describe('a ready summary', () => {
     const lasting = (of: typeof view) =>
       lastReported(of.conversation.calibration, { model: 'offline:demo', revision: 3 });
     expect([lasting(view), lasting(published)]).toEqual([900, null]);
+  });
+
+  it('takes its share of what the view left out', () => {
+    const view = { ...snapshot([user(101), user(102)], { nextSeq: 103 }), omitted: { entries: 100, tokens: 3000 } };
+    const left = (toSeq: number) => publishedView({ ...view, ready: [summary({ fromSeq: 1, toSeq })] }).omitted;
+    expect(left(40)).toEqual({ entries: 60, tokens: 1800 });
+    expect(left(101)).toEqual({ entries: 0, tokens: 0 });
   });
 
   it('is priced by the list where it knows the model', () => {
@@ -148,6 +157,31 @@ describe('a conversation with a prefix cache', () => {
     expect(world.events.some(({ kind }) => kind === 'gap.opened')).toBe(false);
     const tiers = world.events.flatMap((event) => (event.kind === 'context.tier' ? [event.tier] : []));
     expect(tiers).not.toContain('emergency');
+  });
+
+  it('publishes instead of dropping messages after an overflow', async () => {
+    await using world = await createWorld();
+    await untilReady(world);
+    let isTooLong = true;
+    world.reply.script = (request, options) => {
+      if (!isTooLong) return cached(request, options);
+      isTooLong = false;
+      throw new ModelError({ model: 'test:chat', reason: 'overflow', detail: 'too long' });
+    };
+    await say(world, 'And now?');
+    expect(isTooLong).toBe(false);
+    expect(await readyIn(world)).toBe(0);
+    expect((await world.snapshot()).stack.map(({ kind }) => kind)).not.toContain('gap');
+    expect(world.events.filter(({ kind }) => kind === 'gap.opened')).toEqual([]);
+  });
+
+  it('publishes when another model answers', async () => {
+    await using world = await createWorld();
+    await untilReady(world);
+    const last = parsePrint(await world.bot.services.store.journal.cache.lastRequest((await world.conversation()).id));
+    const traits = { windowTokens: 3000, tools: true, images: false };
+    const isWarmFor = (modelId: string) => isWarm(last, { modelId, traits }, world.clock.now());
+    expect([isWarmFor('test:chat'), isWarmFor('test:other')]).toEqual([true, false]);
   });
 
   it('publishes together with another change of the prefix', async () => {

@@ -65,6 +65,15 @@ it('a gap waits while the stack is twice its share', () => {
   expect([kindWith(1000), kindWith(2000)]).toEqual(['fill', 'condense']);
 });
 
+it('gaps are filled together up to the next summary', () => {
+  const settings = profile({ windowTokens: 10_000, stackShare: 0.15 });
+  const layer = (fromSeq: number, kind: Summary['kind']) => summary({ fromSeq, toSeq: fromSeq + 1, kind });
+  const kinds = (...stack: readonly Summary['kind'][]) => stack.map((kind, index) => layer(index * 2 + 1, kind));
+  const first = { kind: 'fill', fromSeq: 1 };
+  expect(workIn(settings, kinds('gap', 'summary', 'gap'), 7000)).toMatchObject({ ...first, toSeq: 2 });
+  expect(workIn(settings, kinds('gap', 'gap', 'summary'), 7000)).toMatchObject({ ...first, toSeq: 4 });
+});
+
 it('only current summaries are written in other words', () => {
   const asks = (fields: Parameters<typeof summary>[0]) => {
     const layer = summary(fields);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ModelError } from '../../src/adapter-kit.ts';
+import { ModelError, type SummaryId } from '../../src/adapter-kit.ts';
 import { lastReported } from '../../src/context/calibration.ts';
 import { cachePricesOf, isPublicationDue, isWarm, type PublicationFacts } from '../../src/context/publication.ts';
 import { placeReady, publishedView } from '../../src/context/ready.ts';
@@ -173,6 +173,20 @@ describe('a conversation with a prefix cache', () => {
     expect(await readyIn(world)).toBe(0);
     expect((await world.snapshot()).stack.map(({ kind }) => kind)).not.toContain('gap');
     expect(world.events.filter(({ kind }) => kind === 'gap.opened')).toEqual([]);
+  });
+
+  it('fills a gap at once, however warm the cache is', async () => {
+    await using world = await createWorld();
+    for (let turn = 0; turn < 5; turn += 1) await say(world, filler(40, turn));
+    expect(await readyIn(world)).toBe(0);
+    const { id } = await world.conversation();
+    const gap = { id: 'gap' as SummaryId, conversationId: id, expectedCompactedUpto: 0, toSeq: 4 };
+    const opened = await world.bot.services.store.summaries.openGap({ ...gap, now: world.clock.now() });
+    expect(opened).toBe('committed');
+    world.bot.changed(world.key);
+    await say(world, 'And now?');
+    expect(await readyIn(world)).toBe(0);
+    expect((await world.snapshot()).stack).toMatchObject([{ kind: 'summary', fromSeq: 1, toSeq: 4 }]);
   });
 
   it('publishes when another model answers', async () => {

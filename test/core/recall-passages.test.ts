@@ -142,6 +142,12 @@ describe('the room for passages', () => {
 
   it('holds nothing that the view shows anyway', () => {
     expect(fitPassages(section, { ...room, firstSeq: 5 })?.passages.map(({ seq }) => seq)).toEqual([3]);
+    const passages = section.passages.map((one) => (one.seq === 7 ? { ...one, from: general } : one));
+    const fitted = fitPassages({ ...section, passages }, { ...room, firstSeq: 5 });
+    expect(fitted?.passages.map(({ seq, from }) => [seq, from])).toEqual([
+      [7, general],
+      [3, undefined],
+    ]);
   });
 });
 

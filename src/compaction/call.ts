@@ -31,6 +31,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Models that turned out not to support tools. Grows. */
   readonly toolless: Set<string>;
+  /** Ask for JSON although the model has tools, because earlier attempts failed. */
+  readonly avoidsTools: boolean;
   readonly hooks: Pick<HookRunner, 'model'>;
   readonly where: HookedCall['where'];
   /** What the operator sets for all calls. */
@@ -66,8 +68,8 @@ const NUDGE = 'The summary is still missing. Call summary_save now, with its who
 /** Asks in a form the model supports: tools, else one JSON object, else plain text. */
 export async function ask(context: CallContext, question: Ask): Promise<AskResult> {
   if (question.tools.length === 0) return await askPlainly(context, question);
-  const { model, toolless } = context;
-  if (!model.traits.tools || toolless.has(model.id)) return await askForJson(context, question);
+  const { model, toolless, avoidsTools } = context;
+  if (!model.traits.tools || toolless.has(model.id) || avoidsTools) return await askForJson(context, question);
   try {
     return await askWithTools(context, question);
   } catch (error) {
@@ -176,12 +178,16 @@ function conclude({ answer, texts }: Talk): Pick<AskResult, 'answer' | 'finish'>
   };
 }
 
-/** A summary inside of JSON that broke off later is whole. */
-function readStep({ text, finish }: Pick<Step, 'text' | 'finish'>): Pick<AskResult, 'answer' | 'finish'> {
+/** A summary inside of JSON that broke off later is whole. Some models call tools that nobody has offered. */
+function readStep({ text, finish, calls = [] }: ReadableStep): Pick<AskResult, 'answer' | 'finish'> {
+  const called = calls.reduce((answer, call) => collectCall(answer, call).answer, NO_ANSWER);
+  if (called.summary !== null || called.candidates.length > 0) return { answer: called, finish: 'tool-calls' };
   const { answer, isJson } = readText(text);
   const isWhole = finish === 'length' && isJson && answer.summary !== null;
   return { answer, finish: isWhole ? 'stop' : finish };
 }
+
+type ReadableStep = Pick<Step, 'text' | 'finish'> & Partial<Pick<Step, 'calls'>>;
 
 function userText(text: string): ModelMessage {
   return { role: 'user', content: [{ kind: 'text', text }] };

@@ -229,8 +229,14 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     leavesOut: false,
     signal,
     toolless,
+    avoidsTools: avoidsTools(conversation),
     reasoning,
   };
+}
+
+/** Some models and servers fail over the form of calls, every time. From the third attempt on, every second is without. */
+function avoidsTools({ failures }: Conversation): boolean {
+  return failures >= 2 && failures % 2 === 0;
 }
 
 function wordsFor(work: Work, { toSeq, memories }: Done): string {
@@ -263,7 +269,8 @@ async function giveUp(self: Run, conversation: Conversation, error: unknown): Pr
     await shared.breaker.failed(modelId, seenOf(failure, error, conversation));
   }
   const failures = conversation.failures + 1;
-  const { retryAfterMs, isTexts: isCostly } = failure;
+  const { retryAfterMs } = failure;
+  const isCostly = failure.isTexts || isOverflow(error);
   const waitMs = backoffMs({ failures, chance: random.next(), retryAfterMs, isCostly });
   const isNotYet = isStrataError(error, 'MODEL_PAUSED') || isStrataError(error, 'SPEND_CAPPED');
   const nextAttemptAt = isNotYet ? error.data.untilAt : clock.now() + waitMs;

@@ -234,6 +234,12 @@ describe('an answer of Google', () => {
     expect(parts).toContainEqual({ kind: 'call', call: { callId: '7', tool: 'roll_dice', input: { sides: 6 } } });
   });
 
+  test('names why it ended early', async () => {
+    const answer = streamed(said([], { finishReason: 'MALFORMED_FUNCTION_CALL' }));
+    const failure = expect(answered(answer, { id: 'google:m' })).rejects;
+    await failure.toThrow('the answer ended before it was complete (MALFORMED_FUNCTION_CALL)');
+  });
+
   test('may be an error in a list', async () => {
     const answer: Answer = (_, response) =>
       void response.end('[{"error": {"code": 429, "message": "Resource has been exhausted"}}]');

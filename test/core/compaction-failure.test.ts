@@ -518,6 +518,41 @@ describe('a model', () => {
     expect(model.requests.filter((request) => request.tools.length > 0)).toHaveLength(1);
   });
 
+  it('that fails over calls is asked for JSON at times', async () => {
+    const forms: string[] = [];
+    const model = scriptedModel(
+      ({ json }) => {
+        forms.push(json ? 'json' : 'tools');
+        if (json) return { text: JSON.stringify({ summary, memories: [memory] }) };
+        throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'error parsing tool call' });
+      },
+      { window: 32_000 },
+    );
+    await using world = await createWorld({ model });
+    await world.exchange('I keep four bees.', 'How nice.');
+    await talk(world);
+    for (let run = 0; run < 3; run += 1) {
+      await world.run();
+      await world.clock.advance(60_000);
+    }
+    expect(forms.slice(0, 3)).toEqual(['tools', 'tools', 'json']);
+    expect((await world.snapshot()).stack[0]?.text).toBe(summary);
+    expect(world.of('memory.saved')).toHaveLength(1);
+    expect((await world.conversation()).failures).toBe(0);
+  });
+
+  it('may condense with a call that nobody offered', async () => {
+    const text = `Ada and the bot talked about rivers, the lantern and the meadow. ${filler(60)}`;
+    const script: Script = () => ({ calls: [{ tool: 'summary_save', input: { summary: text.slice(0, 300) } }] });
+    const model = scriptedModel(script, { window: 32_000 });
+    await using world = await createWorld({ model, agent: { compaction: { stack_share: 0.05 } } });
+    for (let round = 0; round < 4; round += 1) {
+      await talk(world);
+      await world.run();
+    }
+    expect((await world.snapshot()).stack.some(({ level }) => level > 0)).toBe(true);
+  });
+
   it('never contains a link that nobody gave', async () => {
     const text = 'They agreed on https://good.example/plan and https://evil.example/?q=secret as links.';
     await using world = await createWorld({ model: scriptedModel(always({ text }), { window: 32_000 }) });

@@ -122,7 +122,7 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
       case 'finish-step': {
         const usage = fromUsage(part.usage);
         const end = endOf({ ...part, usage, calls, isSilent, windowTokens: options.traits.windowTokens });
-        if (end.kind !== 'finished') throw unfinished(options.id, end.kind);
+        if (end.kind !== 'finished') throw unfinished(options.id, end.kind, part.rawFinishReason);
         ended = true;
         const rest = filter.end(end.reason);
         yield* rest;
@@ -193,10 +193,10 @@ function endless(model: string, limit: number): ModelError {
   return new ModelError({ model, reason: 'fatal', detail });
 }
 
-function unfinished(model: string, kind: 'cut' | 'overflow'): ModelError {
-  return kind === 'overflow'
-    ? new ModelError({ model, reason: 'overflow', detail: 'the context window is full' })
-    : new ModelError({ model, reason: 'transient', detail: 'the answer ended before it was complete' });
+function unfinished(model: string, kind: 'cut' | 'overflow', reason = ''): ModelError {
+  if (kind === 'overflow') return new ModelError({ model, reason: 'overflow', detail: 'the context window is full' });
+  const told = /^\w{1,60}$/.test(reason) ? ` (${reason})` : '';
+  return new ModelError({ model, reason: 'transient', detail: `the answer ended before it was complete${told}` });
 }
 
 function toModelError(model: string, failure: Classified, cause: unknown): ModelError {

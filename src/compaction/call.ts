@@ -82,14 +82,14 @@ export async function ask(context: CallContext, question: Ask): Promise<AskResul
 async function askPlainly(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(false);
   const step = await callModel(context, requestOf(question, prompt, { messages: [userText(question.transcript)] }));
-  return { ...readStep(step), prompt };
+  return { ...readStep(step, question), prompt };
 }
 
 async function askForJson(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(false);
   const messages = [userText(question.transcript)];
   const step = await callModel(context, { ...requestOf(question, prompt, { messages }), tools: [], json: true });
-  return { ...readStep(step), prompt };
+  return { ...readStep(step, question), prompt };
 }
 
 interface Talk {
@@ -114,7 +114,7 @@ async function askWithTools(context: CallContext, question: Ask): Promise<AskRes
     const goesOn = step.calls.length > 0 ? takeCalls(talk, step, count) : mayNudge(talk, question, step);
     if (!goesOn) break;
   }
-  return { ...conclude(talk), prompt };
+  return { ...conclude(talk, question), prompt };
 }
 
 function fits({ windowTokens }: CallContext, request: ModelRequest): boolean {
@@ -162,12 +162,12 @@ function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
 }
 
 /** A summary saved by a call wins; otherwise the longest text is the summary. */
-function conclude({ answer, texts }: Talk): Pick<AskResult, 'answer' | 'finish'> {
+function conclude({ answer, texts }: Talk, question: Ask): Pick<AskResult, 'answer' | 'finish'> {
   if (answer.summary !== null) return { answer, finish: 'tool-calls' };
   // Of equal ones the last, which tells how it ended.
   const longest = texts.toReversed().toSorted((a, b) => b.text.length - a.text.length)[0];
   if (longest === undefined) return { answer, finish: 'other' };
-  const { answer: read, finish } = readStep(longest);
+  const { answer: read, finish } = readStep(longest, question);
   return {
     answer: {
       summary: read.summary,
@@ -179,10 +179,13 @@ function conclude({ answer, texts }: Talk): Pick<AskResult, 'answer' | 'finish'>
 }
 
 /** A summary inside of JSON that broke off later is whole. Some models call tools that nobody has offered. */
-function readStep({ text, finish, calls = [] }: ReadableStep): Pick<AskResult, 'answer' | 'finish'> {
+function readStep(
+  { text, finish, calls = [] }: ReadableStep,
+  { transcript }: Pick<Ask, 'transcript'>,
+): Pick<AskResult, 'answer' | 'finish'> {
   const called = calls.reduce((answer, call) => collectCall(answer, call).answer, NO_ANSWER);
   if (called.summary !== null || called.candidates.length > 0) return { answer: called, finish: 'tool-calls' };
-  const { answer, isJson } = readText(text);
+  const { answer, isJson } = readText(text, transcript);
   const isWhole = finish === 'length' && isJson && answer.summary !== null;
   return { answer, finish: isWhole ? 'stop' : finish };
 }

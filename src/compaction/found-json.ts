@@ -3,12 +3,14 @@ import { looseJson } from './loose-json.ts';
 /** The objects and lists of JSON in a text, in their order. */
 export interface FoundJson {
   readonly values: readonly unknown[];
-  /** How much of the text they take. */
+  /** How much of the text they take, from here on. */
   readonly characters: number;
+  readonly start: number;
 }
 
 interface Found {
   readonly value: unknown;
+  readonly start: number;
   readonly characters: number;
 }
 
@@ -45,6 +47,7 @@ export function jsonIn(text: string): FoundJson {
   return {
     values: found.map(({ value }) => value),
     characters: found.reduce((sum, { characters }) => sum + characters, 0),
+    start: found[0]?.start ?? 0,
   };
 }
 
@@ -55,7 +58,7 @@ function read(text: string, spans: readonly Span[], levels = MAX_DESCENT): reado
   return spans.flatMap(({ start, end, inner }) => {
     const json = text.slice(start, end);
     const value = BEGINNING.test(json) ? looseJson(json) : undefined;
-    if (value !== undefined) return [{ value, characters: end - start }];
+    if (value !== undefined) return [{ value, start, characters: end - start }];
     return levels === 0 ? [] : read(text, inner, levels - 1);
   });
 }
@@ -63,7 +66,7 @@ function read(text: string, spans: readonly Span[], levels = MAX_DESCENT): reado
 function brokenOff(text: string, outer: Opened | undefined, cut: Cut | null): readonly Found[] | null {
   if (outer === undefined || cut === null || cut.end < outer.start) return null;
   const value = looseJson(text.slice(outer.start, cut.end) + cut.closing);
-  return value === undefined ? null : [{ value, characters: text.length - outer.start }];
+  return value === undefined ? null : [{ value, start: outer.start, characters: text.length - outer.start }];
 }
 
 const TOKEN = /["{}[\],]|\\./gsu;

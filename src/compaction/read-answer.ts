@@ -15,10 +15,10 @@ export interface ReadAnswer {
 
 const NOT_JSON = 'it was not the requested JSON object';
 
-/** A text is either the summary or JSON that contains it. */
-export function readText(text: string): ReadAnswer {
+/** A text is either the summary or JSON that contains it. JSON that the source contains too is a quotation of it. */
+export function readText(text: string, source = ''): ReadAnswer {
   const plain = plainAnswer(text);
-  const json = parseJsonAnswer(plain);
+  const json = parseJsonAnswer(plain, source);
   if (json !== null) return { answer: json, isJson: true };
   if (BEGINS_JSON.test(plain)) return { answer: { ...NO_ANSWER, problems: [NOT_JSON] }, isJson: false };
   return { answer: { ...NO_ANSWER, summary: plain.replace(LEAD, '') }, isJson: false };
@@ -42,15 +42,26 @@ const BEGINS_JSON =
  * The summary and the memories in an answer of JSON: one object, several, or calls in the notation of another system,
  * with fences and remarks around them. Null if the text has none, or only quotes some.
  */
-export function parseJsonAnswer(text: string): Answer | null {
+export function parseJsonAnswer(text: string, source = ''): Answer | null {
   const fenced = /(?:^|\n)```\w*\n([\s\S]*?)\n```/u.exec(text)?.[1];
-  for (const source of fenced === undefined ? [text] : [text, fenced]) {
-    const shown = unquoted(source);
-    const { values, characters } = jsonIn(shown);
-    const read = characters * 2 >= shown.length ? readValues(values) : null;
+  for (const given of fenced === undefined ? [text] : [text, fenced]) {
+    const shown = unquoted(given);
+    const { values, characters, start } = jsonIn(shown);
+    const isMost = characters * 2 >= shown.length;
+    const isSaid = isMost && isPartOf(source, shown.slice(start, start + Math.min(characters, MAX_COMPARED)));
+    const read = isMost && !isSaid ? readValues(values) : null;
     if (read !== null) return read;
   }
   return null;
+}
+
+/** So much of what a model repeats is no coincidence; less, such as an empty list, may be its own. */
+const MIN_REPEATED = 24;
+const MAX_COMPARED = 60;
+
+function isPartOf(source: string, json: string): boolean {
+  const bare = (text: string) => text.replace(/\s/gu, '');
+  return json.length >= MIN_REPEATED && bare(source).includes(bare(json));
 }
 
 /** Some models write the object as a text in quotation marks. */

@@ -163,11 +163,11 @@ describe('after failures', () => {
   it.each([
     ['that refuses', always({ text: "I'm sorry, but I can't help with that." })],
     ['that answers with broken calls', always({ calls: [{ tool: 'summary_save', input: '{"summary": "They' }] })],
-  ])('of a model %s, a day costs few calls', { timeout: 120_000 }, async (_, script) => {
+  ])('a day of a model %s costs few calls', { timeout: 120_000 }, async (_, script) => {
     expect(await callsOfADay(script)).toBeLessThan(240);
   });
 
-  it('of a model that is away, it is asked every ten minutes', { timeout: 120_000 }, async () => {
+  it('a model that is away is asked every ten minutes', { timeout: 120_000 }, async () => {
     expect(await callsOfADay(failing('transient'))).toBeGreaterThan(24 * 6);
   });
 

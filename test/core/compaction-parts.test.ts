@@ -157,7 +157,7 @@ describe('the head of a range', () => {
     expect(headSpan(entries, 170).toSeq).toBe(2);
   });
 
-  it('is narrowed to as much as fits, at least a worthwhile part', () => {
+  it('is narrowed to what fits, at least a worthwhile part', () => {
     const entries = Array.from({ length: 10 }, (_, index) => entry(index + 1, words(100)));
     const whole = headSpan(entries, 10_000);
     const most = (maxTokens: number) => narrowed(whole, maxTokens).toSeq;
@@ -380,7 +380,7 @@ describe('waiting', () => {
     );
   });
 
-  it('grows to an hour for work that costs money each time', () => {
+  it('grows to an hour for work that costs money', () => {
     const minutes = (failures: number) =>
       backoffMs({ failures, chance: 0, retryAfterMs: null, isCostly: true }) / 60_000;
     expect([minutes(12), minutes(13), minutes(60)]).toEqual([10, 60, 60]);

@@ -235,7 +235,7 @@ describe('a summariser that is too slow for the whole text', () => {
     expect(await remembered(world)).toContain('Ada keeps 1 boats.');
   });
 
-  it('is asked twice in a run at most if it never answers', async () => {
+  it('is asked at most twice in a run without answers', async () => {
     const model = scriptedModel(late, { window: 8000 });
     await using world = await createWorld({ model, window: 4000 });
     await talk(world);

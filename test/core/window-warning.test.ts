@@ -74,7 +74,7 @@ it('a program is warned once of each small window', async () => {
   ]);
 });
 
-it('a change of the configuration is checked as the start is', async () => {
+it('a change of the settings is checked like the start', async () => {
   const roomy = defaultAgent({ id: 'a', context_window: 8000 });
   const small = defaultAgent({ id: 'a', context_window: 2000, compaction: tight });
   let agents = [roomy];

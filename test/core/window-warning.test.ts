@@ -43,7 +43,8 @@ async function started(agents: NonNullable<BotOptions['agents']>, whileRunning =
   await idle();
   await whileRunning(bot);
   rmSync(directory, { recursive: true });
-  return { logged, opened };
+  // A busy machine also warns of a blocked event loop.
+  return { logged: logged.filter(([, message]) => message.startsWith('window')), opened };
 }
 
 it('a program is warned once of each small window', async () => {

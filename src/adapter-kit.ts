@@ -110,6 +110,7 @@ export {
   trimEndWhile,
 } from './util/scan.ts';
 export { silentLog } from './util/silent-log.ts';
+export { type TerminalStreams, terminalStreams } from './util/terminal-streams.ts';
 export { endsWithin, withinTime } from './util/within.ts';
 export { createLanes, type Lanes } from './util/lanes.ts';
 export { loadOptional } from './util/optional-package.ts';

@@ -11,6 +11,7 @@ import { type LoadedConfig, loadConfig as loadWith } from './config/load.ts';
 import { StrataError } from './domain/errors.ts';
 import type { Storage } from './services.ts';
 import { didYouMean } from './util/did-you-mean.ts';
+import { terminalStreams } from './util/terminal-streams.ts';
 
 export type { App, GlobalOptions, OpenOptions } from './app/app.ts';
 export type { LoadedConfig } from './config/load.ts';
@@ -98,10 +99,4 @@ export async function openStore(
 ): Promise<Storage> {
   checkOptions(options, [...Object.keys(NO_CHOICES), 'create']);
   return await openStoreWith({ adapters, environment: process.env }, { ...NO_CHOICES, create: true, ...options });
-}
-
-function terminalStreams() {
-  const isTTY = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const color = isTTY && process.stdout.hasColors() && !process.env['NO_COLOR'];
-  return { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY, color };
 }

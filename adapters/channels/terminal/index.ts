@@ -11,6 +11,7 @@ import {
   readLines,
   TERMINAL_HOME,
   type TerminalEnd,
+  terminalStreams,
 } from '../../../src/adapter-kit.ts';
 import { completeLine } from './complete.ts';
 import { createPrompt } from './prompt.ts';
@@ -64,14 +65,9 @@ export const terminalAdapter: ChannelAdapter = {
 const MAX_LINE_BYTES = 1_000_000;
 const PLATFORM = 'terminal';
 
-function processStreams() {
-  const isTTY = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  return { input: process.stdin, output: process.stdout, errors: process.stderr, isTTY, color: isTTY };
-}
-
 /** A conversation with a person at the keyboard, or with a pipe. Default: the streams of this process. */
 export function createTerminalChannel(given: Partial<TerminalOptions> = {}): TerminalChannel {
-  const options: TerminalOptions = { ...processStreams(), ...given };
+  const options: TerminalOptions = { ...terminalStreams(), ...given };
   const ended = Promise.withResolvers<TerminalEnd>();
   const waits = createReplyWaits();
   let running: Running | null = null;

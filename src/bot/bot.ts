@@ -63,7 +63,8 @@ export interface Bot extends AsyncDisposable {
 }
 
 /**
- * Creates a bot from its parts, which starts nothing yet. Throws `CONFIG_INVALID` with every problem of the options, `TOOL_INVALID` and `TOOL_DUPLICATE`.
+ * Creates a bot from its parts, which starts nothing yet. Throws `CONFIG_INVALID` with every problem of the options,
+ * `TOOL_INVALID` and `TOOL_DUPLICATE`.
  *
  * @example
  * const bot = createBot({

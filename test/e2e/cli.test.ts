@@ -583,7 +583,7 @@ describe('the end', () => {
   });
 });
 
-test('tables keep their columns in a terminal, and lines in pipes', async () => {
+test('tables keep columns in terminals, and lines in pipes', async () => {
   const text = 'My name is Ada and I prefer tea with milk to coffee in the morning.\n/memory list\n';
   const listed = ['memory', 'list', ...HERE];
   for (const columns of [60, 80]) {

@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import { channelProblems } from '../config/channels.ts';
+import { type ChannelSchemas, channelProblems } from '../config/channels.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf, safeValue } from '../config/rows.ts';
 import { valueAt } from '../config/tree.ts';
@@ -10,8 +9,8 @@ import { type Cli, type ExitCode, widthOf } from './cli.ts';
 
 export interface ConfigCommand {
   readonly load: LoadOptions;
-  /** The schemas of the channel adapters, by name. Called if the configuration itself is valid. */
-  readonly channels: () => Promise<ReadonlyMap<string, z.ZodType>>;
+  /** The schemas of the channel adapters. Called after the configuration was read, because plugins add some. */
+  readonly channels: () => Promise<ChannelSchemas>;
   /** What does not prevent a start. Called if there are no problems. Default: nothing. */
   readonly warnings?: () => Promise<readonly string[]>;
   readonly json: boolean;
@@ -40,14 +39,29 @@ interface Examined {
   readonly found: boolean;
 }
 
-async function examine(command: ConfigCommand): Promise<Examined> {
+async function examine({ load, channels }: ConfigCommand): Promise<Examined> {
   try {
-    const loaded = loadConfig(command.load);
-    const problems = [...channelProblems(loaded, await command.channels()), ...promptProblemsOf(loaded.config.agents)];
+    const loaded = loadConfig(load);
+    const problems = [...channelProblems(loaded, await channels()), ...promptProblemsOf(loaded.config.agents)];
     return { problems, found: loaded.source.found };
   } catch (error) {
     if (!isStrataError(error, 'CONFIG_INVALID')) throw error;
-    return { problems: error.data.problems, found: true };
+    // If a plugin cannot be used, its channels are unknown.
+    const schemas = await channels().catch(() => null);
+    return {
+      problems: schemas === null ? error.data.problems : problemsOf({ ...load, channels: schemas }),
+      found: true,
+    };
+  }
+}
+
+function problemsOf(load: LoadOptions): readonly string[] {
+  try {
+    loadConfig(load);
+    return [];
+  } catch (error) {
+    if (!isStrataError(error, 'CONFIG_INVALID')) throw error;
+    return error.data.problems;
   }
 }
 

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { z } from 'zod';
 import type { GlobalOptions } from '../app/app.ts';
 import { findPlugins, withPlugins } from '../app/configuration.ts';
 import type { ChannelAdapter } from '../bot/adapters.ts';
 import { allCommands } from '../commands/custom-commands.ts';
-import { channelProblems } from '../config/channels.ts';
+import { type ChannelSchemas, channelProblems } from '../config/channels.ts';
 import { loadConfig } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
@@ -14,10 +13,7 @@ import { type Cli, globalsOf } from './cli.ts';
 import { COMMANDS } from './names.ts';
 
 /** The schemas of the channels' configuration sections, by name. */
-export async function channelSchemas(
-  cli: Cli,
-  plugins: readonly LoadedPlugin[],
-): Promise<ReadonlyMap<string, z.ZodType>> {
+export async function channelSchemas(cli: Cli, plugins: readonly LoadedPlugin[]): Promise<ChannelSchemas> {
   const rows = Object.entries((await withPlugins(await cli.adapters(), plugins)).channels).map(
     async ([name, load]) => [name, (await load()).settings] as const,
   );

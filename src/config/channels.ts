@@ -1,24 +1,43 @@
 import type { z } from 'zod';
 import { didYouMean } from '../util/did-you-mean.ts';
-import type { LoadedConfig } from './load.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
-import { isSecretPath } from './tree.ts';
+import type { Config } from './schema.ts';
+import type { ConfigSource } from './source.ts';
+import { isSecretPath, type Path } from './tree.ts';
 
-/** Every problem of the enabled channels, including misspelt names, for `config check` and startup. */
-export function channelProblems(loaded: LoadedConfig, schemas: ReadonlyMap<string, z.ZodType>): readonly string[] {
+/** The part of a loaded configuration that belongs to the channels. */
+interface ChannelTables {
+  readonly config: Pick<Config, 'channels'>;
+  /** How the file writes a value that came from the environment; null for all others. */
+  writtenAs(path: Path): string | null;
+}
+
+/** By the name of the channel. */
+export type ChannelSchemas = ReadonlyMap<string, z.ZodType>;
+
+/** Every problem of the enabled channels, including misspelt names, for startup. */
+export function channelProblems(
+  loaded: ChannelTables & { readonly source: ConfigSource },
+  schemas: ChannelSchemas,
+): readonly string[] {
   const report = createReport(loaded.source);
+  checkChannels(loaded, schemas, report);
+  return report.lines();
+}
+
+/** The same for a report that has other problems, too. */
+export function checkChannels(loaded: ChannelTables, schemas: ChannelSchemas, report: Report): void {
   for (const [name, value] of Object.entries(loaded.config.channels)) {
     const schema = schemas.get(name);
     if (!schema) report.add(['channels', name], unknownChannel(name, [...schemas.keys()]));
     const error = schema?.safeParse(value).error;
     if (schema && error) addProblems(report, { loaded, name, schema, error });
   }
-  return report.lines();
 }
 
 interface BrokenChannel {
-  readonly loaded: LoadedConfig;
+  readonly loaded: ChannelTables;
   readonly name: string;
   readonly schema: z.ZodType;
   readonly error: z.ZodError;

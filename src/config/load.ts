@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { StrataError } from '../domain/errors.ts';
 import { type MergedAgent, mergeAgents } from './agents.ts';
+import { type ChannelSchemas, checkChannels } from './channels.ts';
 import { checkAgents } from './checks.ts';
 import { generalDefaults } from './defaults.ts';
 import { type Extension, openExtensions, type PluginEntry, pluginEntries } from './extensions.ts';
@@ -28,6 +29,8 @@ export interface LoadOptions {
   readonly flags: ConfigFlags;
   /** The loaded plugins of the file. Without them, their settings and names are not checked. */
   readonly extensions?: readonly Extension[];
+  /** The schemas of the channels' tables. Without them, the tables are not checked. */
+  readonly channels?: ChannelSchemas;
 }
 
 /** A configuration, and where each of its values comes from. */
@@ -63,6 +66,11 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const general = mergeGeneral(sections, { source, report, options });
   if (general !== null) checkAddresses(general, report);
   if (general !== null && known !== null) checkStore(general, known, report);
+  const channels = enabledChannels(sections);
+  if (options.channels !== undefined) {
+    const written = (path: Path) => sections.written.get(pathKey(path)) ?? null;
+    checkChannels({ config: { channels }, writtenAs: written }, options.channels, report);
+  }
   const problems = report.lines();
   if (general === null || problems.length > 0) {
     throw new StrataError('CONFIG_INVALID', { file: options.file, problems });
@@ -73,7 +81,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     ...general.settings,
     providers: filledProviders(sections),
     prices: sections.prices,
-    channels: enabledChannels(sections),
+    channels,
     plugins: sections.plugins,
   };
   return {

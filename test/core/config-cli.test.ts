@@ -80,9 +80,16 @@ test('check confirms a valid file or prints every error', async () => {
   expect(await checkConfig(none.cli, { load: absent, channels, json: false })).toBe(0);
   expect(none.written.stdout).toBe('There is no no-such-config.toml; all settings have their defaults.\n');
 
-  const bad = run('[defaults]\nmax_stps = 1\nmode = "x"\n');
+  const bad = run('[defaults]\nmax_stps = 1\n[channels.discrod]\n[channels.discord]\ntokn = "x"\n[log]\nlevel = "x"\n');
   expect(await checkConfig(bad.cli, { load: bad.load, channels, json: false })).toBe(2);
-  expect(bad.written.stderr.trim().split('\n')).toHaveLength(2);
+  expect(bad.written.stderr.trim().split('\n')).toEqual([
+    expect.stringContaining('max_stps: unknown key'),
+    expect.stringContaining('discrod: unknown channel; did you mean discord?'),
+    expect.stringContaining('discord.token: is missing'),
+    expect.stringContaining('discord.people: is missing'),
+    expect.stringContaining('discord.tokn: unknown key; did you mean token?'),
+    expect.stringContaining('log.level: expected'),
+  ]);
   expect(bad.written.stdout).toBe('');
 
   const broken = run('[defaults]\nprompts = "nowhere"\n[channels.discord]\ntokn = "x"\n');

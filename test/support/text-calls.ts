@@ -381,11 +381,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['src/commands/spec.ts#action', 'src/commands/spec.ts#singleAction'],
   ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/commands/spec.ts#integerOption'],
   'adapters/channels/terminal/questions.ts#createQuestions',
-  ...[
-    'src/config/channels.ts#channelProblems',
-    'src/config/layers.ts#describeOrigin',
-    'src/config/secrets.ts#secretsOf',
-  ],
+  ...['src/config/layers.ts#describeOrigin', 'src/config/secrets.ts#secretsOf'],
   ...[
     'src/config/sections.ts#readSections',
     'src/config/source.ts#readSource',

@@ -274,6 +274,18 @@ describe('the state of an installation', () => {
     expect(uses.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
+  test.each(['install', 'oauth_redirect?error=access_denied', 'oauth_redirect?code=1&state=2'])(
+    'shows no page that is kept, framed or runs scripts: %s',
+    async (page) => {
+      await start();
+      const { headers } = await fetch(`http://127.0.0.1:${port}/slack/${page}`);
+      expect(headers.get('content-type')).toContain('text/html');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
+
   test('costs the same however many strangers began one', async () => {
     const clock = { ...createSystemClock(), now: () => 1_000_000 };
     const kept = createState();

@@ -14,6 +14,14 @@ export const RECEIVED_WITHIN_MS = 10_000;
 /** The library rejects older requests, but not those from the future, which could be repeated until then. */
 const MAX_AHEAD_MS = 300_000;
 
+/** The pages of an installation contain a state that is for one browser, and no script. */
+const HEADERS = new Headers({
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+});
+
 interface Guard {
   readonly onMalformed: (problem: string) => void;
   readonly clock: Clock;
@@ -27,6 +35,7 @@ export function guarded(next: RequestListener, { onMalformed, clock }: Guard): R
   const places = { left: MAX_LARGE_BODIES };
   return (request, response) => {
     if (!URL.canParse(request.url ?? '', 'http://localhost')) return end(response, 404);
+    response.setHeaders(HEADERS);
     if (request.method !== 'POST') return next(request, response);
     const sentAt = Number(request.headers['x-slack-request-timestamp'] ?? 0) * 1000;
     if (sentAt - clock.now() > MAX_AHEAD_MS) return end(response, 401);

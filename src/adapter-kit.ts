@@ -80,6 +80,7 @@ export { assembleView } from './context/assemble-view.ts';
 export { defineEngine, type EngineDefinition } from './context/define-engine.ts';
 export { authorLabel, BOT_LABEL, plainName } from './context/label.ts';
 export { withinRequest } from './context/pictures.ts';
+export { withinHost } from './util/within-host.ts';
 export { formatLogLine } from './util/log-line.ts';
 export { partBeginnings, partedNoun, sharedBeginnings } from './search/inflection.ts';
 export { plainSpelling } from './search/plain-spelling.ts';

@@ -9,6 +9,7 @@ import {
   type OpenModel,
   StrataError,
   silentLog,
+  withinHost,
 } from '../../../src/adapter-kit.ts';
 import { basicAuthOf, withBasicAuth } from './basic-auth.ts';
 import { chooseModel } from './choose.ts';
@@ -66,8 +67,8 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider & Kn
   if (typeof given?.environment !== 'object') throw new StrataError('USAGE', { problem: NO_ENVIRONMENT });
   const options: Settings = { providers: {}, builtIn: {}, log: silentLog, ...given };
   const opened = new Map<string, Promise<ChatModel>>();
-  const send = withBasicAuth(options.fetch ?? fetch);
-  const sendNearby = withBasicAuth(options.fetch ?? fetchIfOpen);
+  const send = withBasicAuth(withinHost(options.fetch ?? fetch));
+  const sendNearby = withBasicAuth(withinHost(options.fetch ?? fetchIfOpen));
   return {
     providers: namesOf(options),
     open(modelId) {
@@ -166,6 +167,6 @@ function connect(name: string, provider: Provider | undefined, options: Settings
   return {
     baseUrl: name === 'ollama' ? ollamaUrl(address) : withoutSlash(address),
     apiKey: settings?.apiKey || firstSet(environment, provider?.keys ?? []),
-    fetch: withByteLimit(withBasicAuth(options.fetch ?? fetch)),
+    fetch: withByteLimit(withBasicAuth(withinHost(options.fetch ?? fetch))),
   };
 }

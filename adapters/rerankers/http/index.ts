@@ -1,4 +1,11 @@
-import { createRedactor, credentialsIn, describe, type Reranker, StrataError } from '../../../src/adapter-kit.ts';
+import {
+  createRedactor,
+  credentialsIn,
+  describe,
+  type Reranker,
+  StrataError,
+  withinHost,
+} from '../../../src/adapter-kit.ts';
 import { readScores, readVectors, toEmbeddingsBody, toRerankBody } from './map.ts';
 
 /** The options of `createHttpReranker`. */
@@ -27,7 +34,7 @@ export function createHttpReranker(options: HttpRerankerOptions): Reranker {
     };
     const address = `${baseUrl.replace(/\/$/, '')}${path}`;
     const sent = { method: 'POST', headers, body: JSON.stringify(body), signal };
-    const response = await fetch(address, sent).catch((error: unknown) => {
+    const response = await withinHost(fetch)(address, sent).catch((error: unknown) => {
       // A client that accepts no password in an address repeats the address.
       throw new Error(createRedactor(credentialsIn(baseUrl))(describe(error)));
     });

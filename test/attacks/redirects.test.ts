@@ -4,9 +4,16 @@ import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
 import { withinHost } from '../../src/util/within-host.ts';
 import { ask, collect, silentLog } from '../fixtures/models-requests.ts';
 import { serve } from '../fixtures/models-server.ts';
+import type { SlackDouble } from '../fixtures/slack/double.ts';
+import { slackForEachTest } from '../fixtures/slack/each-test.ts';
+import { until } from '../fixtures/slack/kit.ts';
 
 /** A server that redirects elsewhere must not pass on the key, or what people said. */
 
+let slack: SlackDouble;
+const { start } = slackForEachTest((double) => {
+  slack = double;
+});
 const signal = AbortSignal.timeout(60_000);
 
 describe('a model server that redirects to another one', () => {
@@ -43,6 +50,16 @@ it('a reranker that redirects to another server gives it nothing', async () => {
     signal,
   });
   await expect(asked).rejects.toThrow('redirects to');
+  expect(other.received).toEqual([]);
+});
+
+it('an answer to a Slack command follows no redirect, and is not lost', async () => {
+  await using other = await serve((_, response) => response.end('ok'));
+  await using server = await serve((_, response) => response.writeHead(307, { location: other.url }).end());
+  const { sink } = await start();
+  slack.slash('status', { response_url: server.url });
+  await until('the answer', () => slack.answers.length === 1);
+  expect(sink.commands).toHaveLength(1);
   expect(other.received).toEqual([]);
 });
 

@@ -72,6 +72,7 @@ async function send(fetcher: typeof globalThis.fetch, url: string, body: object)
     method: 'POST',
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: JSON.stringify(body),
+    redirect: 'error',
     signal: AbortSignal.timeout(TIME_LIMIT_MS),
   });
   if (!response.ok) throw new Error(`Slack rejected an answer: status ${response.status}`);

@@ -2,6 +2,7 @@ import type { Author } from '../domain/message.ts';
 import { isStopWord } from '../search/stop-words.ts';
 import { fold, wordsOf } from '../search/words.ts';
 import { memoize } from '../util/memoize.ts';
+import { isSmall } from './name-forms.ts';
 import { isSameName, namesIn } from './people.ts';
 
 const MIN_LENGTH = 2;
@@ -27,7 +28,7 @@ export function isCalled(name: string, called: string): boolean {
  */
 function firstNamesIn(text: string): (name: string) => string | null {
   const isMentioned = namesIn(text);
-  const words = (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !/^\p{Ll}/u.test(word));
+  const words = (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !isSmall(word));
   const isWritten = memoize((first: string) => words.some((word) => isSameName(bare(word), bare(first))));
   return (name) => {
     const first = firstNameOf(name);

@@ -3,9 +3,10 @@ import { workspaceOf } from '../domain/key.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { isStopWord } from '../search/stop-words.ts';
-import { fold, wordsOf } from '../search/words.ts';
+import { fold, isUnspaced, wordsOf } from '../search/words.ts';
 import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
+import { inflectedNamesIn } from './name-forms.ts';
 import { haveSameLook, type Looks, looksIn, looksOf } from './people.ts';
 
 const NAMESPACE = 'privacy.paused';
@@ -86,7 +87,7 @@ function pausedNameOf(name: string): PausedName {
     looks: looksOf(name),
     firstLooks: first === null ? null : looksOf(first),
     isCommon: isCommon(name),
-    unspaced: isUnspaced(name) ? fold(name) : null,
+    unspaced: name.length > 1 && Array.from(name).every(isUnspaced) ? fold(name) : null,
   };
 }
 
@@ -98,13 +99,14 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
   const isSaid = looksIn(withoutPredicates(text, subject));
   const isOrdinary = ordinaryIn(text);
   const folded = fold(text);
+  const isInflected = inflectedNamesIn(text);
   return ({ name, looks, firstLooks, isCommon: isWord, unspaced }) => {
     const isWhole = haveSameLook(looks, subjectLooks);
     if (isOwn && isWhole) return false;
     if (!isOwn && firstLooks !== null && haveSameLook(firstLooks, subjectLooks)) return true;
     if (isWord) return subject === name || holdsCapitalised(text, name);
     if (isInSubject(looks) || (unspaced !== null && folded.includes(unspaced))) return true;
-    return isSaid(looks) && !isOrdinary(looks);
+    return (isSaid(looks) || isInflected(name)) && !isOrdinary(looks);
   };
 }
 
@@ -138,8 +140,4 @@ function withoutPredicates(text: string, subject: string): string {
     PRONOUNS.has(words[end] ?? '') ||
     (subjectWords.length > 0 && subjectWords.every((word, at) => words[end - subjectWords.length + 1 + at] === word));
   return words.filter((_, at) => at === 0 || !isSubject(at - 1)).join(' ');
-}
-
-function isUnspaced(name: string): boolean {
-  return name.length > 1 && /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]+$/u.test(name);
 }

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { createOptOut } from '../../src/memory/opt-out.ts';
+import { general, openWorld } from './memory.world.ts';
+
+async function isNamed(name: string, text: string): Promise<boolean> {
+  await using world = await openWorld();
+  const optOut = createOptOut(world.state);
+  await optOut.pause({ conversation: general, authorId: 'u-paused', name }, 1);
+  return (await optOut.pausedIn('test:w')).isNamedIn({ text, subjectName: null, isOwn: false });
+}
+
+it.each([
+  ['Марина', 'Олег подарил Марине скрипку'],
+  ['Марина Котова', 'Олег видел Марину Котову в Твери'],
+  ['Ада', 'Вчера мы видели Аду на вокзале'],
+  ['Олег', 'Вчера мы ездили с Олегом на дачу'],
+  ['Mina', 'Jutro spotykamy się z Miną w Łodzi'],
+  ['Béla', 'A kutyát Bélának adtuk'],
+  ['Aino', 'Ainon sisko asuu Jyväskylässä'],
+  ['Ayşe', "Ayşe'nin kedisi bahçede uyuyor"],
+  ['Ayşe', 'Dün Ayşeyi Kadıköyde gördük'],
+  ['Νίκος', 'Μιλήσαμε χθες με τον Νίκο'],
+  ['მინა', 'მინას ძაღლი ჰყავს'],
+  ['மீனா', 'மீனாவின் பூனை கருப்பு'],
+  ['מינה', 'אתמול נתנו למינה את המפתח'],
+  ['ដារ៉ា', 'កូនប្រុសដារ៉ារស់នៅកំពត'],
+  ['ມີນາ', 'ພວກເຮົາເຫັນມີນາຢູ່ຕະຫຼາດ'],
+  ['မီနာ', 'မနေ့ကမီနာ့ကားပျက်သွားတယ်'],
+])('knows that %s is in "%s"', async (name, text) => {
+  expect(await isNamed(name, text)).toBe(true);
+});
+
+it.each([
+  ['Mina', 'W Mińsku padał śnieg'],
+  ['Ada', 'Adam wohnt in einem schönen Haus in Köln'],
+  ['Ada', 'Adam hikes'],
+  ['Марина', 'На ужин были маринованные огурцы'],
+  ['Олег', 'Мы видели оленя у дачи'],
+  ['Ainö', 'Kaikki ainoat kirjat ovat täällä'],
+])('knows that %s is not in "%s"', async (name, text) => {
+  expect(await isNamed(name, text)).toBe(false);
+});

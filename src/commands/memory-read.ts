@@ -1,5 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ExportReach } from '../memory/export.ts';
+import { isSameName } from '../memory/people.ts';
 import type { Requester } from '../memory/permissions.ts';
 import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
@@ -109,10 +110,9 @@ function nothing(kind: MemoryKind | undefined): string {
 }
 
 function isAbout(call: Call): (memory: Memory) => boolean {
-  const about = optionOf(call, 'about')?.toLowerCase();
-  if (about === undefined) return () => true;
-  if (about === 'me') return () => true;
-  return (memory) => memory.subjectName?.toLowerCase() === about;
+  const about = optionOf(call, 'about');
+  if (about === null || about.toLowerCase() === 'me') return () => true;
+  return ({ subjectName }) => subjectName !== null && isSameName(subjectName, about);
 }
 
 export async function show(call: Call): Promise<CommandReply> {

@@ -440,6 +440,22 @@ describe('/memory', () => {
     expect(cells(await world.type('/memory list'))).toEqual([]);
   });
 
+  test.each([
+    ['José', 'Jose\u0301'],
+    ['José', 'jose'],
+    ['İsmail', 'ismail'],
+    ['ΝΊΚΟΣ', 'νίκος'],
+    ['Łukasz', 'lukasz'],
+  ])('of %s is listed by the name as typed: %s', async (subjectName, typed) => {
+    await using world = await openWorld();
+    const { bot, place } = world;
+    const memory = memoryOf('collects stamps', { place, workspace: workspaceOf(place), subjectId: 'u-1', subjectName });
+    const writes = [{ kind: 'insert', memory, sources: [] }] as const;
+    await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: Date.now() });
+    expect(cells(await world.type(`/memory list about=${typed}`))).toHaveLength(1);
+    expect(cells(await world.type('/memory list about=Bo'))).toEqual([]);
+  });
+
   test('is forgotten by words, and all at once about oneself', async () => {
     await using world = await told();
     expect((await world.type('/memory forget prefers tea confirm=yes')).title).toBe('Forgotten');

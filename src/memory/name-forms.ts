@@ -6,7 +6,7 @@ import { trimEndWhile } from '../util/scan.ts';
 const ASCII = /^[\t\n\r -~]*$/;
 const WORD = /[\p{L}\p{M}\p{N}'’]+/gu;
 /** A small letter of a script that begins names with capitals. Georgian has capitals, but only for whole texts. */
-const SMALL = /^[\p{Ll}&&[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}]]/v;
+const SMALL = /^(?=[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}])\p{Ll}/u;
 /** What Hebrew and Arabic write together with a name. */
 const PROCLITICS = /^(?:[הובכלמש]{1,3}|[وفبكل]{1,2})$/u;
 const VOWEL = /^[aeiouyаеиоуыэюяіїєαεηιουωй]/u;

@@ -11,10 +11,10 @@ const ASCII = /^[\t\n\r -~]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
 /** Includes signs that several of these scripts share, such as the mark for long vowels in Japanese. Digits are no words. */
 const UNSPACED =
-  /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Lana}\p{sc=Java}\p{scx=Bopo}\p{scx=Hang}]--\p{Nd}]/v;
+  /(?!\p{Nd})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Lana}\p{sc=Java}\p{scx=Bopo}\p{scx=Hang}]/u;
 /** Ignored inside words: soft hyphens, joiners and others without a width, and Armenian marks above a vowel. */
 const UNSEEN = /\p{Cf}|[\u055b\u055c\u055e]|[\u034f\u20e3\ufe00-\ufe0f]/gu;
-const RUNS = new RegExp(`${UNSPACED.source}+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gv');
+const RUNS = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
 /**
  * Unifies compatibility forms and case; marks that only decorate Latin letters stay. Lower-cases first, because the

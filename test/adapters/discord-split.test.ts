@@ -206,3 +206,24 @@ describe('a long reply', () => {
     expect(split(words(900), { limit: MESSAGE_LENGTH, fileAbove: 4 }).every(({ kind }) => kind === 'text')).toBe(true);
   });
 });
+
+describe('a text without spaces', () => {
+  const words = new Intl.Segmenter('th', { granularity: 'word' });
+
+  test.each([
+    ['Thai', 'พี่สาวของฉันอาศัยอยู่ที่ลิสบอนและทำงานในโรงพยาบาลขนาดใหญ่'],
+    ['Burmese', 'ကျွန်မအစ်မကလစ္စဘွန်းမှာနေပြီးဆေးရုံကြီးတစ်ခုမှာအလုပ်လုပ်တယ်'],
+    ['Lao', 'ເອື້ອຍຂອງຂ້ອຍຢູ່ລິສບອນແລະເຮັດວຽກຢູ່ໂຮງໝໍໃຫຍ່'],
+  ])('is cut between words: %s', (_, sentence) => {
+    const text = sentence.repeat(Math.ceil(9000 / sentence.length));
+    const ends = new Set(Array.from(words.segment(text), ({ index }) => index));
+    const found = texts(text);
+    let at = 0;
+    for (const body of found.slice(0, -1)) {
+      at += body.length;
+      expect(ends.has(at)).toBe(true);
+      expect(body.length).toBeGreaterThan(0.8 * MESSAGE_LENGTH);
+    }
+    expect(found.join('')).toBe(text);
+  });
+});

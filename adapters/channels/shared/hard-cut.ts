@@ -1,10 +1,26 @@
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+import { isUnspaced } from '../../../src/adapter-kit.ts';
 
-/** Where a text may be cut between two visible characters of `window`, which starts at the index `from` of the text. */
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Loads dictionaries, so it is made when it is needed. */
+let words: Intl.Segmenter | null = null;
+/** The end of the window in which to look for the end of a word. Words of scripts without spaces are shorter. */
+const LOOKED_AT = 120;
+/** A word that begins before that is cut there, so the first ends may be wrong. */
+const UNSURE = 60;
+
+/**
+ * Where a text may be cut between two visible characters of `window`, which starts at the index `from` of the text. The
+ * last are the best: in scripts without spaces, those between two words.
+ */
 export function graphemeCuts(window: string, from: number): readonly number[] {
   const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
   // The window may end inside the last character.
-  return ends.slice(0, -1);
+  const cuts = ends.slice(0, -1);
+  const start = cuts.findLast((at) => at - from <= window.length - LOOKED_AT);
+  if (start === undefined || !isUnspaced(window.slice(start - from))) return cuts;
+  words ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+  const between = new Set(Array.from(words.segment(window.slice(start - from)), ({ index }) => start + index));
+  return [...cuts, ...cuts.filter((at) => at >= start + UNSURE && between.has(at))];
 }
 
 /** The end of the window, without half of a surrogate pair. */

@@ -47,6 +47,27 @@ describe('a URL of Postgres', { timeout: 60_000 }, () => {
       for (const { store } of storages) await store.close();
     });
 
+    it('in transaction mode keeps commits durable', async () => {
+      const url = await server.database('durable');
+      await ask(url, 'alter database durable set synchronous_commit = off');
+      await (await createPostgresStorage({ url })).store.close();
+      await ask(
+        url,
+        `create table seen (setting text); create function note() returns trigger language plpgsql
+          as $$ begin insert into seen values (current_setting('synchronous_commit')); return new; end $$;
+        create trigger noting before insert on entry for each row execute function note()`,
+      );
+      const settings = ['server_lifetime = 0'];
+      await using pooler = await startPgBouncer(pgbouncer, { url, mode: 'transaction', settings });
+      const storage = await createPostgresStorage({ url: pooler.url });
+      const kit = createKit(storage);
+      await Promise.all(Array.from({ length: 30 }, (_, n) => kit.append({ message: { externalId: `x${n}` } })));
+      expect(await ask(url, 'select setting, count(*)::int from seen group by 1')).toEqual([
+        { setting: 'on', count: 30 },
+      ]);
+      await storage.store.close();
+    });
+
     it.each([
       ['statement', '', 'Set its pool_mode'],
       ['transaction', '?options=-csearch_path%3Dbot', 'alter role NAME set search_path'],

@@ -3,10 +3,13 @@ import pg from 'pg';
 import { type Crowd, createCrowd } from './crowd.ts';
 import { isReadOnly } from './failures.ts';
 import { createGate } from './gate.ts';
+import { respondsEarly } from './pool.ts';
 import type { Pulse } from './pulse.ts';
 
 /** A connection, lent to one unit at a time. Statements can be sent before earlier ones have returned. */
 export interface Link {
+  /** Each transaction that writes must ask for a durable commit. */
+  readonly respondsEarly?: boolean;
   query(sql: string, parameters: readonly unknown[]): Promise<LinkResult>;
   /** A connection in an unknown state is not reused. */
   release(isBroken: boolean): void;
@@ -69,6 +72,7 @@ function lend(client: PoolClient, { leave, pulse, crowd }: Loan): Link {
   };
   client.on('error', onError);
   return {
+    respondsEarly: respondsEarly(client),
     async query(sql, parameters) {
       try {
         const sent = client.query<Record<string, unknown>>(sql, [...parameters]);

@@ -69,13 +69,24 @@ const FOREIGN_LIMITS = "'lock_timeout', 'idle_session_timeout', 'transaction_tim
 async function prepareSession(client: pg.ClientBase, limitMs: number | null): Promise<void> {
   const limit = limitMs ?? 0;
   // Compiling a search plan never pays off. Responses before the data is written are disabled.
-  await client.query(
-    `select set_config('jit', 'off', false), set_config('statement_timeout', '${limit}', false),
+  const { rows } = await client.query<{ early: boolean }>(
+    `select (select reset_val = 'off' from pg_settings where name = 'synchronous_commit') as early, set_config('jit', 'off', false), set_config('statement_timeout', '${limit}', false),
        set_config('idle_in_transaction_session_timeout', '${limit}', false),
        set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
          else current_setting('synchronous_commit') end, false),
        (select count(set_config(name, '0', false)) from pg_settings where name in (${FOREIGN_LIMITS}))`,
   );
+  if (rows[0]?.early === true) early.add(client);
+}
+
+const early = new WeakSet<object>();
+
+/**
+ * The server responds to commits before the data is written, unless told otherwise. A pooler may forget what a session
+ * was told, so each transaction has to say it.
+ */
+export function respondsEarly(client: pg.ClientBase): boolean {
+  return early.has(client);
 }
 
 const { INT8, NUMERIC } = pg.types.builtins;

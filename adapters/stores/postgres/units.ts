@@ -72,6 +72,7 @@ function pause(count: number): Promise<void> {
 
 const BEGIN_READ = 'start transaction isolation level repeatable read read only';
 const BEGIN_WRITE = 'start transaction isolation level read committed';
+const DURABLE = 'set local synchronous_commit = on';
 
 async function runRead<Result>(links: Links, unit: Unit<Result>, _run: Run): Promise<Result> {
   const link = await links.connect();
@@ -101,11 +102,12 @@ async function runWrite<Result>(links: Links, unit: Unit<Result>, run: Run): Pro
 }
 
 /**
- * The first statement is sent together with the start. If the unit fails, everything is rolled back and the connection
+ * The first statements are sent together with the start. If the unit fails, everything is rolled back and the connection
  * returned.
  */
 async function within<Result>(link: Link, begin: string, unit: Unit<Result>): Promise<Result> {
-  const begun = link.query(begin, []);
+  const isDurable = begin !== BEGIN_WRITE || link.respondsEarly !== true;
+  const begun = Promise.all([begin, ...(isDurable ? [] : [DURABLE])].map((sql) => link.query(sql, [])));
   begun.catch(() => undefined);
   try {
     const value = await unit(over(link));

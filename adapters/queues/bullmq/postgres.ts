@@ -1,5 +1,5 @@
 import { createPostgresBackend, Queue, Worker } from 'bullmq';
-import type { ClientBase } from 'pg';
+import { z } from 'zod';
 import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driver.ts';
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
 import { POOLED } from './trouble.ts';
@@ -15,17 +15,25 @@ const SCHEMA = 'bullmq';
  * BullMQ asks for its schema when it connects. Parameters of the URL replace that, and some poolers ignore it; those may
  * lend the connection to others, who would then read the wrong schema.
  */
-async function prepareSession(client: ClientBase): Promise<void> {
+async function prepareSession(client: Session): Promise<void> {
   // A connection that breaks while in use fails its statements; nobody else would listen, and the process would end.
   client.on('error', () => undefined);
-  const { rows } = await client.query<{ path: string; pid: number }>(
-    "select current_setting('search_path') as path, pg_backend_pid() as pid",
-  );
-  const [session] = rows;
-  if (session?.path.replaceAll('"', '') === SCHEMA) return;
-  if ('processID' in client && client.processID !== session?.pid) throw new Error(POOLED);
+  const { rows } = await client.query("select current_setting('search_path') as path, pg_backend_pid() as pid");
+  const [{ path, pid }] = sessionRows.parse(rows);
+  if (path.replaceAll('"', '') === SCHEMA) return;
+  if (client.processID !== pid) throw new Error(POOLED);
   await client.query(`select set_config('search_path', '${SCHEMA}', false)`);
 }
+
+/** A connection of the driver that BullMQ uses. */
+interface Session {
+  /** What the server said when it was opened; a pooler says something else. */
+  readonly processID: number | null;
+  on(event: 'error', listener: () => void): unknown;
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }>;
+}
+
+const sessionRows = z.tuple([z.object({ path: z.string(), pid: z.int() })]);
 
 /** BullMQ's tables, in a schema of their own, created on the first connection. */
 export function createPostgresDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {

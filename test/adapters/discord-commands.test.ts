@@ -357,7 +357,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('with a very large file are announced, and send it packed', async () => {
+  test('with a very large file are announced and packed', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => ({ ...plain, file: { name: 'export.json', text: 'all of it '.repeat(1_000_000) } });
       const id = double.interact(slash('memory', 'export'));

@@ -275,7 +275,7 @@ describe('the state of an installation', () => {
   });
 
   test.each(['install', 'oauth_redirect?error=access_denied', 'oauth_redirect?code=1&state=2'])(
-    'shows no page that is kept, framed or runs scripts: %s',
+    'shows no kept, framed or scripted page: %s',
     async (page) => {
       await start();
       const { headers } = await fetch(`http://127.0.0.1:${port}/slack/${page}`);

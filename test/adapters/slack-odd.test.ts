@@ -48,7 +48,7 @@ describe('an answer of the Web API', () => {
     expect(slack.posted(GENERAL)).toEqual([]);
   });
 
-  test.each([0, -1, -100_000])('that asks to wait %s seconds is not repeated at once', async (retryAfter) => {
+  test.each([0, -1, -100_000])('that asks for %s seconds is not repeated at once', async (retryAfter) => {
     const web = createWeb('xoxb-double', { settings: { api_url: slack.apiUrl }, log: recordLog() });
     slack.fail('conversations.info', { retryAfter });
     const waits: number[] = [];

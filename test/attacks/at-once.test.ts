@@ -77,7 +77,7 @@ it('requests to forget go on one after the other', async () => {
   expect(await turnsOf(Promise.all(asking))).toBeGreaterThanOrEqual(MANY * memories * 2);
 });
 
-it('a copy of the data is as long the twentieth time', async () => {
+it('a copy of the data stays as long as before', async () => {
   await using world = await worldOf(10);
   const lengthOf = async () => (await world.command('memory export')).file?.text.length ?? 0;
   await lengthOf();
@@ -86,7 +86,7 @@ it('a copy of the data is as long the twentieth time', async () => {
   expect(await lengthOf()).toBe(first);
 });
 
-it('copies of the data for one person are made one after the other', async () => {
+it('one person's copies are made one after the other', async () => {
   let open = 0;
   let most = 0;
   await using world = await worldOf(10, ({ store, ...storage }) => ({

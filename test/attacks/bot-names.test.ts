@@ -56,7 +56,7 @@ describe('a webhook with the name of a person', () => {
     expect(sink.messages.at(-1)?.text).toContain('message of Ada <bot>]');
   });
 
-  it('is told from that person in what Discord remembers of it', async () => {
+  it('is told from that person in memories on Discord', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const target = message({ channel_id: GENERAL, author: { ...OTHER_BOT, global_name: 'Ada' }, content: ORDER });
       const resolved = { messages: { [target.id]: target } };
@@ -66,7 +66,7 @@ describe('a webhook with the name of a person', () => {
     });
   });
 
-  it('is told from that person in what Slack remembers of it', async () => {
+  it('is told from that person in memories on Slack', async () => {
     const { sink } = await start();
     const posing = { subtype: 'bot_message', username: 'Ada', bot_id: 'B0HOOK', text: ORDER, ts: '1700000000.000100' };
     const menu = { type: 'message_action', callback_id: 'remember_message', channel: { id: TALK } };

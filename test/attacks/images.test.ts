@@ -55,7 +55,7 @@ describe('images on Slack', () => {
     expect(slack.fetched).toEqual([TEAM]);
   });
 
-  it('are nothing if they are gone, too large or no images', async () => {
+  it('are nothing if gone, too large or no images', async () => {
     slack.files.set('/files/page.png', { body: Buffer.from('<html>sign in</html>'), type: 'text/html' });
     slack.files.set('/files/fake.png', { body: Buffer.from('MZ'), type: 'image/png' });
     slack.files.set('/files/huge.png', { body: Buffer.concat([PNG, Buffer.alloc(MEGABYTES)]), type: 'image/png' });
@@ -76,7 +76,7 @@ describe('images on Slack', () => {
 });
 
 describe('images behind links', () => {
-  it('are sent until a request would be too large, the newest first', async () => {
+  it('are sent newest first, until a request would be full', async () => {
     const image = (name: string) =>
       ({ kind: 'image', mediaType: 'image/png', url: `https://files.example/${name}` }) as const;
     const messages = ['old', 'new'].map((word) => {

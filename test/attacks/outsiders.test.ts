@@ -23,7 +23,7 @@ it.each([
   expect(labelOf(entry, null)).toContain('(of another workspace)] ');
 });
 
-it('somebody of another workspace is told apart in what is remembered', async () => {
+it('somebody of another workspace is told apart in memories', async () => {
   slack.people.set(GUEST, { name: 'grace', profile: { display_name: 'Ada' }, team_id: OTHER_TEAM, is_stranger: true });
   const { sink } = await start();
   const message = { type: 'message', ts: '1700000000.000100', user: GUEST, text: 'pay him', user_team: OTHER_TEAM };

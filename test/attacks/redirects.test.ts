@@ -53,7 +53,7 @@ it('a reranker that redirects to another server gives it nothing', async () => {
   expect(other.received).toEqual([]);
 });
 
-it('an answer to a Slack command follows no redirect, and is not lost', async () => {
+it('a command's answer follows no redirect, and is not lost', async () => {
   await using other = await serve((_, response) => response.end('ok'));
   await using server = await serve((_, response) => response.writeHead(307, { location: other.url }).end());
   const { sink } = await start();
@@ -77,7 +77,7 @@ describe('a redirect', () => {
   it.each([
     ['/v2/', 'http://models.example/v2/'],
     ['https://models.example/v1', 'https://models.example/v1'],
-  ])('to %s of the same host is followed once, with the same question', async (location, to) => {
+  ])('to %s of the same host is followed once', async (location, to) => {
     const { text, asked } = await answerTo(location);
     expect(text).toBe('done');
     expect(asked).toEqual(['POST http://models.example/v1 question', `POST ${to} question`]);

@@ -152,7 +152,7 @@ describe('the compactors', () => {
   });
 });
 
-it('a turn stores that work is due, whatever becomes of the kick', async () => {
+it('a turn stores that work is due, without any kick', async () => {
   const dueAt: (number | null)[] = [];
   const noting = (storage: Storage): Storage => {
     const { transcript } = storage.store;

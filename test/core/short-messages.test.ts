@@ -45,7 +45,7 @@ it('a burst of short messages leaves room for the question', async () => {
   expect(kept).toBeLessThan(0.6 * 4000);
 });
 
-it('an entry is stored with the tokens that its line takes', async () => {
+it('an entry is stored with the tokens of its line', async () => {
   const model = scriptedModel(chat, { id: 'test:chat' });
   await using world = await createBotWorld({ models: [model] });
   await world.say('ok', { id: 'first' });

@@ -86,7 +86,7 @@ it('a copy of the data stays as long as before', async () => {
   expect(await lengthOf()).toBe(first);
 });
 
-it('one person's copies are made one after the other', async () => {
+it('copies of one person are made one after the other', async () => {
   let open = 0;
   let most = 0;
   await using world = await worldOf(10, ({ store, ...storage }) => ({

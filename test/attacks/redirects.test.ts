@@ -53,7 +53,7 @@ it('a reranker that redirects to another server gives it nothing', async () => {
   expect(other.received).toEqual([]);
 });
 
-it('a command's answer follows no redirect, and is not lost', async () => {
+it('the answer to a command follows no redirect', async () => {
   await using other = await serve((_, response) => response.end('ok'));
   await using server = await serve((_, response) => response.writeHead(307, { location: other.url }).end());
   const { sink } = await start();

@@ -3,6 +3,8 @@ import { estimateText, unitWeight, WEIGHT_OF_TOKEN } from './tokens.ts';
 /** Shares of the head and the tail in a shortened text; the marker takes the rest. */
 const HEAD_SHARE = 0.7;
 const TAIL_SHARE = 0.2;
+/** No UTF-16 unit takes more, so a short text needs no estimate. */
+const MAX_TOKENS_OF_UNIT = 3;
 
 /** Replaces `omitted` characters. */
 export type Marker = (omitted: number) => string;
@@ -11,8 +13,7 @@ export const leftOut: Marker = (omitted) => `\n[... ${omitted} characters left o
 
 /** Head, marker and tail within `tokens`, or only a head if the marker does not fit. Never splits a surrogate pair. */
 export function shorten(text: string, tokens: number, marker: Marker = leftOut): string {
-  // No character takes more than a token, so a short text needs no estimate.
-  if (text.length <= tokens || estimateText(text) <= tokens) return text;
+  if (text.length * MAX_TOKENS_OF_UNIT <= tokens || estimateText(text) <= tokens) return text;
   const room = Math.min(tokens * (HEAD_SHARE + TAIL_SHARE), tokens - estimateText(marker(text.length)));
   if (room <= 0) return headWithin(text, tokens);
   const tailRoom = Math.floor((room * TAIL_SHARE) / (HEAD_SHARE + TAIL_SHARE));

@@ -1,4 +1,4 @@
-import { type Author, type Entry, textOf } from '../domain/message.ts';
+import { type Author, type Entry, type Part, textOf } from '../domain/message.ts';
 import type { MemoryState, Trust } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { oneLine } from '../util/foreign-text.ts';
@@ -74,10 +74,11 @@ export async function readCited({
 
 /** A person explicitly asked to remember it. */
 function isAskedFor(sources: readonly Entry[]): boolean {
-  return (
-    isByOnePerson(sources) && sources.some((entry) => entry.role === 'user' && asksToRemember(textOf(entry.parts)))
-  );
+  return isByOnePerson(sources) && sources.some(({ role, parts }) => role === 'user' && isRequest(parts));
 }
+
+/** Many statements may cite one long message. */
+const isRequest = memoize((parts: readonly Part[]) => asksToRemember(textOf(parts)), new WeakMap());
 
 /** A statement about another person who is present needs more than a request. */
 function isAboutMember(subject: Provenance['subject'], trust: Trust, people: readonly Author[]): boolean {

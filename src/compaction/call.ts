@@ -69,14 +69,24 @@ const NUDGE = 'The summary is still missing. Call summary_save now, with its who
 export async function ask(context: CallContext, question: Ask): Promise<AskResult> {
   if (question.tools.length === 0) return await askPlainly(context, question);
   const { model, toolless, avoidsTools } = context;
-  if (!model.traits.tools || toolless.has(model.id) || avoidsTools) return await askForJson(context, question);
+  if (!model.traits.tools || toolless.has(model.id)) return await askForJson(context, question);
+  const asked = avoidsTools ? await askForJson(context, question) : null;
+  // The earlier failures may have been an outage, and a bare summary has no memories.
+  if (asked !== null && !isBare(asked)) return asked;
   try {
     return await askWithTools(context, question);
   } catch (error) {
-    if (!(error instanceof ModelError) || error.reason !== 'unsupported') throw error;
+    if (!(error instanceof ModelError)) throw error;
+    // The server answers, so its tools are what fails.
+    if (asked !== null) return asked;
+    if (error.reason !== 'unsupported') throw error;
     toolless.add(model.id);
     return await askForJson(context, question);
   }
+}
+
+function isBare({ answer: { summary, candidates }, finish }: AskResult): boolean {
+  return finish === 'stop' && summary !== null && candidates.length === 0;
 }
 
 async function askPlainly(context: CallContext, question: Ask): Promise<AskResult> {

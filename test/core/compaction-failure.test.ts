@@ -541,6 +541,34 @@ describe('a model', () => {
     expect((await world.conversation()).failures).toBe(0);
   });
 
+  it('without memories after an outage is asked with tools', async () => {
+    let requests = 0;
+    const model = scriptedModel(
+      ({ json }) => {
+        requests += 1;
+        if (requests <= 2)
+          throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'overloaded' });
+        if (json) return { text: summary };
+        return {
+          calls: [
+            { tool: 'summary_save', input: { summary } },
+            { tool: 'memory_save', input: memory },
+          ],
+        };
+      },
+      { window: 32_000 },
+    );
+    await using world = await createWorld({ model });
+    await world.exchange('I keep four bees.', 'How nice.');
+    await talk(world);
+    for (let run = 0; run < 3; run += 1) {
+      await world.run();
+      await world.clock.advance(60_000);
+    }
+    expect(world.of('memory.saved')).toHaveLength(1);
+    expect((await world.conversation()).failures).toBe(0);
+  });
+
   it('may condense with a call that nobody offered', async () => {
     const text = `Ada and the bot talked about rivers, the lantern and the meadow. ${filler(60)}`;
     const script: Script = () => ({ calls: [{ tool: 'summary_save', input: { summary: text.slice(0, 300) } }] });

@@ -68,7 +68,7 @@ const READ_CHARACTERS = 2000;
  * writes "she lives", with other endings in most words of the sentence.
  */
 function createComparison(texts: string): (word: string, meaning: ReadonlySet<string>) => boolean {
-  const inflects = !isEnglish(tokensOf(texts.slice(0, READ_CHARACTERS)));
+  const inflects = inflectsIn(texts);
   return (word, meaning) => {
     if (meaning.has(word) || !inflects) return meaning.has(word);
     const forms = formsIn(meaning);
@@ -76,6 +76,10 @@ function createComparison(texts: string): (word: string, meaning: ReadonlySet<st
       forms.get(form.charCodeAt(0))?.some((other) => form === other || isInflection(form, other, false)),
     );
   };
+}
+
+function inflectsIn(text: string): boolean {
+  return !isEnglish(tokensOf(text.slice(0, READ_CHARACTERS)));
 }
 
 function allFormsOf(word: string): readonly string[] {
@@ -108,8 +112,13 @@ const ownMeanings = memoize((names: readonly string[]) => {
 export async function readSources(sources: readonly Entry[], names: readonly string[]): Promise<void> {
   for (const entry of sources) {
     ownMeanings(names)(entry);
-    meaningIn(entry.parts);
-    if (textOf(entry.parts).length > LONG) await yieldToEventLoop();
+    const meaning = meaningIn(entry.parts);
+    const text = textOf(entry.parts);
+    if (text.length <= LONG) continue;
+    await yieldToEventLoop();
+    if (!inflectsIn(text)) continue;
+    formsIn(meaning);
+    await yieldToEventLoop();
   }
 }
 

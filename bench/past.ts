@@ -1,4 +1,4 @@
-import { estimateEntry } from '../src/context/tokens.ts';
+import { estimateParts } from '../src/context/tokens.ts';
 import type { ConversationKey } from '../src/domain/message.ts';
 import type { World } from './world.ts';
 
@@ -20,15 +20,14 @@ export async function appendPast(
     const number = past.from + index;
     const parts = [{ kind: 'text', text: past.text(number) }] as const;
     const isPerson = number % 2 === 1;
-    const role = isPerson ? 'user' : 'assistant';
     const message = {
       externalId: `past-${number}`,
-      role,
+      role: isPerson ? 'user' : 'assistant',
       author: isPerson ? ADA : null,
       parts,
       replyTo: null,
       mentions: [],
-      tokens: estimateEntry({ role, parts }),
+      tokens: estimateParts(parts),
       at: now,
     } as const;
     return storage.store.transcript.append({

@@ -1,5 +1,5 @@
 import { idleMsOf } from '../config/directory.ts';
-import { estimateEntry } from '../context/tokens.ts';
+import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { createBotGuard } from '../conversation/bot-guard.ts';
 import { cleanAuthor, cleanParts } from '../conversation/clean-parts.ts';
@@ -150,7 +150,7 @@ function rowsOf(
   const now = services.clock.now();
   const content = cleanParts([{ kind: 'text', text }]);
   const about = { externalId: null, author: null, replyTo: null, mentions: [], at: now };
-  const answer = { ...about, role, parts: content, tokens: estimateEntry({ role, parts: content }) };
+  const answer = { ...about, role, parts: content, tokens: role === 'notice' ? 0 : estimateParts(content) };
   const bodies = isPosted ? (channels.get(platformOf(conversation))?.split(text) ?? []) : [];
   const rows = unaskedPosts(bodies, { id: services.random.id(), replyTo: externalId, now });
   return { answer, posts: { rows, heldUntil: posts() ? now + POST_HOLD_MS : 0 } };
@@ -176,7 +176,7 @@ function toNewMessage(message: InboundMessage, said: Judged['heard']): NewMessag
     parts: content,
     replyTo: message.replyTo,
     mentions: message.mentions.map(cleanAuthor),
-    tokens: estimateEntry({ role: 'user', parts: content }),
+    tokens: estimateParts(content),
     at: message.at,
   };
 }

@@ -1,5 +1,5 @@
 import type { Commands } from '../commands/commands.ts';
-import { estimateEntry } from '../context/tokens.ts';
+import { estimateParts } from '../context/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
 import { cleanParts } from '../conversation/clean-parts.ts';
 import type { HeldReplies } from '../conversation/held-replies.ts';
@@ -96,7 +96,7 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
         isKnown = written === null;
         if (written === null) return;
         const parts = cleanParts(written);
-        const tokens = estimateEntry({ role: 'user', parts });
+        const tokens = estimateParts(parts);
         isKnown = await store.transcript.edit(id, { externalId, parts, tokens, now: clock.now() });
         if (!isKnown) return;
         events.emit({ kind: 'message.edited', conversation: key, externalId });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { idleMsOf } from '../config/directory.ts';
-import { estimateEntry } from '../context/tokens.ts';
+import { estimateParts } from '../context/tokens.ts';
 import { parseKey } from '../domain/key.ts';
 import type { Audience, Author, ConversationKey, TextPart } from '../domain/message.ts';
 import type { Append } from '../ports/store.ts';
@@ -75,7 +75,7 @@ export async function storeMessage(app: App, conversation: ConversationKey, mess
       parts: partsOf(message),
       replyTo: null,
       mentions: [],
-      tokens: estimateEntry({ role: message.role, parts: partsOf(message) }),
+      tokens: estimateParts(partsOf(message)),
       at: message.at ?? now,
     },
     wantsReply: false,

@@ -1,4 +1,4 @@
-import type { Entry, JsonValue, Part } from '../domain/message.ts';
+import type { JsonValue, Part } from '../domain/message.ts';
 import type { ModelMessage, SystemBlock, ToolCall, ToolResult, ToolSpec, UserContent } from '../ports/model.ts';
 
 /** What a provider adds to each message, call, result, tool and request. */
@@ -91,16 +91,7 @@ export function estimateJson(value: JsonValue): number {
   return estimateText(JSON.stringify(value));
 }
 
-/** The label of a message with a short name. */
-const LABEL_TOKENS = estimateText('[#100 | 2026-11-20 Fri 10:00 | Ada] ');
-
-/** The tokens of an entry in the view; a message of a person has a label. Stored with the entry. */
-export function estimateEntry({ role, parts }: Pick<Entry, 'role' | 'parts'>): number {
-  if (role === 'notice') return 0;
-  return estimateParts(parts) + (role === 'user' ? LABEL_TOKENS : 0);
-}
-
-/** The tokens of the parts of an entry, without its label. */
+/** The tokens of an entry with these parts in the view, without its label. Stored with the entry. */
 export function estimateParts(parts: readonly Part[]): number {
   let sum = MESSAGE_TOKENS;
   for (const part of parts) sum += partTokens(part);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idleMsOf } from '../config/directory.ts';
-import { estimateEntry } from '../context/tokens.ts';
+import { estimateParts } from '../context/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey, type Part } from '../domain/message.ts';
@@ -238,7 +238,7 @@ function messageOf({ id, text, files }: Given, at: number): NewMessage {
     parts,
     replyTo: null,
     mentions: [],
-    tokens: estimateEntry({ role: 'assistant', parts }),
+    tokens: estimateParts(parts),
     at,
   };
 }

@@ -1,7 +1,7 @@
 import { idleMsOf } from '../config/directory.ts';
 import { childProfile } from '../context/child-profile.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
-import { estimateEntry } from '../context/tokens.ts';
+import { estimateParts } from '../context/tokens.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
@@ -52,13 +52,7 @@ export async function tellChild({ services }: ChildOptions, child: Child, text: 
   const { key, parent } = child;
   const now = services.clock.now();
   const parts = cleanParts([{ kind: 'text', text }]);
-  const about = {
-    externalId: null,
-    replyTo: null,
-    mentions: [],
-    tokens: estimateEntry({ role: 'user', parts }),
-    at: now,
-  };
+  const about = { externalId: null, replyTo: null, mentions: [], tokens: estimateParts(parts), at: now };
   // The child's own commit waits for the disk.
   const stored = await services.store.transcript.append({
     ...{ conversation: key, audience: parent.context.audience, wantsReply: true, now },

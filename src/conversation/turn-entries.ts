@@ -1,4 +1,4 @@
-import { estimateEntry } from '../context/tokens.ts';
+import { estimateParts } from '../context/tokens.ts';
 import type { Part } from '../domain/message.ts';
 import type { NewPost, PostBody } from '../ports/outbox-store.ts';
 import type { TurnCommit } from '../ports/store.ts';
@@ -19,7 +19,7 @@ export function entriesOf(
 
 function entry(role: TurnEntry['role'], parts: readonly Part[], at: number): TurnEntry {
   const clean = cleanParts(parts);
-  return { role, parts: clean, tokens: estimateEntry({ role, parts: clean }), at };
+  return { role, parts: clean, tokens: role === 'notice' ? 0 : estimateParts(clean), at };
 }
 
 function callParts(step: TurnStep): readonly Part[] {

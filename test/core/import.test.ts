@@ -24,14 +24,4 @@ describe('importing', () => {
     expect(await storeMessage(app, open, line('old'))).toBe(true);
     expect((await world.store.conversations.find(open))?.audience).toBe('public');
   });
-
-  it('counts the labels of people’s messages', async () => {
-    await using world = await openWorld();
-    const app = { services: world.services } as unknown as App;
-    await storeMessage(app, channel, line('m1'));
-    await storeMessage(app, channel, { ...line('m2'), role: 'assistant' });
-    const { id } = (await world.store.conversations.find(channel)) ?? { id: 0 };
-    const [person, bot] = await world.store.transcript.read(id, { fromSeq: 1, toSeq: 2, limit: 2 });
-    expect((person?.tokens ?? 0) - (bot?.tokens ?? 0)).toBeGreaterThan(10);
-  });
 });

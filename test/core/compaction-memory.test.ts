@@ -320,7 +320,7 @@ describe('extraction', () => {
       return { requests: model.requests.length, ...(await world.conversation()) };
     };
     const refused = await requestsIn("I'm sorry, but I can't help with that.");
-    expect(refused).toMatchObject({ requests: 36, extractedUpto: 2, failures: 0 });
+    expect(refused).toMatchObject({ requests: 41, extractedUpto: 2, failures: 0 });
     const broken = await requestsIn('Error: 503 Service Unavailable');
     expect(broken).toMatchObject({ requests: 118, extractedUpto: 0, failures: 40 });
   });

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import * as loose from './loose.ts';
 import { parseJson } from './parse-json.ts';
-import { AFTER_COUNTS_MS, AFTER_END_MS, withLines } from './response.ts';
+import { createRest, DATA, withLines } from './response.ts';
 
-const PREFIX = 'data:';
 const EVENTS: ReadonlySet<string> = new Set([
   ...['message_start', 'message_delta', 'message_stop', 'ping', 'error'],
   ...['content_block_start', 'content_block_delta', 'content_block_stop'],
@@ -55,28 +54,27 @@ function noCounts() {
 export function withKnownEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => {
     const unknownBlocks = new Set<number>();
-    let end: 'none' | 'reason' | 'stop' = 'none';
+    let isUnfinished = false;
     return {
-      change: (line) => (line.startsWith(PREFIX) ? readable(line, unknownBlocks) : line),
-      isLast: (line) => STOPPED.test(line) && kind.safeParse(dataOf(line)).data?.type === 'message_stop',
-      restMs: (line) => {
-        if (!line.startsWith(PREFIX)) return null;
-        if (REASON.test(line)) end = 'reason';
-        if (STOPPED.test(line)) end = 'stop';
-        if (end === 'none') return Number.POSITIVE_INFINITY;
-        return COUNTED.test(line) ? AFTER_COUNTS_MS : AFTER_END_MS;
+      change: (line) => {
+        if (!line.startsWith(DATA)) return line;
+        isUnfinished = REASON.test(line) || (isUnfinished && !STOPPED.test(line));
+        return readable(line, unknownBlocks);
       },
-      missing: () => (end === 'reason' ? `${PREFIX} {"type":"message_stop"}\n\n` : ''),
+      isLast: (line) => STOPPED.test(line) && kind.safeParse(dataOf(line)).data?.type === 'message_stop',
+      restMs: createRest({ ended: ENDED, goesOn: null, counts: COUNTED }),
+      missing: () => (isUnfinished ? `${DATA} {"type":"message_stop"}\n\n` : ''),
     };
   });
 }
 
 const STOPPED = /^data:.{0,1000}"message_stop"/;
 const REASON = /^data:(?=.{0,1000}"message_delta").{0,1000}"stop_reason" {0,2}: {0,2}"\w/;
+const ENDED = new RegExp(`${REASON.source}|${STOPPED.source}`);
 const COUNTED = /"usage" {0,2}: {0,2}\{/;
 
 function dataOf(line: string): unknown {
-  return parseJson(line.slice(PREFIX.length));
+  return parseJson(line.slice(DATA.length));
 }
 
 function readable(line: string, unknownBlocks: Set<number>): string {
@@ -91,12 +89,12 @@ function readable(line: string, unknownBlocks: Set<number>): string {
 
 /** The provider package ignores text with which a block begins. */
 function withBegunText(event: Known): string {
-  const line = `${PREFIX} ${JSON.stringify(event)}`;
+  const line = `${DATA} ${JSON.stringify(event)}`;
   if (event.type !== 'content_block_start') return line;
   const text = begun.safeParse(event.content_block).data?.text;
   if (text === undefined) return line;
   const delta = { type: 'content_block_delta', index: event.index, delta: { type: 'text_delta', text } };
-  return `${line}\n\n${PREFIX} ${JSON.stringify(delta)}`;
+  return `${line}\n\n${DATA} ${JSON.stringify(delta)}`;
 }
 
 function isLeftOut(event: Known, unknownBlocks: Set<number>): boolean {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { count, name, text } from './loose.ts';
 import { parseJson } from './parse-json.ts';
-import { AFTER_COUNTS_MS, AFTER_END_MS, withLines } from './response.ts';
-
-const PREFIX = 'data:';
+import { createRest, DATA, withLines } from './response.ts';
 
 const details = z.record(z.string(), count).nullable().catch(null);
 const usage = z
@@ -87,28 +85,22 @@ const END = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'st
 export function withReadableEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => {
     let isOpen = false;
-    let isFinished = false;
     return {
       change: (line) => {
         if (line.startsWith(ERROR)) return errorEvent(line);
-        if (!line.startsWith(PREFIX)) return line;
-        if (isEnd(line)) return isOpen ? `${PREFIX} ${END}\n\n${line}` : line;
+        if (!line.startsWith(DATA)) return line;
+        if (isEnd(line)) return isOpen ? `${DATA} ${END}\n\n${line}` : line;
         isOpen = !ENDED.test(line) && (isOpen || BEGUN.test(line));
         return readable(line);
       },
       isLast: isEnd,
-      restMs: (line) => {
-        if (!line.startsWith(PREFIX)) return null;
-        isFinished = FINISHED.test(line) || (isFinished && !BEGUN.test(line));
-        if (!isFinished) return Number.POSITIVE_INFINITY;
-        return COUNTED.test(line) ? AFTER_COUNTS_MS : AFTER_END_MS;
-      },
+      restMs: createRest({ ended: FINISHED, goesOn: BEGUN, counts: COUNTED }),
     };
   });
 }
 
 function isEnd(line: string): boolean {
-  return line.startsWith(PREFIX) && line.slice(PREFIX.length).trim() === '[DONE]';
+  return line.startsWith(DATA) && line.slice(DATA.length).trim() === '[DONE]';
 }
 
 /** As older servers of llama.cpp write it. */
@@ -116,12 +108,12 @@ const ERROR = 'error:';
 
 function errorEvent(line: string): string {
   const told = parseJson(line.slice(ERROR.length));
-  return told === null ? line : `${PREFIX} ${JSON.stringify({ error: told })}`;
+  return told === null ? line : `${DATA} ${JSON.stringify({ error: told })}`;
 }
 
 function readable(line: string): string {
-  const read = readableEvent.safeParse(parseJson(line.slice(PREFIX.length))).data;
-  return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
+  const read = readableEvent.safeParse(parseJson(line.slice(DATA.length))).data;
+  return read === undefined ? line : `${DATA} ${JSON.stringify(read)}`;
 }
 
 function isPlain(value: unknown): boolean {

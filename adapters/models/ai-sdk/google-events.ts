@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { count, name, text } from './loose.ts';
 import { parseJson } from './parse-json.ts';
-import { AFTER_COUNTS_MS, AFTER_END_MS, withLines } from './response.ts';
-
-const PREFIX = 'data:';
+import { createRest, DATA, withLines } from './response.ts';
 
 const flag = z
   .union([z.boolean(), z.literal('true').transform(() => true)])
@@ -58,22 +56,14 @@ const COUNTED = /"usageMetadata" {0,2}: {0,2}\{/;
  * text. Here, values in another form become what the package reads.
  */
 export function withGoogleEvents(send: typeof fetch): typeof fetch {
-  return withLines(send, () => {
-    let isEnded = false;
-    return {
-      change: (line) => (line.startsWith(PREFIX) ? readable(line) : line),
-      isLast: () => false,
-      restMs: (line) => {
-        if (!line.startsWith(PREFIX)) return null;
-        isEnded = ENDED.test(line) || (isEnded && !SAID.test(line));
-        if (!isEnded) return Number.POSITIVE_INFINITY;
-        return COUNTED.test(line) ? AFTER_COUNTS_MS : AFTER_END_MS;
-      },
-    };
-  });
+  return withLines(send, () => ({
+    change: (line) => (line.startsWith(DATA) ? readable(line) : line),
+    isLast: () => false,
+    restMs: createRest({ ended: ENDED, goesOn: SAID, counts: COUNTED }),
+  }));
 }
 
 function readable(line: string): string {
-  const read = event.safeParse(parseJson(line.slice(PREFIX.length))).data;
-  return read === undefined ? line : `${PREFIX} ${JSON.stringify(read)}`;
+  const read = event.safeParse(parseJson(line.slice(DATA.length))).data;
+  return read === undefined ? line : `${DATA} ${JSON.stringify(read)}`;
 }

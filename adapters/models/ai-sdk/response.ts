@@ -31,9 +31,30 @@ export interface LineReader {
   missing?(): string;
 }
 
+/** Begins the lines of a stream that have data. */
+export const DATA = 'data:';
 /** After the reason for the end, counts may follow. Some servers then send neither a last line nor the end. */
-export const AFTER_END_MS = 5000;
-export const AFTER_COUNTS_MS = 500;
+const AFTER_END_MS = 5000;
+const AFTER_COUNTS_MS = 500;
+
+interface EndSigns {
+  /** In a line with the reason for the end. */
+  readonly ended: RegExp;
+  /** In a line with which the answer goes on after all; null if none does. */
+  readonly goesOn: RegExp | null;
+  readonly counts: RegExp;
+}
+
+/** `restMs` of a reader, by signs in the lines of one response. */
+export function createRest({ ended, goesOn, counts }: EndSigns): (line: string) => number | null {
+  let isEnded = false;
+  return (line) => {
+    if (!line.startsWith(DATA)) return null;
+    isEnded = ended.test(line) || (isEnded && goesOn?.test(line) !== true);
+    if (!isEnded) return Number.POSITIVE_INFINITY;
+    return counts.test(line) ? AFTER_COUNTS_MS : AFTER_END_MS;
+  };
+}
 
 /**
  * Every line of a response as changed by the reader that `open` returns for it, up to the last one; the response ends

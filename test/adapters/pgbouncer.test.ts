@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkQueue } from '../../adapters/queues/bullmq/check.ts';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createKit } from '../contracts/store-kit.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { ask } from '../support/postgres-schema.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { findPostgres } from '../support/postgres-server.ts';
+import { serverForSuite } from '../support/postgres-suite.ts';
 
 /** A connection pooler in front of Postgres. */
 
@@ -16,14 +17,10 @@ const SOON = { timeout: 20_000, interval: 100 };
 
 describe('a URL of Postgres', { timeout: 60_000 }, () => {
   if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres(programs);
-  }, 120_000);
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = serverForSuite(programs);
 
   it('that sets a schema serves the queue, too', async () => {
-    const url = new URL(await server.database('shared'));
+    const url = new URL(await server().database('shared'));
     await ask(url.href, 'create schema bot');
     url.searchParams.set('options', '-csearch_path=bot');
     const storage = await createPostgresStorage({ url: url.href });
@@ -38,7 +35,7 @@ describe('a URL of Postgres', { timeout: 60_000 }, () => {
     if (pgbouncer === null) return it.skip('skipped: no pgbouncer on the path or in /usr/sbin');
 
     it.each(['transaction', 'session'])('in %s mode serves a store', async (mode) => {
-      await using pooler = await startPgBouncer(pgbouncer, { url: await server.database(mode), mode });
+      await using pooler = await startPgBouncer(pgbouncer, { url: await server().database(mode), mode });
       const storages = await Promise.all([1, 2].map(() => createPostgresStorage({ url: pooler.url })));
       const kits = storages.map(createKit);
       const said = Array.from({ length: 60 }, (_, n) => kits[n % 2]?.append({ message: { externalId: `x${n >> 1}` } }));
@@ -48,7 +45,7 @@ describe('a URL of Postgres', { timeout: 60_000 }, () => {
     });
 
     it('in transaction mode keeps commits durable', async () => {
-      const url = await server.database('durable');
+      const url = await server().database('durable');
       await ask(url, 'alter database durable set synchronous_commit = off');
       await (await createPostgresStorage({ url })).store.close();
       await ask(
@@ -72,14 +69,14 @@ describe('a URL of Postgres', { timeout: 60_000 }, () => {
       ['statement', '', 'Set its pool_mode'],
       ['transaction', '?options=-csearch_path%3Dbot', 'alter role NAME set search_path'],
     ])('in %s mode with "%s" is refused with a remedy', async (mode, parameters, remedy) => {
-      const url = await server.database(`refused_${mode}`);
+      const url = await server().database(`refused_${mode}`);
       await using pooler = await startPgBouncer(pgbouncer, { url, mode });
       const refused = { code: 'STORE_UNUSABLE', message: expect.stringContaining(remedy) };
       await expect(createPostgresStorage({ url: pooler.url + parameters })).rejects.toMatchObject(refused);
     });
 
     it.each([[[]], [['ignore_startup_parameters = options']]])('is no queue, with %j', async (settings) => {
-      const url = await server.database(`queue_${settings.length}`);
+      const url = await server().database(`queue_${settings.length}`);
       await using pooler = await startPgBouncer(pgbouncer, { url, mode: 'transaction', settings });
       await using place = openQueue(pooler.url);
       place.queue.kick(1);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { isStoreAway } from '../../src/adapter-kit.ts';
 import { createKit, READER } from '../contracts/store-kit.ts';
 import { ask } from '../support/postgres-schema.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { findPostgres } from '../support/postgres-server.ts';
+import { serverForSuite } from '../support/postgres-suite.ts';
 
 /** What a server reports when it cannot serve a read, and what that means for the turn that reads. */
 
@@ -37,16 +38,12 @@ const LASTING = [
 
 describe('a read that Postgres refuses', () => {
   if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres(programs);
-  }, 120_000);
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = serverForSuite(programs);
 
   const refusals = async (codes: readonly string[]) => {
-    const url = new URL(await server.database(`refusing${codes.length}`));
-    await ask(server.url, `create role reader${codes.length} login`);
-    await ask(server.url, `alter database refusing${codes.length} owner to reader${codes.length}`);
+    const url = new URL(await server().database(`refusing${codes.length}`));
+    await ask(server().url, `create role reader${codes.length} login`);
+    await ask(server().url, `alter database refusing${codes.length} owner to reader${codes.length}`);
     url.username = `reader${codes.length}`;
     const storage = await createPostgresStorage({ url: url.href });
     const kit = createKit(storage);

@@ -27,6 +27,16 @@ async function talk(world: World, exchanges = 12): Promise<void> {
   }
 }
 
+/** With something to remember, a minute apart. */
+async function runThreeTimes(world: World): Promise<void> {
+  await world.exchange('I keep four bees.', 'How nice.');
+  await talk(world);
+  for (let run = 0; run < 3; run += 1) {
+    await world.run();
+    await world.clock.advance(60_000);
+  }
+}
+
 function failing(reason: ModelFailure, facts: { retryAfterMs?: number } = {}): Script {
   return () => {
     throw new ModelError({ model: 'test:summariser', reason, detail: 'it did not work' }, facts);
@@ -529,12 +539,7 @@ describe('a model', () => {
       { window: 32_000 },
     );
     await using world = await createWorld({ model });
-    await world.exchange('I keep four bees.', 'How nice.');
-    await talk(world);
-    for (let run = 0; run < 3; run += 1) {
-      await world.run();
-      await world.clock.advance(60_000);
-    }
+    await runThreeTimes(world);
     expect(forms.slice(0, 3)).toEqual(['tools', 'tools', 'json']);
     expect((await world.snapshot()).stack[0]?.text).toBe(summary);
     expect(world.of('memory.saved')).toHaveLength(1);
@@ -559,14 +564,22 @@ describe('a model', () => {
       { window: 32_000 },
     );
     await using world = await createWorld({ model });
-    await world.exchange('I keep four bees.', 'How nice.');
-    await talk(world);
-    for (let run = 0; run < 3; run += 1) {
-      await world.run();
-      await world.clock.advance(60_000);
-    }
+    await runThreeTimes(world);
     expect(world.of('memory.saved')).toHaveLength(1);
     expect((await world.conversation()).failures).toBe(0);
+  });
+
+  it('whose tools fail counts with a bare summary', async () => {
+    const model = scriptedModel(
+      ({ json }) => {
+        if (json) return { text: summary };
+        throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'error parsing tool call' });
+      },
+      { window: 32_000 },
+    );
+    await using world = await createWorld({ model });
+    await runThreeTimes(world);
+    expect((await world.snapshot()).stack[0]?.text).toBe(summary);
   });
 
   it('may condense with a call that nobody offered', async () => {

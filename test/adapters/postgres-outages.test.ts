@@ -45,7 +45,7 @@ describe('a store on Postgres', () => {
     await kit.say('Hello?');
     const connections = () =>
       ask(server().url, "select pid from pg_stat_activity where usename = 'restless' and state = 'idle' order by pid");
-    const before = await connections();
+    const before = [...(await connections())];
     expect(before).not.toEqual([]);
     await ask(server().url, 'select pg_sleep(0.5)');
     expect(await connections()).toEqual(expect.arrayContaining(before));

@@ -100,16 +100,30 @@ describe('a server that leaves the connection open after the answer', () => {
     expect(await Promise.all(replies)).toEqual(['Hello', 'Hello']);
   });
 
-  test.each(['local:m', 'google:m'])('is read by %s as long as it goes on', { timeout: 30_000 }, async (id) => {
-    const begun =
-      id === 'google:m' ? said([{ text: 'Hel' }], { finishReason: 'STOP' }) : chunk({ content: 'Hel' }, 'stop');
-    const rest = id === 'google:m' ? google.slice(1) : [chunk({ content: 'lo' }), chunk({}, 'stop')];
-    const answer: Answer = (_, response) => {
-      sse(response, [begun]);
-      setTimeout(() => {
-        sse(response, rest);
-        response.end();
-      }, 1500);
+  test.each([
+    {
+      id: 'local:m',
+      stages: [
+        [chunk({ content: 'He' }, 'stop')],
+        [{ ...Object(chunk({ content: 'l' })), usage: { prompt_tokens: 9 } }],
+        [chunk({ content: 'lo' }), chunk({}, 'stop')],
+      ],
+    },
+    {
+      id: 'google:m',
+      stages: [
+        [said([{ text: 'He' }], { finishReason: 'STOP' })],
+        [{ ...Object(said([{ text: 'l' }])), usageMetadata: { promptTokenCount: 9 } }],
+        [said([{ text: 'lo' }], { finishReason: 'STOP' })],
+      ],
+    },
+  ])('is read by $id as long as it goes on', { timeout: 30_000 }, async ({ id, stages }) => {
+    const answer: Answer = async (_, response) => {
+      for (const events of stages) {
+        sse(response, events);
+        await delay(1500);
+      }
+      response.end();
     };
     expect(textIn(await answered(answer, { id }))).toBe('Hello');
   });

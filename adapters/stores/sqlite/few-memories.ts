@@ -24,14 +24,24 @@ interface Place {
 
 export type FewTexts = (rows: readonly MemoryText[]) => IndexedTexts;
 
-/** Indexes each list once, for all queries between two changes of memories. */
+/** Indexes each list once, for all queries between two changes of memories, and a list that is read again as before. */
 export function createFewTexts(): FewTexts {
   const made = new WeakMap<readonly MemoryText[], IndexedTexts>();
+  let last: { readonly rows: readonly MemoryText[]; readonly indexed: IndexedTexts } | null = null;
   return (rows) => {
-    const known = made.get(rows) ?? indexTexts(rows);
-    made.set(rows, known);
-    return known;
+    const known = made.get(rows);
+    if (known !== undefined) return known;
+    const indexed = last !== null && areSame(rows, last.rows) ? last.indexed : indexTexts(rows);
+    made.set(rows, indexed);
+    last = { rows, indexed };
+    return indexed;
   };
+}
+
+function areSame(one: readonly MemoryText[], other: readonly MemoryText[]): boolean {
+  return (
+    one.length === other.length && one.every(({ id, text }, row) => other[row]?.id === id && other[row]?.text === text)
+  );
 }
 
 export function indexTexts(rows: readonly MemoryText[]): IndexedTexts {

@@ -166,8 +166,10 @@ const ASKING = /[?？؟⸮՞]/u;
 
 /** The index looks up the first words only, so the newest message comes first, and of each the questions. */
 function searchText(texts: readonly string[]): string {
-  const sentences = texts.toReversed().flatMap((text) => {
-    const said = sentencesOf(text.slice(-READ_CHARACTERS));
+  const sentences = texts.toReversed().flatMap((whole) => {
+    const text = whole.slice(-READ_CHARACTERS);
+    if (!ASKING.test(text)) return [text];
+    const said = sentencesOf(text);
     const asked = said.filter((sentence) => ASKING.test(sentence));
     return [...asked, ...said.filter((sentence) => !ASKING.test(sentence))];
   });

@@ -19,8 +19,12 @@ const GROUPED = /(?<![\p{L}\p{N}])\p{Nd}(?:[ ./()-]{0,2}\p{Nd}){6,18}(?![\p{L}\p
 const EMOJI = /\p{RI}{2}|(?![©®™])\p{Extended_Pictographic}/gu;
 const NONE: readonly string[] = [];
 
+/** Capitals inside of words, hyphens, numbers of three digits, and all beyond ASCII. Most messages of chats have none. */
+const MAY_HAVE_OTHERS = /[A-Za-z][A-Z]|-|\d[ ./()]{0,2}\d[ ./()]{0,2}\d|[^\0-\x7f]/;
+
 /** Folded, in no particular order. */
 export function otherTokensOf(text: string): readonly string[] {
+  if (!MAY_HAVE_OTHERS.test(text)) return NONE;
   const found: string[] = [];
   readParts(text, { isWanted: () => true, part: (part) => found.push(part) });
   return [...found, ...groupedNumbersIn(text), ...emojiIn(text)];

@@ -101,6 +101,7 @@ export function queryTerms({ text, inflects }: Pick<EntryQuery, 'text' | 'inflec
 /** As many different words as a query has. Of more pairs every other one, because these have all characters. */
 function mostOf(words: readonly string[]): readonly string[] {
   const all = [...new Set(words)];
+  if (all.length <= QUERY_WORDS) return all;
   const whole = all.filter((word) => !isUnspaced(word)).slice(0, QUERY_WORDS);
   const pairs = all.filter(isUnspaced);
   const spread = pairs.length <= QUERY_PAIRS ? pairs : pairs.filter((_, at) => at % 2 === 0);

@@ -61,6 +61,7 @@ const corePackages: Readonly<Record<string, RegExp>> = {
   'toml-eslint-parser': /^src\/config\//,
   handlebars: /^src\/prompts\//,
   commander: /^src\/cli\//,
+  'string-width': /^src\/util\//,
 };
 
 /** `adapters/stores/sqlite/index.ts` → `adapters/stores/sqlite`. */
@@ -396,7 +397,7 @@ describe('each check can fail', () => {
   });
 
   test('finds a package that a start loads too early', () => {
-    const wrap = (text: string) => ({ path: 'adapters/channels/terminal/wrap.ts', text });
+    const wrap = (text: string) => ({ path: 'src/util/cells.ts', text });
     const early = wrap("import stringWidth from 'string-width';");
     expect(tooEarly([early], [early.path])).toEqual(['string-width']);
     const late = wrap("import type { Logger } from 'pino';\nconst tables = () => require('string-width');");

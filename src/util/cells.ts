@@ -1,9 +1,7 @@
+import { createRequire } from 'node:module';
 import { graphemesOf } from './text.ts';
 
 const PLAIN = /^[ -~]*$/;
-/** Emoji, and the blocks that Unicode calls wide. Half-width kana are narrow. */
-const WIDE =
-  /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\u{fe0f}|[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
 
 /** Width in terminal cells: Chinese, Japanese, Korean and emoji take two, combining marks none. */
 export function displayWidth(text: string): number {
@@ -13,8 +11,25 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-function cellsOf(grapheme: string): number {
-  return WIDE.test(grapheme) ? 2 : 1;
+/** Cached, because the library looks up each character in tables. */
+const measured = new Map<string, number>();
+const MAX_MEASURED = 5_000;
+
+/** The cells of one character, with the marks that belong to it. */
+export function cellsOf(character: string): number {
+  if (/^[ -~]$/.test(character)) return 1;
+  const known = measured.get(character);
+  if (known !== undefined) return known;
+  const cells = openTables().default(character);
+  if (measured.size < MAX_MEASURED) measured.set(character, cells);
+  return cells;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first character that is not ASCII: preparing its tables takes long. */
+function openTables(): typeof import('string-width') {
+  return require('string-width');
 }
 
 /** An id stays whole; a longer word may be cut. */
@@ -40,52 +55,4 @@ function leastOf(word: string): number {
     if (width >= MAX_WORD_WIDTH) break;
   }
   return Math.min(width, most);
-}
-
-/** Lines of at most `width` cells, broken between words; a longer word is cut. */
-export function wrapCells(text: string, width: number): readonly string[] {
-  if (width === Number.POSITIVE_INFINITY) return text.split('\n');
-  return text.split('\n').flatMap((line) => wrapLine(line, width));
-}
-
-function wrapLine(line: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let current: string | null = null;
-  let filled = 0;
-  for (const word of line.split(' ')) {
-    for (const part of pieces(word, width)) {
-      if (current !== null && filled + 1 + part.cells <= width) {
-        current += ` ${part.text}`;
-        filled += 1 + part.cells;
-        continue;
-      }
-      if (current !== null) lines.push(current);
-      current = part.text;
-      filled = part.cells;
-    }
-  }
-  return current === null ? lines : [...lines, current];
-}
-
-interface Piece {
-  readonly text: string;
-  readonly cells: number;
-}
-
-/** A word, in parts of at most `width` cells. */
-function pieces(word: string, width: number): readonly Piece[] {
-  if (PLAIN.test(word) && word.length <= width) return [{ text: word, cells: word.length }];
-  const parts: Piece[] = [];
-  let start = 0;
-  let cells = 0;
-  for (const { segment, index } of graphemesOf(word)) {
-    const added = cellsOf(segment);
-    if (cells > 0 && cells + added > width) {
-      parts.push({ text: word.slice(start, index), cells });
-      start = index;
-      cells = 0;
-    }
-    cells += added;
-  }
-  return [...parts, { text: word.slice(start), cells }];
 }

@@ -1,4 +1,5 @@
-import { displayWidth, leastWidth, wrapCells } from './cells.ts';
+import { displayWidth, leastWidth } from './cells.ts';
+import { wrap } from './wrap.ts';
 
 type Cells = readonly string[];
 
@@ -54,7 +55,7 @@ const largest = (values: readonly number[]): number => values.reduce((most, valu
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 function formatRow(row: Cells, widths: readonly number[]): readonly string[] {
-  const parts = widths.map((width, index) => wrapCells(row[index] ?? '', width));
+  const parts = widths.map((width, index) => linesOf(row[index] ?? '', width));
   const height = largest(parts.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) =>
     widths
@@ -85,10 +86,10 @@ export function formatFields(fields: readonly Field[], width = Number.POSITIVE_I
   const indent = isNarrow ? GAP : column + GAP;
   return fields
     .flatMap(({ name, value }) => {
-      const lines = value === '' ? [] : wrapCells(value, width - indent);
+      const lines = value === '' ? [] : linesOf(value, width - indent);
       const isBeside = !isNarrow && (width === Number.POSITIVE_INFINITY || displayWidth(name) <= column);
       if (isBeside) return [`${pad(name, column + GAP)}${lines[0] ?? ''}`, ...lines.slice(1).map(indented(indent))];
-      return [...wrapCells(name, width), ...lines.map(indented(indent))];
+      return [...linesOf(name, width), ...lines.map(indented(indent))];
     })
     .map((line) => line.trimEnd())
     .join('\n');
@@ -100,4 +101,8 @@ function indented(cells: number): (line: string) => string {
 
 function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+}
+
+function linesOf(text: string, width: number): readonly string[] {
+  return wrap(text, width).split('\n');
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { displayWidth, wrapCells } from '../../src/util/cells.ts';
+import { displayWidth } from '../../src/util/cells.ts';
 import { formatFields, formatTable } from '../../src/util/table.ts';
 
 const word = fc.oneof(
@@ -24,16 +24,6 @@ describe('in a terminal of any width', () => {
     fc.assert(
       fc.property(text, (sample) => {
         expect(displayWidth(sample)).toBe(stringWidth(sample));
-      }),
-    );
-  });
-
-  test('wrapped lines fit and lose nothing', () => {
-    fc.assert(
-      fc.property(text, width, (sample, columns) => {
-        const lines = wrapCells(sample, columns);
-        expectToFit(lines.join('\n'), columns);
-        expect(bareOf(lines.join(''))).toEqual(bareOf(sample));
       }),
     );
   });

@@ -329,7 +329,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/util/scan.ts#between', (run, text) => run(text, /a/u, /b/u)],
   ['src/util/cells.ts#displayWidth', (run, text) => run(text)],
   ['src/util/cells.ts#leastWidth', (run, text) => run(text)],
-  ['src/util/cells.ts#wrapCells', (run, text) => run(text, 40)],
+  ['src/util/cells.ts#cellsOf', (run, text) => run(text)],
+  ['src/util/wrap.ts#wrap', (run, text) => run(text, 40)],
   ['src/util/table.ts#formatTable', (run, text) => run(['name'], [[text]], 40)],
   ['src/util/table.ts#formatFields', (run, text) => run([{ name: text, value: text }], 40)],
 ]);

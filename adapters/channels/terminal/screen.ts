@@ -1,6 +1,5 @@
-import { cleanText } from '../../../src/adapter-kit.ts';
+import { cleanText, createWrapper, type Wrapper, wrap } from '../../../src/adapter-kit.ts';
 import { speaker } from './style.ts';
-import { createWrapper, type Wrapper, wrap } from './wrap.ts';
 
 /** The output of a terminal. Each method writes whole blocks, in the order of the calls. */
 export interface Screen {

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { createWrapper, wrap } from '../../adapters/channels/terminal/wrap.ts';
+import { createWrapper, wrap } from '../../src/util/wrap.ts';
 
 const words = fc.array(
   fc.oneof(

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { graphemesOf } from '../../../src/adapter-kit.ts';
+import { cellsOf } from './cells.ts';
+import { graphemesOf } from './text.ts';
 
 /** Breaks lines between words while text arrives. */
 export interface Wrapper {
@@ -102,24 +102,4 @@ function breakWord(
     state.column += cells;
   }
   return text;
-}
-
-/** Cached, because the library looks up each character in tables. */
-const measured = new Map<string, number>();
-const MAX_MEASURED = 5_000;
-
-function cellsOf(character: string): number {
-  if (/^[ -~]$/.test(character)) return 1;
-  const known = measured.get(character);
-  if (known !== undefined) return known;
-  const cells = openTables().default(character);
-  if (measured.size < MAX_MEASURED) measured.set(character, cells);
-  return cells;
-}
-
-const require = createRequire(import.meta.url);
-
-/** Loaded with the first character that is not ASCII: preparing its tables takes long. */
-function openTables(): typeof import('string-width') {
-  return require('string-width');
 }

@@ -71,7 +71,7 @@ export function renderSvg(frames: readonly Frame[], size: { readonly columns: nu
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A conversation with Strata in a terminal">
 <style>
-text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: ${FOREGROUND}; }
+text { white-space: pre; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: ${FOREGROUND}; }
 g { visibility: hidden; }
 ${shown.map(({ style }) => style).join('\n')}
 @media (prefers-reduced-motion: reduce) { g { animation: none !important; } }

@@ -1,5 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
+import { labelOf } from './label.ts';
+import { estimateText } from './tokens.ts';
 
 /**
  * The position of an entry in the view: a message of a person at its seq; an entry of the bot right after the last
@@ -97,11 +99,16 @@ function reservedFrom(tail: readonly Entry[], tokens = 0): number {
   let from = Number.POSITIVE_INFINITY;
   for (let index = tail.length - 1; index >= 0; index -= 1) {
     const entry = tail[index];
-    left -= entry?.tokens ?? 0;
+    left -= entry === undefined ? 0 : shownTokens(entry);
     if (entry === undefined || left < 0) break;
     from = entry.seq;
   }
   return from;
+}
+
+/** Stored tokens don't include the label of a person's message, which is most of the line of a short one. */
+function shownTokens(entry: Entry): number {
+  return entry.tokens + (entry.role === 'user' ? estimateText(labelOf(entry, null)) : 0);
 }
 
 /** Seq of the newest message of a person; if there is none, of the bot's last entry. */

@@ -110,55 +110,83 @@ function unanswered(finish: FinishReason): { reason: TurnFailure; message: strin
   };
 }
 
-/**
- * Retries failures that are worth it: one emergency cut for an overflow; two requests with less for a filter, and two
- * pauses for a busy provider, if no text was shown yet.
- */
+/** Calls the model until it answers, or until a failure is not worth another request. */
 async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
-  let overflowed = false;
-  let refusals = 0;
-  for (let pauses = 0; ; ) {
+  const tried: Tried = { overflows: 0, refusals: 0, pauses: 0 };
+  for (;;) {
     const assembly = await options.assemble(done.flatMap(toMessages));
-    let shown = false;
-    using limit = options.limitCall();
-    try {
-      const request = {
-        purpose: options.purpose,
-        ...requestOf(assembly),
-        maxOutputTokens: options.maxOutputTokens,
-        json: false,
-        windowTokens: assembly.measurement.window,
-      } as const;
-      const draftOf = createDraft();
-      const onText: OnText = (text, added) => {
-        if (limit.signal.aborted) return;
-        const draft = draftOf(text, added);
-        if (draft === '') return;
-        shown = true;
-        options.onDraft(draft);
-      };
-      const step = await withinLimit(limit.signal, options.modelId, (signal) =>
-        options.ask(request, { signal, onText }),
-      );
-      return { step, assembly };
-    } catch (error) {
-      if (!(error instanceof ModelError)) throw error;
-      if (error.reason === 'overflow' && !overflowed) {
-        overflowed = true;
-        if (await options.makeRoom()) continue;
-      }
-      if (error.reason === 'refused' && !shown && refusals < MAX_REFUSALS) {
-        refusals += 1;
-        if (leavesOut(options, done, error)) continue;
-      }
-      if (shown || pauses >= 2 || !isPassing(error)) throw error;
-      await options.pause(error.retryAfterMs ?? 1000 * 2 ** pauses);
-      pauses += 1;
-    }
+    const asked = await askOnce(options, assembly);
+    if (asked.kind === 'answered') return { step: asked.step, assembly };
+    if (!(await isWorthAnother(options, done, { ...asked, tried }))) throw asked.error;
   }
 }
 
+type Asked =
+  | { readonly kind: 'answered'; readonly step: Step }
+  /** `shown`: people have seen the beginning of the answer. */
+  | { readonly kind: 'failed'; readonly error: ModelError; readonly shown: boolean };
+
+async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked> {
+  const request = {
+    purpose: options.purpose,
+    ...requestOf(assembly),
+    maxOutputTokens: options.maxOutputTokens,
+    json: false,
+    windowTokens: assembly.measurement.window,
+  } as const;
+  let shown = false;
+  const draftOf = createDraft();
+  using limit = options.limitCall();
+  const onText: OnText = (text, added) => {
+    if (limit.signal.aborted) return;
+    const draft = draftOf(text, added);
+    if (draft === '') return;
+    shown = true;
+    options.onDraft(draft);
+  };
+  try {
+    const ask = (signal: AbortSignal) => options.ask(request, { signal, onText });
+    return { kind: 'answered', step: await withinLimit(limit.signal, options.modelId, ask) };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return { kind: 'failed', error, shown };
+  }
+}
+
+/** How often each remedy was tried for one step. */
+interface Tried {
+  overflows: number;
+  refusals: number;
+  pauses: number;
+}
+
+const MAX_OVERFLOWS = 1;
 const MAX_REFUSALS = 2;
+const MAX_PAUSES = 2;
+
+/**
+ * An emergency cut for an overflow, requests with less for a filter, and pauses for a busy provider. The last two only
+ * if no text was shown yet.
+ */
+async function isWorthAnother(
+  options: TurnOptions,
+  done: TurnStep[],
+  { error, shown, tried }: Extract<Asked, { kind: 'failed' }> & { readonly tried: Tried },
+): Promise<boolean> {
+  if (error.reason === 'overflow' && tried.overflows < MAX_OVERFLOWS) {
+    tried.overflows += 1;
+    if (await options.makeRoom()) return true;
+  }
+  if (shown) return false;
+  if (error.reason === 'refused' && tried.refusals < MAX_REFUSALS) {
+    tried.refusals += 1;
+    return leavesOut(options, done, error);
+  }
+  if (tried.pauses >= MAX_PAUSES || !isPassing(error)) return false;
+  await options.pause(error.retryAfterMs ?? 1000 * 2 ** tried.pauses);
+  tried.pauses += 1;
+  return true;
+}
 
 /**
  * What was added last is the likeliest cause, because the request before was accepted: after a round of tools, their

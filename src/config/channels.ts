@@ -4,13 +4,15 @@ import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
 import type { Config } from './schema.ts';
 import type { ConfigSource } from './source.ts';
-import { isSecretPath, type Path } from './tree.ts';
+import { isSecretPath, type Path, pathKey } from './tree.ts';
 
 /** The part of a loaded configuration that belongs to the channels. */
 interface ChannelTables {
   readonly config: Pick<Config, 'channels'>;
   /** How the file writes a value that came from the environment; null for all others. */
   writtenAs(path: Path): string | null;
+  /** Paths by `pathKey` whose variable is missing, which is reported already. Default: none. */
+  readonly unresolved?: ReadonlySet<string>;
 }
 
 /** By the name of the channel. */
@@ -50,7 +52,8 @@ function addProblems(report: Report, broken: BrokenChannel): void {
   const mayShow = (path: readonly (string | number)[]): boolean =>
     !isSecretPath(path) && loaded.writtenAs([...base, ...path]) === null;
   for (const problem of problemsOf(error, { schema, value, elsewhere: [], section: 'channels', mayShow })) {
-    report.add([...base, ...problem.path], problem.text);
+    const path = [...base, ...problem.path];
+    if (loaded.unresolved?.has(pathKey(path)) !== true) report.add(path, problem.text);
   }
 }
 

@@ -45,6 +45,7 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: GivenName
     plugins: {},
     pluginList: [],
     written: new Map(),
+    unresolved: new Set<string>(),
     agents,
   };
   const merged = mergeAgents(withSectionTexts(sections, { source, report }), { source, report, overrides: [] });

@@ -69,7 +69,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const channels = enabledChannels(sections);
   if (options.channels !== undefined) {
     const written = (path: Path) => sections.written.get(pathKey(path)) ?? null;
-    checkChannels({ config: { channels }, writtenAs: written }, options.channels, report);
+    const { unresolved } = sections;
+    checkChannels({ config: { channels }, writtenAs: written, unresolved }, options.channels, report);
   }
   const problems = report.lines();
   if (general === null || problems.length > 0) {

@@ -21,6 +21,8 @@ export interface Sections {
   readonly pluginList: readonly string[];
   /** Values as written, before environment references were resolved, by `pathKey`. */
   readonly written: ReadonlyMap<string, string>;
+  /** Paths by `pathKey` whose variable is missing, which is reported already. */
+  readonly unresolved: ReadonlySet<string>;
 }
 
 export interface IndexedAgent {
@@ -68,6 +70,7 @@ export function readSections(
     channels: readSection(reader, channels, ['channels']) ?? {},
     ...readPlugins(reader),
     written: resolved.written,
+    unresolved,
   };
 }
 

@@ -518,6 +518,15 @@ describe('values from the environment', () => {
     ]);
   });
 
+  test('a missing variable of a channel is reported once', () => {
+    const text = '[channels.chat]\ntoken = "env:NOPE"\nports = [0]\n';
+    const chat = z.object({ token: z.string().min(1), ports: z.array(z.int().min(1)) });
+    expect(problemsOf(text, { channels: new Map([['chat', chat]]) })).toEqual([
+      'config.toml:2:9: channels.chat.token: the environment variable NOPE is not set',
+      'config.toml:3:10: channels.chat.ports[0]: expected at least 1, got 0',
+    ]);
+  });
+
   test('variables are required only where their section is used', () => {
     const channels = '[channels.discord]\nenabled = false\ntoken = "env:NOPE"\n';
     expect(load(channels).config.channels).toEqual({});

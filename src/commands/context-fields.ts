@@ -16,21 +16,21 @@ export function historyFields(focus: FocusReport | null, history: ContextHistory
   const { compactions, peak } = history;
   return [
     ...(focus === null ? [] : [{ name: 'Focus', value: focusLine(focus) }]),
-    { name: 'Compactions', value: compactionsLine(compactions) },
+    { name: 'Jobs', value: jobsLine(compactions) },
     { name: 'Peak', value: `${formatNumber(peak.tokens)} tokens (${formatPercent(peak.ratio)})` },
     { name: 'Trend', value: trendLine(history.trend) },
   ];
 }
 
 function focusLine({ people, names, intents }: FocusReport): string {
-  const lists = { people, names, intents };
+  const lists = { people: people.map(({ name }) => name), words: names, intents };
   const said = Object.entries(lists).flatMap(([name, items]) =>
     items.length === 0 ? [] : [`${name}: ${items.join(', ')}`],
   );
   return said.length === 0 ? 'nothing in particular' : said.join('; ');
 }
 
-function compactionsLine({ committed, failed, isAll, ...totals }: ContextHistory['compactions']): string {
+function jobsLine({ committed, failed, isAll, ...totals }: ContextHistory['compactions']): string {
   const { freedTokens, memories, inputTokens, outputTokens } = totals;
   const done = `${formatNumber(committed)} done, ${formatNumber(failed)} failed`;
   if (committed + failed === 0) return 'none yet';

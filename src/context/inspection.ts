@@ -29,8 +29,9 @@ export interface ContextReport {
 }
 
 export interface FocusReport {
-  /** Ids of the people who speak or are mentioned. */
-  readonly people: readonly string[];
+  /** Who speaks or is mentioned. */
+  readonly people: readonly { readonly id: string; readonly name: string }[];
+  /** Words that are quoted or written like a name, in lower case. */
   readonly names: readonly string[];
   readonly intents: readonly string[];
 }

@@ -182,6 +182,24 @@ describe('/context', () => {
     expect((await world.type('/context detail tial')).text).toContain('did you mean tail?');
   });
 
+  test('names the people and words of the newest message', async () => {
+    await using world = await openWorld();
+    const mentions = [{ id: 'u-7', name: 'Gr[a]ce', kind: 'bot' }] as const;
+    const sent = { author: ADA, audience: 'dm', externalId: 'm', at: Date.now(), attachments: [] } as const;
+    const text = 'My cat is called Tom';
+    const about = { conversation: world.place, replyTo: null, mentions, addressesBot: true, text };
+    await world.bot.sink.message({ ...sent, ...about });
+    await world.bot.settled();
+    expect(field(await world.type('/context'), 'Focus')).toBe('people: Ada, Grace <bot>; words: tom');
+  });
+
+  test('counts extraction as a job', async () => {
+    await using world = await openWorld();
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list');
+    expect(field(await world.type('/context'), 'Jobs')).toMatch(/^1 done, 0 failed; .* saved 2 memories$/);
+  });
+
   // Shows: T37
   test('changes with the thresholds', async () => {
     const compaction = { background_threshold: 0.5, aggressive_threshold: 0.6, emergency_threshold: 0.7 };

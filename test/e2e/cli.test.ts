@@ -127,7 +127,7 @@ describe('JSON', () => {
         used: expect.any(Number),
         window: expect.any(Number),
         tier: 'none',
-        focus: { people: [expect.any(String)], names: ['riga'], intents: [] },
+        focus: { people: [{ id: 'local', name: expect.any(String) }], names: ['riga'], intents: [] },
       }),
     ]);
 

@@ -67,7 +67,9 @@ export function focusOf(entry: Entry): Focus {
 /** The focus as plain data, for people who look at a context. */
 export function reportFocus(entry: Entry): FocusReport {
   const { names, intents } = focusOf(entry);
-  const people = new Map([entry.author, ...entry.mentions].flatMap((one) => (one === null ? [] : [[one.id, authorLabel(one)]])));
+  const people = new Map(
+    [entry.author, ...entry.mentions].flatMap((one) => (one === null ? [] : [[one.id, authorLabel(one)]])),
+  );
   return { people: [...people].map(([id, name]) => ({ id, name })), names, intents: [...intents] };
 }
 

@@ -18,7 +18,7 @@ export type ToolOutput =
 
 /** A tool that the model may call. `input` is parsed by its schema before `run` sees it. */
 export interface Tool<Input = unknown> {
-  /** Letters, digits and underscores; unique within an agent. */
+  /** Letters, digits, `_` and `-`; unique within an agent. */
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;

@@ -44,6 +44,16 @@ describe.skipIf(WITHOUT_BROWSER !== '')(`in a browser${WITHOUT_BROWSER}`, () => 
     });
   });
 
+  it('the search field shows what is typed on a phone', SIZED, async () => {
+    for (const width of [320, 390]) {
+      await open({ viewport: { width, height: 800 } }, async (page) => {
+        await visit(page, '/');
+        const inside = z.number().parse(await page.locator('#find').evaluate((field) => field.clientWidth));
+        expect(inside).toBeGreaterThan(width / 2);
+      });
+    }
+  });
+
   it('labels keep clear of their sliders on a phone', SIZED, async () => {
     await open({ viewport: { width: 320, height: 800 } }, async (page) => {
       await visit(page, story().paths['what-if'] ?? '');

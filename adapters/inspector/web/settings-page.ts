@@ -11,7 +11,7 @@ import { promptPath } from './prompt-page.ts';
 
 /** Each value with its origin, what the limits come to, and the prompts in use. */
 export function settingsBody(view: SettingsView, filter: SettingsFilter): Markup {
-  return html`<h1>Settings</h1><p class="dim">Each value with where it came from, like <code>strata config show --origin</code>. Secrets are shown as written in the file. Change them in the file; most apply without a restart.</p>
+  return html`<h1>Settings</h1><p class="dim">Each value and where it came from, like <code>strata config show --origin</code>. Secrets are shown as written in the file. Change values in the file; most changes apply without a restart.</p>
     <h2>Effective limits</h2>${view.limits.map(limitsPanel)}
     <h2>Values</h2>${valueFilter(filter)}${values(view)}
     <h2 id="prompts">Prompts</h2><p class="dim">The templates in use. Open one to see what it becomes with the variables of a real turn; <code>strata prompts eject</code> copies them for editing.</p>${prompts(view)}`;

@@ -32,7 +32,7 @@ const GROUPS: readonly Group[] = [
     fields: [
       { name: 'context_window', label: 'Window', scale: 'tokens' },
       { name: 'max_output_tokens', label: 'Longest answer', scale: 'tokens' },
-      { name: 'compaction.message_threshold', label: 'Most messages', scale: 'count' },
+      { name: 'compaction.message_threshold', label: 'Message limit', scale: 'count' },
     ],
   },
   {

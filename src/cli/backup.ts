@@ -30,7 +30,7 @@ export function addBackup(program: Command, cli: Cli): void {
 /** The finished file replaces what has its name, so it must not be the name of a device, a pipe or a folder. */
 function refuseTarget(file: string, isForced: boolean): void {
   if (file === '-' || (existsSync(file) && !statSync(file).isFile())) {
-    const problem = `A backup is written to a regular file, and ${file} is none. Name another one, for example strata.jsonl.gz.`;
+    const problem = `${file} is not a regular file, so no backup can be written to it. Name a file, for example strata.jsonl.gz.`;
     throw new StrataError('USAGE', { problem });
   }
   if (isForced || !existsSync(file)) return;

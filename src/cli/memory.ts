@@ -80,13 +80,13 @@ Examples:
 
 const ONE_MEMORY = [
   ['show', 'Show everything stored about a memory.'],
-  ['why', 'Show the messages it came from, and its history.'],
-  ['pin', 'Pin it: rank it higher and never let it decay.'],
-  ['unpin', 'Unpin it, so that it decays like other memories.'],
+  ['why', 'Show the messages that a memory came from, and its history.'],
+  ['pin', 'Pin a memory: rank it higher and never let it decay.'],
+  ['unpin', 'Unpin a memory, so that it decays like the others.'],
   ['approve', 'Approve a candidate, so that it is recalled.'],
-  ['demote', 'Disable it until it is confirmed again.'],
-  ['restore', 'Restore it after another memory replaced it.'],
-  ['reject', 'Mark it as wrong; never recall it.'],
+  ['demote', 'Disable a memory until it is confirmed again.'],
+  ['restore', 'Restore a memory that another one has replaced.'],
+  ['reject', 'Mark a memory as wrong; it is never recalled again.'],
   ['release', 'Restore a hidden sentence.'],
   ['strike', 'Delete a hidden sentence.'],
 ] as const;

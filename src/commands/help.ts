@@ -26,7 +26,7 @@ function overview(call: Call): CommandReply {
   const answering = {
     mention: 'It answers when it is mentioned, and always in a direct message.',
     active: 'It answers every message.',
-    observe: 'It reads messages here and answers nobody.',
+    observe: 'It reads the messages here, but does not answer.',
   }[agent.mode];
   return makeReply('Help', {
     text: `Messages here are stored and summarised, and the bot remembers what matters. ${answering}\n${typed(call, 'help <command>')} explains one.`,

@@ -44,7 +44,7 @@ export function fitPassages(section: PassageSection, room: Room): PassageSection
 
 /** Why quoted messages are in a request. */
 export function passagesReason(count: number): string {
-  return `${count} earlier ${count === 1 ? 'message bears' : 'messages bear'} on the newest message`;
+  return `${count} earlier ${count === 1 ? 'message relates' : 'messages relate'} to the newest message`;
 }
 
 /** What all of them would take that a view from this message on does not show. */

@@ -185,7 +185,7 @@ function isFlooded({ memories, hits }: Proposed): boolean {
 
 /** Why recalled memories are in a request. */
 export function recallReason(count: number): string {
-  return `${count} ${count === 1 ? 'memory bears' : 'memories bear'} on the newest message`;
+  return `${count} ${count === 1 ? 'memory relates' : 'memories relate'} to the newest message`;
 }
 
 /** A memory as the prompt `memories` shows it. */

@@ -94,7 +94,7 @@ describe('backup and restore', () => {
     execFileSync('mkfifo', [folder.file('pipe')]);
     const before = readdirSync(folder.path);
     const { code, stderr } = await folder.run(['backup', '--force', name]);
-    expect(stderr).toContain(`A backup is written to a regular file, and ${name} is none.`);
+    expect(stderr).toContain(`${name} is not a regular file, so no backup can be written to it.`);
     expect(code).toBe(2);
     expect(readdirSync(folder.path)).toEqual(before);
   });

@@ -10,19 +10,19 @@ import { createRecentMap } from '../util/recent-map.ts';
 const MAX_CONVERSATIONS = 20;
 const MAX_ENTRIES = 200;
 
-/** People who spoke or were mentioned recently in a place, each once. */
+/** People who spoke or were mentioned recently in a place, each once for each of their names. */
 export async function peopleAt(store: Store, place: string): Promise<readonly Author[]> {
-  const people = new Map<string, Author>();
+  const people: Author[] = [];
   const latest = { order: 'heard', scope: { place }, limit: MAX_CONVERSATIONS, after: null } as const;
   for (const { id, nextSeq } of await store.conversations.list(latest)) {
     await yieldToEventLoop();
     const range = { fromSeq: Math.max(1, nextSeq - MAX_ENTRIES), toSeq: nextSeq, limit: MAX_ENTRIES };
     for (const { role, author, mentions } of await store.transcript.read(id, range)) {
-      const named = role === 'user' && author !== null ? [author, ...mentions] : mentions;
-      for (const person of named) people.set(person.id, person);
+      if (role === 'user' && author !== null) people.push(author);
+      people.push(...mentions);
     }
   }
-  return [...people.values()];
+  return withoutRepetitions(people);
 }
 
 /** Each person once for each of their names. */

@@ -133,11 +133,11 @@ function newMemoryOf(
 
 /** Throws `LEARNING_PAUSED` if the statement is about somebody who paused learning, whoever says it. */
 export async function assertNobodyPaused(
-  { state }: Pick<Services, 'state'>,
+  { state, store }: Pick<Services, 'state' | 'store'>,
   statement: NamingStatement & Pick<Memory, 'subjectId'>,
   { reader, author }: Requester,
 ): Promise<void> {
-  const paused = await createOptOut(state).pausedIn(reader.workspace);
+  const paused = await createOptOut(state).pausedIn(reader.workspace, await peopleAt(store, reader.place));
   if (paused.holds(statement.subjectId) && statement.subjectId === author.id) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'you', remedy: 'To resume it, use the command privacy resume.' });
   }

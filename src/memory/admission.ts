@@ -128,11 +128,11 @@ async function hooked(
 /** Removes statements about people who paused learning, whoever said them. */
 async function withoutPaused(
   services: Pick<Services, 'state'>,
-  { conversation: { key } }: AdmissionRequest,
+  { conversation: { key }, people }: PlacedRequest,
   { accepted, refused }: { readonly accepted: readonly Statement[]; readonly refused: Refusal[] },
 ): Promise<readonly Statement[]> {
   if (accepted.length === 0) return [];
-  const paused = await createOptOut(services.state).pausedIn(workspaceOf(key));
+  const paused = await createOptOut(services.state).pausedIn(workspaceOf(key), people);
   return accepted.filter(({ memory, sources }) => {
     const speakers = sources.map((entry) => entry.author?.id ?? null);
     const isOwn = memory.subjectId !== null && speakers.every((id) => id === memory.subjectId);

@@ -18,8 +18,11 @@ export interface OptOut {
   isPaused(person: Person): Promise<boolean>;
   pause(person: Person & Pick<Author, 'name'>, now: number): Promise<void>;
   resume(person: Person): Promise<void>;
-  /** Everybody in a workspace (`platform:workspace`) who paused learning. */
-  pausedIn(workspace: string): Promise<Paused>;
+  /**
+   * Everybody in a workspace (`platform:workspace`) who paused learning. They are known by the name that they had then,
+   * and by those that they have among the people who are present.
+   */
+  pausedIn(workspace: string, present: readonly Author[]): Promise<Paused>;
   /** The bot has left the workspace. */
   purge(workspace: string): Promise<void>;
 }
@@ -52,13 +55,12 @@ export function createOptOut(state: StateStore): OptOut {
     isPaused: async (person) => (await state.get(NAMESPACE, keyOf(person))) !== undefined,
     pause: (person, now) => state.set(NAMESPACE, keyOf(person), { since: now, name: person.name }),
     resume: (person) => state.delete(NAMESPACE, keyOf(person)),
-    async pausedIn(workspace) {
+    async pausedIn(workspace, present) {
       const found = await ofWorkspace(workspace);
       const ids = new Set(found.map(({ key }) => key.slice(workspace.length + 1)));
-      const names = found
-        .map(({ value }) => pauseSchema.parse(value).name)
-        .filter((name) => wordsOf(name).length > 0)
-        .map(pausedNameOf);
+      const before = found.map(({ value }) => pauseSchema.parse(value).name);
+      const now = present.filter(({ id }) => ids.has(id)).map(({ name }) => name);
+      const names = [...new Set([...before, ...now])].filter((name) => wordsOf(name).length > 0).map(pausedNameOf);
       return {
         holds: (authorId) => authorId !== null && ids.has(authorId),
         isNamedIn: (statement) => names.some(namesOf(statement)),

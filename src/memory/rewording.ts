@@ -25,8 +25,11 @@ export async function rewording(
   const worded = await wordedByHooks(services, by, { text: statementOf(given), importance: null });
   const text = statementOf(worded.text);
   const isAboutAsker = memory.subjectId === by.author.id;
-  const subjectName = isAboutAsker ? by.author.name : null;
-  await assertNobodyPaused(services, { text, subjectId: null, subjectName, isOwn: isAboutAsker }, by);
+  // People may correct what is about them, even while they paused learning.
+  const subject = isAboutAsker
+    ? { subjectId: null, subjectName: by.author.name }
+    : { subjectId: memory.subjectId, subjectName: null };
+  await assertNobodyPaused(services, { text, ...subject, isOwn: isAboutAsker }, by);
   await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, memory.subjectId] });
   const { named, called } = await othersNamedIn(services.store, text, by);
   const names = [...named.map(({ name }) => name), ...(called === null ? [] : [called])];

@@ -6,7 +6,7 @@ async function isNamed(name: string, text: string): Promise<boolean> {
   await using world = await openWorld();
   const optOut = createOptOut(world.state);
   await optOut.pause({ conversation: general, authorId: 'u-paused', name }, 1);
-  return (await optOut.pausedIn('test:w')).isNamedIn({ text, subjectName: null, isOwn: false });
+  return (await optOut.pausedIn('test:w', [])).isNamedIn({ text, subjectName: null, isOwn: false });
 }
 
 it.each([

@@ -1,4 +1,4 @@
-import type { Memory, MemoryChange, MemoryKind } from '../ports/memory-store.ts';
+import type { Memory, MemoryChange } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
 import { assertNobodyPaused, assertNotForgotten, isRule, othersNamedIn, statementOf, stateOf } from './add.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -8,7 +8,6 @@ import type { Requester } from './permissions.ts';
 
 interface NewWords {
   readonly text: string;
-  readonly kind: MemoryKind;
   readonly by: Requester;
 }
 
@@ -20,7 +19,7 @@ interface NewWords {
 export async function rewording(
   services: Pick<Services, 'store' | 'state' | 'hooks' | 'random' | 'clock' | 'events'>,
   memory: Memory,
-  { text: given, kind: wanted, by }: NewWords,
+  { text: given, by }: NewWords,
 ): Promise<MemoryChange> {
   const worded = await wordedByHooks(services, by, { text: statementOf(given), importance: null });
   const text = statementOf(worded.text);
@@ -35,8 +34,8 @@ export async function rewording(
   const names = [...named.map(({ name }) => name), ...(called === null ? [] : [called])];
   const namesMore = names.some((name) => !mentionsName(memory.text, name));
   const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';
-  const isNewRule = wanted !== 'instruction' && isRule(text, by);
-  const kind = isNewRule ? 'instruction' : wanted;
+  const isNewRule = memory.kind !== 'instruction' && isRule(text, by);
+  const kind = isNewRule ? 'instruction' : memory.kind;
   const isJudged = memory.state === 'active' && (isNewRule || namesMore);
   return {
     ...{ text, fingerprint: fingerprintOf(text), trust },

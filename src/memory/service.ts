@@ -7,7 +7,6 @@ import {
   type MemoryChange,
   type MemoryEvent,
   type MemoryEventKind,
-  type MemoryKind,
   type MemoryList,
   type MemoryReader,
   type MemoryState,
@@ -44,11 +43,7 @@ export interface Memories {
   }): Promise<readonly Memory[]>;
   /** Its sources and history. */
   why(id: string, reader: MemoryReader): Promise<Origin>;
-  edit(
-    id: string,
-    change: { readonly text?: string; readonly kind?: MemoryKind; readonly importance?: number },
-    by: Requester,
-  ): Promise<Memory>;
+  edit(id: string, change: { readonly text: string }, by: Requester): Promise<Memory>;
   pin(id: string, pinned: boolean, by: Requester): Promise<Memory>;
   /**
    * `promote` approves, `reject` is final, `demote` suspends it until it is confirmed again, `restore` undoes a
@@ -122,17 +117,11 @@ export function createMemories(services: MemoryServices): Memories {
     withheld: (personId, reader) => withheldAbout(services, personId, reader),
     search: (query) => searchMemories(services, query),
     why: (id, reader) => originOf(services, id, reader),
-    edit: async (id, change, by) => {
+    async edit(id, { text }, by) {
       const memory = await find(id, by.reader);
       assertMayWord(memory, by, 'edit');
-      const { text, kind = memory.kind } = change;
-      const reworded = text === undefined ? {} : await rewording(services, memory, { text, kind, by });
-      return alter(id, {
-        by,
-        kind: 'edited',
-        change: () => ({ ...change, ...reworded }),
-        detail: { changed: Object.keys(change) },
-      });
+      const reworded = await rewording(services, memory, { text, by });
+      return await alter(id, { by, kind: 'edited', change: () => reworded, detail: { changed: ['text'] } });
     },
     async pin(id, pinned, by) {
       assertMayWord(await find(id, by.reader), by, 'pin');

@@ -20,6 +20,13 @@ export function managesPlace({ place }: Pick<Memory, 'place'>, by: Requester): b
   return place === by.reader.place && (by.rights === 'moderator' || by.reader.audience === 'dm');
 }
 
+/** The same person with the rights that they have where the memory is: whoever manages one place is a member of others. */
+export function inPlaceOf({ scope, place, audience }: Target & Pick<Memory, 'audience'>, by: Requester): Requester {
+  if (scope === 'global' || place === by.reader.place) return by;
+  const rights = by.rights === 'operator' ? 'operator' : 'member';
+  return { ...by, rights, reader: { ...by.reader, place, audience } };
+}
+
 /** Everyone may change what is about them; whoever manages a place may change everything remembered in it. */
 export function mayChange(memory: Target, by: Requester): boolean {
   if (memory.scope === 'place' ? managesPlace(memory, by) : by.rights === 'operator') return true;

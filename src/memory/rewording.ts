@@ -4,7 +4,7 @@ import { assertNobodyPaused, assertNotForgotten, isRule, othersNamedIn, statemen
 import { fingerprintOf } from './fingerprint.ts';
 import { wordedByHooks } from './hooked.ts';
 import { mentionsName } from './people.ts';
-import type { Requester } from './permissions.ts';
+import { inPlaceOf, type Requester } from './permissions.ts';
 
 interface NewWords {
   readonly text: string;
@@ -19,8 +19,9 @@ interface NewWords {
 export async function rewording(
   services: Pick<Services, 'store' | 'state' | 'hooks' | 'random' | 'clock' | 'events'>,
   memory: Memory,
-  { text: given, by }: NewWords,
+  { text: given, by: asker }: NewWords,
 ): Promise<MemoryChange> {
+  const by = inPlaceOf(memory, asker);
   const worded = await wordedByHooks(services, by, { text: statementOf(given), importance: null });
   const text = statementOf(worded.text);
   const isAboutAsker = memory.subjectId === by.author.id;

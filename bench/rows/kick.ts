@@ -21,13 +21,20 @@ export async function kick({ quick }: RowOptions): Promise<RowResult> {
   const turns = quick ? 100 : 400;
   await using redis = await openRedis();
   const added = await addEach(redis, kicks / 4);
-  const queue = createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined });
+  const open = () =>
+    createBullMqQueue({
+      url: redis.url,
+      storage: { upkeep: { id: 'bench' } },
+      log: SILENT,
+      onTrouble: () => undefined,
+    });
+  const queue = open();
   const up = await kickEach(queue, kicks);
   const local = await talk(createLocalQueue({ log: SILENT }), turns);
-  const turnsUp = await talk(createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined }), turns);
+  const turnsUp = await talk(open(), turns);
   await redis.kill();
   const away = await kickEach(queue, kicks);
-  const turnsAway = await talk(createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined }), turns);
+  const turnsAway = await talk(open(), turns);
   await queue.close({ deadlineMs: 0 });
   const figure = (name: string, percent: number, of: { ours: readonly number[]; baseline: Figure['baseline'] }) =>
     ({

@@ -32,9 +32,10 @@ export async function workerKillRun(kills: number): Promise<WorkerKillOutcome> {
   await using site = await openSite({ storageUrl: server?.url ?? '', queueUrl: redis.url, latencyMs: SUMMARY_MS });
   const names = Array.from({ length: CONVERSATIONS }, (_, index) => `k-${index}`);
   await site.prepare(names, { isDue: true });
+  const storage = await site.openStorage();
   const world = await openWorld({
-    storage: await site.openStorage(),
-    queue: createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined }),
+    storage,
+    queue: createBullMqQueue({ url: redis.url, storage, log: SILENT, onTrouble: () => undefined }),
     role: 'gateway',
     models: providerOf(replyModel(5), summaryModel(0)),
     agent: SITE_AGENT,

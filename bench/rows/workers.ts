@@ -27,7 +27,7 @@ export async function workers({ quick }: RowOptions): Promise<RowResult> {
     Array.from({ length: processes * AT_ONCE * (rounds + 1) }, (_, index) => `w${processes}-${index}`);
   await site.prepare(WORKERS.flatMap(names), { isDue: false });
   const storage = await site.openStorage();
-  const queue = createBullMqQueue({ url: redis.url, log: SILENT, onTrouble: () => undefined });
+  const queue = createBullMqQueue({ url: redis.url, storage, log: SILENT, onTrouble: () => undefined });
   const rates: number[] = [];
   for (const processes of WORKERS) {
     rates.push(await measure({ site, storage, queue, processes, names: names(processes) }));

@@ -8,6 +8,7 @@ import type {
   Operations,
   OperationsOptions,
   QueueAdapter,
+  QueuePlace,
 } from '../bot/adapters.ts';
 import { channelProblems } from '../config/channels.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -82,13 +83,17 @@ export async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: C
   return adapter;
 }
 
-export async function checkQueue(adapters: Adapters, config: Config): ReturnType<QueueAdapter['check']> {
+export async function checkQueue(
+  adapters: Adapters,
+  config: Config,
+  storage: Storage,
+): ReturnType<QueueAdapter['check']> {
   const { check } = await queueAdapterOf(adapters, config);
-  return await check(config.queue.url);
+  return await check({ url: config.queue.url, storage });
 }
 
-export function boardOf(open: BoardOpener, url: string): OperationsOptions['openBoard'] {
-  return (path) => open({ url, path });
+export function boardOf(open: BoardOpener, place: QueuePlace): OperationsOptions['openBoard'] {
+  return (path) => open({ ...place, path });
 }
 
 export async function openOperations(

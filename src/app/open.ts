@@ -75,9 +75,9 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     const notices = createNotices();
     const context = contextOf({ host, options, log, storage, ended, notices, plugins });
     const channels = await createChannels(channelAdapters, { config, platforms, context });
-    const { url } = config.queue;
+    const place = { url: config.queue.url, storage };
     const queues = await queueAdapterOf(host.adapters, config);
-    const queue = queues.create({ url, log, onTrouble: (message) => tellTrouble(message) });
+    const queue = queues.create({ ...place, log, onTrouble: (message) => tellTrouble(message) });
     const live = watchConfig({
       initial: loaded,
       load,
@@ -97,13 +97,13 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
     });
     notices.follow(bot.events);
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });
-    const openBoard = queues.openBoard && boardOf(queues.openBoard, url);
+    const openBoard = queues.openBoard && boardOf(queues.openBoard, place);
     return {
       ...{ bot, services: bot.commandServices, config, upkeep: storage.upkeep, platforms, notices },
       channelAdapters: host.adapters.channels,
       channelContext: context,
       ended: ended.promise,
-      checkQueue: () => checkQueue(host.adapters, configured.config),
+      checkQueue: () => checkQueue(host.adapters, configured.config, storage),
       reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
       ...runOf({ bot, live, config, log, upkeep: storage.upkeep, plugins: await startable(plugins, { bot, log }) }),

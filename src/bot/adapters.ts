@@ -14,7 +14,7 @@ import type { ChatModel, KnownProviders, ModelProvider } from '../ports/model.ts
 import type { PriceList } from '../ports/prices.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Reranker } from '../ports/reranker.ts';
-import type { Finding } from '../ports/upkeep.ts';
+import type { Finding, Upkeep } from '../ports/upkeep.ts';
 import type { Services, Storage } from '../services.ts';
 import type { ProcessRole } from './options.ts';
 
@@ -111,21 +111,27 @@ export interface TerminalEnd {
 export interface QueueAdapter {
   create(options: QueueOptions): Queue;
   /** Checks version, durability and permissions of its server, for `strata doctor`. */
-  check(url: string): Promise<readonly Finding[]>;
+  check(place: QueuePlace): Promise<readonly Finding[]>;
   /** Read-only pages that show its jobs; null if it has none. */
   readonly openBoard: BoardOpener | null;
 }
 
-/** The section `[queue]`, and where a queue reports failures. */
-export interface QueueOptions {
+/** The server of a queue, and the store whose jobs it carries. */
+export interface QueuePlace {
   readonly url: string;
+  /** Processes share jobs only if they share this store. */
+  readonly storage: { readonly upkeep: Pick<Upkeep, 'id'> };
+}
+
+/** The section `[queue]`, and where a queue reports failures. */
+export interface QueueOptions extends QueuePlace {
   readonly log: Log;
   /** Call it with one sentence when the server or a handler fails, but not for every repetition. */
   readonly onTrouble: (message: string) => void;
 }
 
 /** Rejects if the queue's server does not answer in time. `path` is the prefix of the pages' URLs. */
-export type BoardOpener = (options: { readonly url: string; readonly path: string }) => Promise<Board>;
+export type BoardOpener = (options: QueuePlace & { readonly path: string }) => Promise<Board>;
 
 /** Pages that show the jobs of a queue. */
 export interface Board {

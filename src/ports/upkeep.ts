@@ -2,6 +2,11 @@
 export interface Upkeep {
   /** Where the data is stored, in words without secrets. */
   readonly place: string;
+  /**
+   * Identifies the data: the same for all processes that share them, and another one for every other store, even for one
+   * that was filled from an archive of this one. Queues carry the jobs of one id. Up to 64 letters, digits, `-` and `_`.
+   */
+  readonly id: string;
   /** What must be true for the data to be safe, for `strata doctor`. */
   check(): Promise<readonly Finding[]>;
   /** A consistent copy of everything. Changes nothing. */

@@ -31,7 +31,13 @@ interface Place extends AsyncDisposable {
 function openPlace(url: string): Place {
   made += 1;
   const prefix = `kill${process.pid}-${made}`;
-  const queue = createBullMqQueue({ url, prefix, log: silent, onTrouble: () => undefined });
+  const queue = createBullMqQueue({
+    url,
+    storage: { upkeep: { id: 'tests' } },
+    prefix,
+    log: silent,
+    onTrouble: () => undefined,
+  });
   const workers: Worker[] = [];
   return {
     queue,

@@ -34,10 +34,10 @@ describe('a malformed job on Redis', { timeout: 60_000 }, () => {
       progress: { ...fields, progress: '{' },
     };
     for (const [id, job] of Object.entries(bad)) {
-      await admin.hset(`{strata}:maintenance:${id}`, job);
-      await admin.lpush('{strata}:maintenance:wait', id);
+      await admin.hset(`{strata}:maintenance-tests:${id}`, job);
+      await admin.lpush('{strata}:maintenance-tests:wait', id);
     }
-    await admin.lpush('{strata}:maintenance:wait', 'missing');
+    await admin.lpush('{strata}:maintenance-tests:wait', 'missing');
     place.work();
     place.queue.kick(1);
     await vi.waitFor(() => expect(place.done).toContain(1), SOON);
@@ -45,7 +45,7 @@ describe('a malformed job on Redis', { timeout: 60_000 }, () => {
     expect(place.logged.find(({ jobId }) => jobId === 'older')?.reason).toMatch(/conversationId: .*expected number/u);
     expect(place.logged.find(({ jobId }) => jobId === 'cut')?.reason).toContain('expected object');
     await vi.waitFor(() => expect(place.queue.stats()).toMatchObject({ waiting: 0, delayed: 0, running: 0 }), SOON);
-    expect(await admin.llen('{strata}:maintenance:active')).toBe(0);
+    expect(await admin.llen('{strata}:maintenance-tests:active')).toBe(0);
     expect(place.done).toEqual([1]);
     admin.disconnect();
   });
@@ -80,7 +80,7 @@ function openPlace(url: string) {
     if (message === 'queue.malformed') logged.push(fields ?? {});
   };
   const log = { debug() {}, info() {}, warn, error() {} };
-  const queue = createBullMqQueue({ url, log, onTrouble: () => undefined });
+  const queue = createBullMqQueue({ url, storage: { upkeep: { id: 'tests' } }, log, onTrouble: () => undefined });
   const { signal } = new AbortController();
   return {
     queue,

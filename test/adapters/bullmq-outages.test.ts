@@ -81,8 +81,8 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     await using place = openPlace(server.url);
     place.queue.kick(7);
     await vi.waitFor(() => expect(place.queue.stats().waiting).toBe(1), SOON);
-    await vi.waitFor(async () => expect(await admin.llen('{strata}:maintenance:wait')).toBe(1), SOON);
-    expect(await admin.del('{strata}:maintenance:wait')).toBe(1);
+    await vi.waitFor(async () => expect(await admin.llen('{strata}:maintenance-tests:wait')).toBe(1), SOON);
+    expect(await admin.del('{strata}:maintenance-tests:wait')).toBe(1);
     place.work();
     // A worker kicks whatever is due every two seconds.
     await vi.waitFor(() => {
@@ -96,7 +96,12 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
 function openPlace(url: string) {
   const done: number[] = [];
   const told: string[] = [];
-  const queue = createBullMqQueue({ url, log: silent, onTrouble: (message) => void told.push(message) });
+  const queue = createBullMqQueue({
+    url,
+    storage: { upkeep: { id: 'tests' } },
+    log: silent,
+    onTrouble: (message) => void told.push(message),
+  });
   const { signal } = new AbortController();
   return {
     queue,

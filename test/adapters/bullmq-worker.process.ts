@@ -5,7 +5,7 @@ import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 const [url = '', prefix = '', milliseconds = '0'] = process.argv.slice(2);
 const tell = (line: string) => process.stdout.write(`${line}\n`);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const queue = createBullMqQueue({ url, prefix, log, onTrouble: tell });
+const queue = createBullMqQueue({ url, storage: { upkeep: { id: 'tests' } }, prefix, log, onTrouble: tell });
 
 queue.process(
   async (id) => {

@@ -17,7 +17,13 @@ function contractOn(name: string, url: () => string): void {
       const prefix = `test${process.pid}-${made}`;
       const quiet = { log: silent, onTrouble: () => undefined };
       return {
-        queue: createBullMqQueue({ url: url(), ...quiet, prefix, retryDelayMs: 50 }),
+        queue: createBullMqQueue({
+          url: url(),
+          storage: { upkeep: { id: 'tests' } },
+          ...quiet,
+          prefix,
+          retryDelayMs: 50,
+        }),
         dispose: async () => undefined,
       };
     },

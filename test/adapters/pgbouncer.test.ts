@@ -81,7 +81,7 @@ describe('a URL of Postgres', { timeout: 60_000 }, () => {
       await using place = openQueue(pooler.url);
       place.queue.kick(1);
       await vi.waitFor(() => expect(place.queue.stats().trouble).toContain('pooler is in between'), SOON);
-      const [found] = await checkQueue(pooler.url);
+      const [found] = await checkQueue({ url: pooler.url, storage: TESTS });
       expect(found).toMatchObject({ severity: 'fail', fixHint: expect.stringContaining('Set url in [queue]') });
       // A pooler would lend the same connections to the store.
       const storage = await createPostgresStorage({ url: pooler.url });
@@ -91,9 +91,11 @@ describe('a URL of Postgres', { timeout: 60_000 }, () => {
   });
 });
 
+const TESTS = { upkeep: { id: 'tests' } };
+
 function openQueue(url: string) {
   const done: number[] = [];
-  const queue = createBullMqQueue({ url, log: silent, onTrouble: () => undefined });
+  const queue = createBullMqQueue({ url, storage: TESTS, log: silent, onTrouble: () => undefined });
   queue.process(async (id) => void done.push(id), { concurrency: 2, signal: new AbortController().signal });
   return { queue, done, [Symbol.asyncDispose]: () => queue.close({ deadlineMs: 0 }) };
 }

@@ -22,15 +22,18 @@ interface Site extends AsyncDisposable {
   readonly queue: Queue;
 }
 
+const storage = { upkeep: { id: 'tests' } };
+const checked = (url: string) => bullMqAdapter.check({ url, storage });
+
 async function openSite({ create, openBoard }: QueueAdapter, url: string): Promise<Site> {
-  const queue = create({ url, ...nobody });
+  const queue = create({ url, storage, ...nobody });
   const place = await createPlace({ queue });
   const operations = await startOperations({
     services: place.services,
     role: 'all',
     listen: '127.0.0.1:0',
     log: silent,
-    openBoard: openBoard && ((path) => openBoard({ url, path })),
+    openBoard: openBoard && ((path) => openBoard({ url, storage, path })),
   });
   return {
     url: operations.url,
@@ -124,7 +127,7 @@ describe('the queue on Redis', () => {
 
   it.each(['EVAL', 'EVALSHA', 'BZPOPMIN', 'INFO'])('is found wrong without the command %s', async (command) => {
     await using limited = await startRedis(redis, ['--rename-command', command, '']);
-    const findings = await bullMqAdapter.check(limited.url);
+    const findings = await checked(limited.url);
     expect(findings.filter(({ severity }) => severity === 'fail')).toMatchObject([
       { message: expect.stringContaining(command.toLowerCase()), fixHint: expect.stringContaining('{strata}') },
     ]);
@@ -135,7 +138,7 @@ describe('the queue on Redis', () => {
     await using other = await startRedis(redis, ['--cluster-enabled', 'yes']);
     const admin = new Redis(node.url).on('error', () => undefined);
     const findings = async () => {
-      const all = await bullMqAdapter.check(node.url);
+      const all = await checked(node.url);
       return all.filter(({ severity }) => severity !== 'ok').map(({ message, fixHint }) => `${message} ${fixHint}`);
     };
     await admin.cluster('ADDSLOTSRANGE', 0, 16383);
@@ -155,7 +158,7 @@ describe('the queue on Redis', () => {
   // Shows: W16
   it('is judged by the doctor', async () => {
     const admin = new Redis(server.url);
-    const wrong = async () => (await bullMqAdapter.check(server.url)).filter(({ severity }) => severity !== 'ok');
+    const wrong = async () => (await checked(server.url)).filter(({ severity }) => severity !== 'ok');
     expect(await wrong()).toEqual([]);
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru', 'appendonly', 'no');
     expect(await wrong()).toMatchObject([
@@ -180,33 +183,33 @@ describe('the queue on Redis', () => {
   it('is judged by what its user may do', async () => {
     const admin = new Redis(server.url);
     await admin.call('ACL', 'SETUSER', 'guest', 'on', '>word', '~other:*', '&*', '+@all');
-    const findings = await bullMqAdapter.check(server.url.replace('//', '//guest:word@'));
+    const findings = await checked(server.url.replace('//', '//guest:word@'));
     expect(findings.filter(({ severity }) => severity !== 'ok')).toMatchObject([
       { checkId: 'rights', severity: 'fail', fixHint: expect.stringContaining('{strata}') },
     ]);
     await admin.config('SET', 'requirepass', 'word');
-    const [finding] = await bullMqAdapter.check(server.url);
+    const [finding] = await checked(server.url);
     expect(finding?.message).toMatch(/cannot be used: it requires a password$/u);
     await admin.config('SET', 'requirepass', '');
     admin.disconnect();
   });
 
   it('is judged while another program has paused it', async () => {
-    const queue = new BullQueue('maintenance', { connection: { url: server.url }, prefix: '{strata}' });
+    const queue = new BullQueue('maintenance-tests', { connection: { url: server.url }, prefix: '{strata}' });
     await queue.pause();
-    expect((await bullMqAdapter.check(server.url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
+    expect((await checked(server.url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
     await queue.resume();
-    expect((await bullMqAdapter.check(server.url)).map(({ checkId }) => checkId)).not.toContain('paused');
+    expect((await checked(server.url)).map(({ checkId }) => checkId)).not.toContain('paused');
     await queue.close();
   });
 
   it('puts no job into another database than its own', async () => {
     const url = `${server.url}/99`;
-    expect(await bullMqAdapter.check(url)).toMatchObject([
+    expect(await checked(url)).toMatchObject([
       { checkId: 'server', severity: 'fail', message: expect.stringContaining('DB index is out of range') },
     ]);
     const trouble = Promise.withResolvers<string>();
-    const queue = createBullMqQueue({ url, prefix: 'elsewhere', log: silent, onTrouble: trouble.resolve });
+    const queue = createBullMqQueue({ url, storage, prefix: 'elsewhere', log: silent, onTrouble: trouble.resolve });
     queue.kick(1);
     expect(await trouble.promise).toContain('DB index is out of range');
     const admin = new Redis(server.url);
@@ -235,17 +238,21 @@ describe('the queue on Postgres', () => {
   boardOn(() => url);
 
   it('is judged by the doctor', async () => {
-    expect(await bullMqAdapter.check(url)).toMatchObject([{ checkId: 'server', severity: 'ok' }]);
-    const [nowhere] = await bullMqAdapter.check(url.replace('/queue', '/nothing'));
+    expect(await checked(url)).toMatchObject([{ checkId: 'server', severity: 'ok' }]);
+    const [nowhere] = await checked(url.replace('/queue', '/nothing'));
     expect(nowhere).toMatchObject({ severity: 'fail', message: expect.stringContaining('"nothing" does not exist') });
   });
 
   it('is judged while another program has paused it', async () => {
-    const queue = new BullQueue('strata-maintenance', { connection: { connectionString: url } }, createPostgresBackend);
+    const queue = new BullQueue(
+      'strata-maintenance-tests',
+      { connection: { connectionString: url } },
+      createPostgresBackend,
+    );
     await queue.pause();
-    expect((await bullMqAdapter.check(url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
+    expect((await checked(url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
     await queue.resume();
-    expect((await bullMqAdapter.check(url)).map(({ checkId }) => checkId)).not.toContain('paused');
+    expect((await checked(url)).map(({ checkId }) => checkId)).not.toContain('paused');
     await queue.close();
   });
 });
@@ -255,7 +262,7 @@ describe('the queue of one process', () => {
     await using site = await openSite(localAdapter, '');
     const response = await fetch(`${site.url}/queues`);
     expect([response.status, await response.text()]).toEqual([404, 'Known: /livez /readyz /metrics\n']);
-    expect(await localAdapter.check('')).toEqual([]);
+    expect(await localAdapter.check({ url: '', storage })).toEqual([]);
   });
 });
 
@@ -282,7 +289,7 @@ describe('a Redis', () => {
   });
 
   it('that does not answer is reported without its password', async () => {
-    const [finding] = await bullMqAdapter.check(`redis://ada:secret-word@127.0.0.1:${await freePort()}`);
+    const [finding] = await checked(`redis://ada:secret-word@127.0.0.1:${await freePort()}`);
     expect(finding).toMatchObject({ severity: 'fail', message: expect.stringContaining('ECONNREFUSED') });
     expect(JSON.stringify(finding)).not.toContain('secret-word');
   });

@@ -19,6 +19,7 @@ import { turnContract } from './store/turn.ts';
 import { workspacePurgeContract } from './store/workspace-purge.ts';
 import { createKit, type Lab } from './store-kit.ts';
 import { storeProperties } from './store-properties.ts';
+import { QUEUE_SAFE } from './upgrade.ts';
 
 /** What `create` of a store, search or provenance contract returns. */
 export interface StorageUnderTest {
@@ -84,6 +85,10 @@ export function storeContract(name: string, options: StoreContractOptions): void
       await store.close();
       await store.close();
       await expect(kit.say('late')).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+    });
+
+    it('has an id that can name its queue', () => {
+      expect(lab().storage.upkeep.id).toMatch(QUEUE_SAFE);
     });
 
     storeProperties(() => options.create());

@@ -10,6 +10,7 @@ export interface StoreUnderUpgrade {
 
 /** What 0.1.0 did not have. The words of its index are cleared, so that finding something shows that they were made. */
 export const BACK_TO_0_1_0 = [
+  'drop table identity',
   'drop table conversation_state',
   `insert into state values ('spend', '1', '{}'), ('spend', '99', '{}'), ('breaker', 'm', '{}')`,
   'drop table memory_reading',
@@ -41,6 +42,9 @@ export const BACK_TO_0_1_0 = [
   "delete from kysely_migration where name >= '0003'",
 ];
 
+/** Names the store's queue on any server. */
+export const QUEUE_SAFE = /^[\w-]{1,64}$/;
+
 /** A store of an older version is brought up to date when it is opened. */
 export function upgradeContract(clearIndex: readonly string[], use: () => StoreUnderUpgrade): void {
   it('upgrades the tables of 0.1.0 with their content', async () => {
@@ -64,6 +68,7 @@ export function upgradeContract(clearIndex: readonly string[], use: () => StoreU
 
     const upgraded = await open();
     const { store, search } = upgraded;
+    expect(upgraded.upkeep.id).toMatch(QUEUE_SAFE);
     expect(await upgraded.state.list('spend')).toEqual([]);
     expect(await upgraded.state.of(conversation.id).get('spend')).toEqual({});
     expect(await upgraded.state.list('breaker')).toHaveLength(1);

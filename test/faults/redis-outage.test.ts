@@ -50,9 +50,10 @@ async function openPlace(redis: RedisServer, { redisIsUp }: Options): Promise<Pl
   const kicks: number[] = [];
   const posted = new Map<ConversationKey, number>();
   const model = createOfflineModel();
+  const storage = await createSqliteStorage({ directory, shared: true });
   const bot = createBot({
-    storage: await createSqliteStorage({ directory, shared: true }),
-    queue: timed(createBullMqQueue({ url: redis.url, log: silent, onTrouble: () => undefined }), kicks),
+    storage,
+    queue: timed(createBullMqQueue({ url: redis.url, storage, log: silent, onTrouble: () => undefined }), kicks),
     models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
     agents: [{ id: 'main', model: model.id, mode: 'active' }],
     channels: [countingChannel(posted)],
@@ -251,7 +252,8 @@ describe('a kick', () => {
   it('costs nothing and is kept, whatever Redis does', async () => {
     await using server = await startRedis(redis);
     await server.kill();
-    const queue = createBullMqQueue({ url: server.url, log: silent, onTrouble: () => undefined });
+    const storage = { upkeep: { id: 'tests' } };
+    const queue = createBullMqQueue({ url: server.url, storage, log: silent, onTrouble: () => undefined });
     const looked = new Map<number, number>();
     const see = async (id: number) => void looked.set(id, performance.now());
     queue.process(see, { concurrency: 8, signal: new AbortController().signal });

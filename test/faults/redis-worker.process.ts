@@ -7,9 +7,10 @@ import { createBot } from '../../src/bot/bot.ts';
 const [directory = '', url = ''] = process.argv.slice(2);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const model = createOfflineModel();
+const storage = await createSqliteStorage({ directory, shared: true });
 const bot = createBot({
-  storage: await createSqliteStorage({ directory, shared: true }),
-  queue: createBullMqQueue({ url, log, onTrouble: () => undefined }),
+  storage,
+  queue: createBullMqQueue({ url, storage, log, onTrouble: () => undefined }),
   models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
   agents: [{ id: 'main', model: model.id, mode: 'active' }],
   role: 'worker',

@@ -8,8 +8,8 @@ import { createDriver } from './drivers.ts';
 import { openInTime } from './open.ts';
 
 /** bull-board for the maintenance jobs, read-only. A job contains only the number of a conversation. */
-export const openBoard: BoardOpener = async ({ url, path }) => {
-  const { queue, close } = await openInTime(createDriver({ url }));
+export const openBoard: BoardOpener = async ({ path, ...place }) => {
+  const { queue, close } = await openInTime(createDriver(place));
   // Its types know only queues on Redis, but it works with Postgres too.
   if (!(queue instanceof Queue)) throw new Error('The board shows only BullMQ queues.');
   const serverAdapter = new ExpressAdapter().setBasePath(path);

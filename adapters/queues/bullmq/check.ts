@@ -1,4 +1,4 @@
-import { type Finding, formatNumber } from '../../../src/adapter-kit.ts';
+import { type Finding, formatNumber, type QueuePlace } from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
 import { createDriver, isRedis, PREFIX } from './drivers.ts';
 import { openInTime } from './open.ts';
@@ -6,12 +6,13 @@ import { addressOf, infoOf, tryToWait } from './redis.ts';
 import { ELSEWHERE, POOLED, reasonOf } from './trouble.ts';
 
 /** Requirements for the queue's server, each with a remedy. Replies need none of them. */
-export async function checkQueue(url: string): Promise<readonly Finding[]> {
-  if (!isRedis(url)) return await checkPostgres(createDriver({ url }));
+export async function checkQueue(queue: QueuePlace): Promise<readonly Finding[]> {
+  const { url } = queue;
+  if (!isRedis(url)) return await checkPostgres(createDriver(queue));
   const place = addressOf(url);
   try {
     const findings = judgeRedis(place, await infoOf(url));
-    return [...findings, ...(findings.some(({ severity }) => severity === 'fail') ? [] : await checkRights(url))];
+    return [...findings, ...(findings.some(({ severity }) => severity === 'fail') ? [] : await checkRights(queue))];
   } catch (error) {
     const reason = reasonOf(error);
     if (FORBIDDEN.test(reason)) return [forbidden(reason)];
@@ -29,10 +30,10 @@ function forbidden(reason: string): Finding {
 }
 
 /** A user may be allowed to connect, and not to do what the queue does. */
-async function checkRights(url: string): Promise<readonly Finding[]> {
+async function checkRights(queue: QueuePlace): Promise<readonly Finding[]> {
   try {
-    const findings = await useQueue(createDriver({ url }));
-    await tryToWait(url, PREFIX);
+    const findings = await useQueue(createDriver(queue));
+    await tryToWait(queue.url, PREFIX);
     return findings;
   } catch (error) {
     const reason = reasonOf(error);

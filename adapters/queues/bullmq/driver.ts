@@ -3,6 +3,8 @@ import type { JobsOptions } from 'bullmq';
 export interface DriverOptions {
   readonly url: string;
   readonly prefix: string;
+  /** Another one for every store. */
+  readonly name: string;
   readonly retryDelayMs: number;
 }
 

@@ -4,6 +4,7 @@ import {
   loadOptional,
   type Queue,
   type QueueAdapter,
+  type QueuePlace,
   requireObject,
   StrataError,
 } from '../../../src/adapter-kit.ts';
@@ -17,8 +18,10 @@ import { createWorkerWatch, type WorkerWatch } from './worker-watch.ts';
 
 /** The options of `createBullMqQueue`. */
 export interface BullMqOptions {
-  /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. Bots with separate stores need separate databases. */
+  /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. Any number of bots can share the server. */
   readonly url: string;
+  /** The storage of the bot. Processes share jobs only if they share this store. */
+  readonly storage: QueuePlace['storage'];
   readonly log: Log;
   /** Called when the server or a handler fails, and once a minute while the failure lasts. */
   readonly onTrouble: (message: string) => void;
@@ -38,10 +41,11 @@ const NO_URL =
  *
  * @example
  * const log = createPinoLog({ level: 'info' });
- * const queue = createBullMqQueue({ url: 'redis://127.0.0.1:6379', log, onTrouble: console.error });
+ * const storage = await createPostgresStorage({ url: 'postgres://127.0.0.1/strata' });
+ * const queue = createBullMqQueue({ url: 'redis://127.0.0.1:6379', storage, log, onTrouble: console.error });
  */
 export function createBullMqQueue(options: BullMqOptions): Queue {
-  requireObject(options, 'createBullMqQueue', '{ url: "redis://127.0.0.1:6379", log, onTrouble }');
+  requireObject(options, 'createBullMqQueue', '{ url: "redis://127.0.0.1:6379", storage, log, onTrouble }');
   if (!/^(?:rediss?|postgres(?:ql)?):\/\//.test(options.url)) throw new StrataError('USAGE', { problem: NO_URL });
   const state = createState(options);
   const { kicks, delayed, trouble, rejections } = state;
@@ -81,7 +85,7 @@ const BOARD_PACKAGES = ['@bull-board/api', '@bull-board/express'];
 /** Loaded on request, because only operators need it. */
 export const bullMqAdapter: QueueAdapter = {
   create: createBullMqQueue,
-  check: async (url) => (await import('./check.ts')).checkQueue(url),
+  check: async (place) => (await import('./check.ts')).checkQueue(place),
   openBoard: async (options) => {
     const { openBoard } = await loadOptional(BOARD_PACKAGES, () => import('./board.ts'));
     return await openBoard(options);

@@ -36,9 +36,9 @@ interface Session {
 const sessionRows = z.tuple([z.object({ path: z.string(), pid: z.int() })]);
 
 /** BullMQ's tables, in a schema of their own, created on the first connection. */
-export function createPostgresDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {
+export function createPostgresDriver({ url, prefix, name: own, retryDelayMs }: DriverOptions): Driver {
   const { hostname, port } = new URL(url);
-  const name = `${prefix}-maintenance`;
+  const name = `${prefix}-${own}`;
   const connection = (max: number) => ({
     connectionString: url,
     max,

@@ -5,7 +5,6 @@ import type { Driver, DriverOptions, OpenQueue, ProducerListeners } from './driv
 import { consumerOf, processorOf, producerOf, queueOptions, workerOptions } from './settings.ts';
 import { isUnreadable, markUnreadable } from './unreadable.ts';
 
-const QUEUE_NAME = 'maintenance';
 /** Always the same pause: growing pauses would leave workers idle long after Redis is back. */
 const RECONNECT_MS = 1000;
 /** The server is there but does not respond. */
@@ -13,7 +12,7 @@ const COMMAND_LIMIT_MS = 5000;
 /** A connection that is being closed keeps the process alive no longer than this. */
 const FAREWELL_MS = 200;
 
-export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions): Driver {
+export function createRedisDriver({ url, prefix, name, retryDelayMs }: DriverOptions): Driver {
   // In braces, so that a cluster stores all keys of the queue in one place.
   const names = { prefix: `{${prefix}}` };
   const open = ({ onError, onReady }: ProducerListeners): OpenQueue => {
@@ -24,7 +23,7 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions):
     });
     redis.on('error', onError);
     redis.on('ready', onReady);
-    const queue = new Queue(QUEUE_NAME, { connection: redis, ...names, ...queueOptions });
+    const queue = new Queue(name, { connection: redis, ...names, ...queueOptions });
     queue.on('error', onError);
     const close = async () => {
       redis.disconnect();
@@ -40,7 +39,7 @@ export function createRedisDriver({ url, prefix, retryDelayMs }: DriverOptions):
       const redis = connect(url, { maxRetriesPerRequest: null });
       redis.on('error', options.onError);
       const settings = { connection: redis, ...names, ...workerOptions(options) };
-      const worker = new Worker(QUEUE_NAME, processorOf(look, options), settings);
+      const worker = new Worker(name, processorOf(look, options), settings);
       worker.on('error', (error) => {
         if (!isUnreadable(error)) options.onError(error);
         else void markUnreadable(redis, (name) => worker.toKey(name)).catch(options.onError);
@@ -59,7 +58,7 @@ export async function infoOf(url: string): Promise<ReadonlyMap<string, string>> 
 
 /** Waits as a worker does, for a moment. Rejects if the server refuses that. */
 export async function tryToWait(url: string, prefix: string): Promise<void> {
-  await askOnce(url, (redis) => redis.bzpopmin(`{${prefix}}:${QUEUE_NAME}:doctor`, 0.01));
+  await askOnce(url, (redis) => redis.bzpopmin(`{${prefix}}:doctor`, 0.01));
 }
 
 async function askOnce<Answer>(url: string, ask: (redis: Redis) => Promise<Answer>): Promise<Answer> {

@@ -1,6 +1,6 @@
 import { type Dialect, Kysely, sql } from 'kysely';
 import { describe, type Storage, StrataError } from '../../../src/adapter-kit.ts';
-import { createArchive, createSqlStore, type SqlEngine, type Tables, writeAheadOf } from '../sql/index.ts';
+import { createArchive, createSqlStore, identityOf, type SqlEngine, type Tables, writeAheadOf } from '../sql/index.ts';
 import { checkDatabase } from './check.ts';
 import { migrate } from './migrate.ts';
 import { createScrub } from './scrub.ts';
@@ -29,9 +29,11 @@ export async function createKyselyStorage(options: KyselyOptions): Promise<Stora
   const { dialect, place, create = true } = options ?? {};
   if (typeof dialect?.createDriver !== 'function') throw new StrataError('USAGE', { problem: NO_DIALECT });
   const query = new Kysely<Tables>({ dialect });
+  let id = '';
   try {
     await prepareConnection(query, place);
     await migrate(query, { place, create });
+    id = await identityOf(query);
   } catch (error) {
     await query.destroy();
     if (error instanceof StrataError) throw error;
@@ -40,7 +42,7 @@ export async function createKyselyStorage(options: KyselyOptions): Promise<Stora
   const engine = createEngine(query, place);
   // Deleted text that an earlier process left in the log.
   await engine.scrub();
-  const upkeep = { place, check: () => checkDatabase(engine), ...createArchive(engine, place) };
+  const upkeep = { place, id, check: () => checkDatabase(engine), ...createArchive(engine, place) };
   return { ...createSqlStore(engine), search: createSearch(engine), upkeep };
 }
 

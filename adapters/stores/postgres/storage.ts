@@ -4,6 +4,7 @@ import {
   coreMigrations,
   createArchive,
   createSqlStore,
+  identityOf,
   occupied,
   type SqlEngine,
   type Tables,
@@ -38,16 +39,18 @@ const MEMORY_LOCK = 0x5374726d65;
 
 /** Migrates the tables and creates the store. The database is closed with the store. */
 export async function createPostgresStorageOn(database: PostgresDatabase): Promise<Storage> {
+  let id = '';
   try {
     const migrations = { ...coreMigrations('identity'), ...postgresMigrations };
     await migrate(database.upkeep, { migrations, place: database.place, create: database.create });
+    id = await identityOf(database.upkeep);
   } catch (error) {
     await destroy(database);
     throw refusalOf(database.place, error);
   }
   const engine = createEngine(database);
   const { place } = database;
-  const upkeep = { place, check: () => checkServer(database.upkeep, place), ...createArchive(engine, place) };
+  const upkeep = { place, id, check: () => checkServer(database.upkeep, place), ...createArchive(engine, place) };
   return { ...createSqlStore(engine), search: createSearch(engine), upkeep };
 }
 

@@ -31,6 +31,7 @@ export type {
 } from './engine.ts';
 export { type Parameter, prepare, writeAheadOf } from './engine.ts';
 export { indexed } from './entry-rows.ts';
+export { identityOf } from './identity.ts';
 export { readableBy, selectSources, toMemories } from './memory-rows.ts';
 export { coreMigrations } from './migrations.ts';
 export {

@@ -4,6 +4,7 @@ import { createCacheTables } from './cache-losses.ts';
 import { ofConversation, required, zero } from './columns.ts';
 import { CONVERSATION_STATE_MIGRATIONS, createStateTable } from './conversation-state.ts';
 import { addHeard, HEARD } from './heard.ts';
+import { createIdentityTable } from './identity.ts';
 import { indexPosted } from './posts.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { createReadyTable } from './ready-summaries.ts';
@@ -56,6 +57,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     '0014_request_indexes': { up: indexRequests },
     '0015_posted_messages': { up: indexPosted },
     ...CONVERSATION_STATE_MIGRATIONS,
+    '0022_identity': { up: createIdentityTable },
   };
 }
 

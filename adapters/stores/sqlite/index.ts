@@ -1,6 +1,13 @@
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
-import { coreMigrations, createArchive, createSqlStore, type SqlEngine, type Tables } from '../sql/index.ts';
+import {
+  coreMigrations,
+  createArchive,
+  createSqlStore,
+  identityOf,
+  type SqlEngine,
+  type Tables,
+} from '../sql/index.ts';
 import { createActiveMemories } from './active-memories.ts';
 import { checkFile } from './check.ts';
 import { type Connection, createConnection } from './connection.ts';
@@ -33,9 +40,11 @@ export async function createSqliteStorage(options: SqliteOptions): Promise<Stora
   const file = openFile({ directory, shared, create });
   const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file.database }) });
   const connection = createConnection(file.database);
+  let id = '';
   try {
     const migrations = { ...coreMigrations('autoincrement'), ...searchMigrations(createTransaction(connection)) };
     await migrate({ database: file.database, query, migrations, path: directory, lock: file.lock });
+    id = await identityOf(query);
     if (file.lock.isAlone) freeClaims(file.database);
     file.lock.share();
   } catch (error) {
@@ -46,7 +55,7 @@ export async function createSqliteStorage(options: SqliteOptions): Promise<Stora
   const watch = watchMemories(file.database);
   const { engine, lateIndex } = createEngine({ lock: file.lock, query, connection, watch, shared });
   await finishScrub(engine);
-  const upkeep = { place: directory, check: () => checkFile(engine), ...createArchive(engine, directory) };
+  const upkeep = { place: directory, id, check: () => checkFile(engine), ...createArchive(engine, directory) };
   return { ...createSqlStore(engine), search: createSearch({ engine, connection, lateIndex }), upkeep };
 }
 

@@ -61,6 +61,7 @@ export type { CommandAnswer } from './commands/answer.ts';
 export type { Commands } from './commands/commands.ts';
 export type { CommandServices } from './commands/services.ts';
 export type { CommandCall, CommandOptions, CommandSuggest } from './commands/define.ts';
+export { shownName } from './commands/format-entry.ts';
 export { renderReply } from './commands/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
 export { runCommandLine } from './commands/run-line.ts';

@@ -1,6 +1,6 @@
 import type { AgentDirectory } from './config/directory.ts';
 import type { Prices } from './costs/prices.ts';
-import type { ConversationKey } from './domain/message.ts';
+import type { Author, ConversationKey } from './domain/message.ts';
 import type { HookRunner } from './hooks/runner.ts';
 import type { Channel } from './ports/channel.ts';
 import type { Clock, Random } from './ports/clock.ts';
@@ -47,4 +47,4 @@ export interface Services extends Omit<Storage, 'upkeep'> {
 export type Channels = ReadonlyMap<string, Channel>;
 
 /** Receives every message and reply. Writes them to the log, or does nothing (the default). */
-export type TextLog = (conversation: ConversationKey, author: string, text: string) => void;
+export type TextLog = (conversation: ConversationKey, author: Author | null, text: string) => void;

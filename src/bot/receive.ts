@@ -91,8 +91,8 @@ async function store(options: ReceiverOptions, message: InboundMessage, judged: 
     services.events.emit({ kind: 'message.accepted', conversation, seq: stored.seq, wantsReply });
   });
   if (result.kind === 'duplicate') return duplicate(services, conversation, result.seq);
-  logText(conversation, message.author.name, judged.heard.text);
-  if (answer !== null) logText(conversation, 'bot', answer.text);
+  logText(conversation, message.author, judged.heard.text);
+  if (answer !== null) logText(conversation, null, answer.text);
   if (options.posts()) outbox.deliver(conversation, result.posts);
   if (judged.heard.kind === 'failed') reportFailure(services, conversation, { ...judged, seq: result.seq });
   return { stored: true, willReply: wantsReply || (answer?.isPosted ?? false) };

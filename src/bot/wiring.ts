@@ -1,4 +1,5 @@
 import { type Commands, createCommands } from '../commands/commands.ts';
+import { shownName } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { type Compactors, createCompactors } from '../compaction/compactors.ts';
 import type { Maintenance } from '../compaction/maintenance.ts';
@@ -146,7 +147,7 @@ function gatherServices(options: BotOptions): Services {
 
 function textLog({ logText }: BotOptions, log: Log): TextLog {
   if (logText !== true) return () => undefined;
-  return (conversation, author, text) => log.info('message.text', { conversation, author, text });
+  return (conversation, author, text) => log.info('message.text', { conversation, author: shownName(author), text });
 }
 
 /** The maintenance side: engines, summaries and memories. */

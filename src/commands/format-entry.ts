@@ -1,13 +1,13 @@
+import { authorLabel } from '../context/label.ts';
 import { type Author, type Entry, textOf } from '../domain/message.ts';
 
-export function whoSaid(entry: Entry): string {
-  if (entry.author !== null) return shownName(entry.author);
-  return entry.role === 'tool' ? 'tool' : 'bot';
+export function whoSaid({ author, role }: Entry): string {
+  return author === null && role === 'tool' ? '<tool>' : shownName(author);
 }
 
-/** Webhooks and bots may take the names of people. */
-export function shownName({ name, kind }: Author): string {
-  return kind === 'bot' ? `${name} <bot>` : name;
+/** Null is the bot itself. Names of people hold no angle brackets: anybody may take the name "bot". */
+export function shownName(author: Author | null): string {
+  return author === null ? '<bot>' : authorLabel(author);
 }
 
 /** An entry as text for people: calls, results and files by name. */

@@ -129,26 +129,23 @@ function withheldCounts({ memories, messages, sentences }: TokenedPreview['withh
   return counts.length === 0 ? [] : [{ name: "In places that you can't read from here", value: counts.join(', ') }];
 }
 
-/** `3 (Ada 2, the bot 1)` */
+/** `3 (Ada 2, <bot> 1)` */
 function byAuthor(entries: readonly Entry[]): string {
   if (entries.length === 0) return '0';
-  const groups = Map.groupBy(entries, whoOf);
-  const parts = [...groups].map(([who, own]) => `${who} ${own.length}`);
+  // Two people may have one name.
+  const groups = Map.groupBy(entries, ({ author }) => author?.id);
+  const parts = [...groups.values()].map((own) => `${shownName(own[0]?.author ?? null)} ${own.length}`);
   return `${entries.length} (${parts.join(', ')})`;
-}
-
-function whoOf({ author }: Entry): string {
-  return author === null ? 'the bot' : shownName(author);
 }
 
 function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly (readonly string[])[] {
   const told = messages.map(({ entry }) => {
-    return ['message', whoOf(entry), formatTime(entry.at), excerpt(textOf(entry.parts), EXAMPLE_LENGTH)];
+    return ['message', shownName(entry.author), formatTime(entry.at), excerpt(textOf(entry.parts), EXAMPLE_LENGTH)];
   });
   const single = sentences.map(({ entry, text, kind }) => {
     return [
       kind === 'hold' ? 'held back' : 'sentence',
-      whoOf(entry),
+      shownName(entry.author),
       formatTime(entry.at),
       excerpt(text, EXAMPLE_LENGTH),
     ];

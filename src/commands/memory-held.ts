@@ -2,6 +2,7 @@ import type { HeldDecision } from '../ports/provenance-store.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, pageOf, requiredOption, sameCommand } from './command.ts';
+import { shownName } from './format-entry.ts';
 import { requesterOf } from './memory-read.ts';
 import { makeReply, takePage } from './reply.ts';
 
@@ -12,7 +13,7 @@ export async function held(call: Call): Promise<CommandReply> {
   const [first] = items;
   if (first === undefined) return makeReply('Held back', { text: 'There are no sentences to decide about here.' });
   const cells = items.map(({ id, author, about, at, text }) => {
-    return [id, author?.name ?? '', about.name, formatTime(at), excerpt(text, 200)];
+    return [id, shownName(author), about.name, formatTime(at), excerpt(text, 200)];
   });
   return makeReply('Held back', {
     text: `${counted(all.length, 'sentence waits', 'sentences wait')} for a decision, because the people they are about asked for them to be forgotten. Until then they stay hidden.`,
@@ -36,7 +37,7 @@ export function strike(call: Call): Promise<CommandReply> {
 async function decide(call: Call, kind: HeldDecision['kind']): Promise<CommandReply> {
   const id = requiredOption(call, 'id').trim().toLowerCase();
   const { author, seq } = await call.services.memories.decideHeld(id, kind, requesterOf(call));
-  const whose = `The sentence of ${author?.name ?? 'somebody'} in message #${seq}`;
+  const whose = `The sentence of ${shownName(author)} in message #${seq}`;
   const text = kind === 'release' ? `${whose} can be read again.` : `${whose} is deleted.`;
   return makeReply(kind === 'release' ? 'Released' : 'Deleted', { text, tone: 'success' });
 }

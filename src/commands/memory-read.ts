@@ -185,7 +185,7 @@ async function sourceRow({ services, invocation }: Call, source: OriginMessage):
   return [
     conversation === invocation.conversation ? `#${seq}` : link,
     at === null ? '' : formatTime(at),
-    author === null ? 'bot' : shownName(author),
+    shownName(author),
     text === null ? '(deleted)' : excerpt(text, 240),
     address ?? '',
   ];

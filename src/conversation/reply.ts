@@ -205,7 +205,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     const accounted = run?.account();
     // The post goes out first.
     await yieldToEventLoop();
-    options.logText(base.conversation, 'bot', text);
+    options.logText(base.conversation, null, text);
     if (!isRefused(outcome)) report(options, ending, base);
     await accounted;
   };

@@ -125,7 +125,7 @@ export function createSend(parts: SendServices): Send {
     });
     if (result.kind === 'duplicate') return { seq: result.seq, isNew: false };
     if (isPosting) outbox.deliver(key, result.posts);
-    parts.logText(key, 'bot', given.text);
+    parts.logText(key, null, given.text);
     return { seq: result.seq, isNew: true };
   };
 }

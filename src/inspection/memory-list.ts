@@ -1,4 +1,6 @@
+import { shownName } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
+import { plainName } from '../context/label.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { placeOf } from '../domain/key.ts';
 import type { Audience, ConversationKey } from '../domain/message.ts';
@@ -124,14 +126,14 @@ function byWeight(a: Memory, b: Memory): number {
 async function peopleIn({ store }: CommandServices, memories: readonly Memory[]): Promise<readonly Person[]> {
   const names = new Map<string, string>();
   for (const { subjectId, subjectName } of memories)
-    if (subjectId !== null) names.set(subjectId, subjectName ?? subjectId);
+    if (subjectId !== null) names.set(subjectId, plainName(subjectName ?? subjectId));
   const said = memories.flatMap(({ sources }) => sources);
   const unnamed = new Map(
     said.flatMap((source) => (isUnnamed(source.authorId, names) ? [[source.authorId, source]] : [])),
   );
   for (const [id, { conversationId, seq }] of [...unnamed].slice(0, MAX_NAMED)) {
     const [entry] = await store.transcript.pick(conversationId, [seq]);
-    names.set(id, entry?.author?.id === id ? entry.author.name : id);
+    names.set(id, entry?.author?.id === id ? shownName(entry.author) : id);
   }
   return [...names].map(([id, name]) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name));
 }

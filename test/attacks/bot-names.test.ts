@@ -89,3 +89,32 @@ describe('a webhook with the name of a person', () => {
     expect(sink.messages[0]?.author).toMatchObject({ id: 'USLACKBOT', kind: 'bot' });
   });
 });
+
+describe('a person with the name of the bot', () => {
+  const NAMES = ['bot', '<bot>', '＜bot＞', 'b\u200bot', '<tool>', 'the bot', '[bot]'];
+  const model = () => scriptedModel(() => ({ text: 'the tent is paid' }));
+
+  it.each(NAMES)('is told from it in what commands show: %s', async (name) => {
+    await using world = await createBotWorld({ models: [model()] });
+    await world.say('the tent is green', { author: { id: 'u9', name, kind: 'person' } });
+    await world.settled();
+    const { rows } = await world.command('transcript search', { query: 'tent' });
+    const shown = new Map(rows?.cells.map((cells) => [cells[3], cells[2]]));
+    expect(shown.get('the tent is paid')).toBe('<bot>');
+    expect(shown.get('the tent is green')).not.toMatch(/[<>＜＞[\]\u200b]/u);
+  });
+
+  it.each(NAMES)('is told from it in the sources of a memory: %s', async (name) => {
+    const input = { kind: 'preference', text: 'I prefer green tents', sources: [1] };
+    const talking = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'ok' } : { calls: [{ tool: 'memory_save', input }] },
+    );
+    await using world = await createBotWorld({ models: [talking], agent: { tools: ['memory_save'] } });
+    await world.say('I prefer green tents', { author: { id: 'u9', name, kind: 'person' } });
+    await world.settled();
+    const list = await world.command('memory list');
+    const { rows } = await world.command('memory why', { id: list.rows?.cells[0]?.[0] ?? '' });
+    expect(rows?.cells[0]?.[3]).toBe('I prefer green tents');
+    expect(rows?.cells[0]?.[2]).not.toMatch(/[<>＜＞[\]\u200b]/u);
+  });
+});

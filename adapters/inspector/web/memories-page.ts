@@ -9,6 +9,7 @@ import {
   type Memory,
   type MemoryFilter,
   type PlacedMemory,
+  shownName,
   type TokenedPreview,
   textOf,
 } from '../../../src/adapter-kit.ts';
@@ -118,7 +119,7 @@ function row(
 ): Markup {
   const { id, text, kind, subjectName, audience, recallCount, validFrom, readableIn, sources, scope } = memory;
   const authors = new Set(
-    sources.map(({ authorId }) => (authorId === null ? 'the bot' : (names.get(authorId) ?? authorId))),
+    sources.map(({ authorId }) => (authorId === null ? shownName(null) : (names.get(authorId) ?? authorId))),
   );
   const place = isMany ? html`<td>${scope === 'global' ? 'everywhere' : readableIn}</td>` : '';
   return html`<tr data-row><th scope="row"><a href="${conversationPath(readableIn, `/m/${id}`)}">${text}</a></th><td>${kind}</td><td>${subjectName ?? ''}</td><td>${[...authors].join(', ')}</td>${place}<td>${stateBadge(memory)}</td><td>${audience}</td><td class="num">${recallCount}</td><td>${when(validFrom)}</td></tr>`;

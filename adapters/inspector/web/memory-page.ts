@@ -1,4 +1,4 @@
-import { counted, formatPercent, type MemoryView, type OriginMessage } from '../../../src/adapter-kit.ts';
+import { counted, formatPercent, type MemoryView, type OriginMessage, shownName } from '../../../src/adapter-kit.ts';
 import { conversationPath, html, type Markup, nothing, when } from './html.ts';
 import { stateBadge } from './memories-page.ts';
 import { type ShownText, saidText, shownTexts } from './shown-text.ts';
@@ -61,7 +61,7 @@ function sourceItems(sources: readonly OriginMessage[]): Markup {
 }
 
 function sourceMarkup({ conversation, seq, author, at, text }: OriginMessage, shown: ShownText | undefined): Markup {
-  return html`<li data-row><div class="meta"><a href="${`${conversationPath(conversation)}?at=${seq}#m${seq}`}">${conversation}#${seq}</a> <b>${author?.name ?? 'the bot'}</b> ${at === null ? '' : when(at)}</div>${text === null ? html`<p class="dim">deleted</p>` : saidText(shown ?? { text: '', more: 0 })}</li>`;
+  return html`<li data-row><div class="meta"><a href="${`${conversationPath(conversation)}?at=${seq}#m${seq}`}">${conversation}#${seq}</a> <b>${shownName(author)}</b> ${at === null ? '' : when(at)}</div>${text === null ? html`<p class="dim">deleted</p>` : saidText(shown ?? { text: '', more: 0 })}</li>`;
 }
 
 function history({ events }: MemoryView): Markup {

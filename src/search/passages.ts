@@ -80,7 +80,8 @@ export function createLineReader(question: Question): (entry: Entry, isProposed:
   };
 }
 
-const LONG_NUMBER = /^\d{7,}$/;
+/** As long as a number with groups. */
+const LONG_NUMBER = /^\d{4,}$/;
 
 /** Numbers in groups and emoji, if the question has any. */
 function createNameReader({ words }: Question): (text: string) => readonly string[] {

@@ -15,6 +15,9 @@ const MAX_LINKS = 2;
 const NUMBERS = /^[\d-]*$/;
 /** Groups of a number as long as that of a telephone, a card or an account. */
 const GROUPED = /(?<![\p{L}\p{N}])\p{Nd}(?:[ ./()-]{0,2}\p{Nd}){6,18}(?![\p{L}\p{N}])/gu;
+/** Amounts with their thousands apart, as in most countries: "4,000", "4.000", "4 000", "4’000", "1,23,456". */
+const AMOUNT =
+  /(?<![\p{L}\p{N}])\p{Nd}{1,3}(?:[ .,'’٬،\u00a0\u2009\u202f]\p{Nd}{2,3}){0,4}[ .,'’٬،\u00a0\u2009\u202f]\p{Nd}{3}(?![\p{L}\p{N}])/gu;
 /** Without skin tones, joiners and the sign that asks for colours. A flag consists of two letters. */
 const EMOJI = /\p{RI}{2}|(?![©®™])\p{Extended_Pictographic}/gu;
 const NONE: readonly string[] = [];
@@ -97,8 +100,9 @@ export function createLinks({ isWanted, part }: PartReader): {
 }
 
 export function groupedNumbersIn(text: string): readonly string[] {
-  const found = (text.match(GROUPED) ?? NONE).filter((number) => /[^\p{Nd}]/u.test(number));
-  return found.map((number) => number.replace(/[^\p{Nd}]/gu, ''));
+  const long = (text.match(GROUPED) ?? NONE).filter((number) => /[^\p{Nd}]/u.test(number));
+  const found = [...long, ...(text.match(AMOUNT) ?? NONE)];
+  return [...new Set(found.map((number) => number.replace(/[^\p{Nd}]/gu, '')))];
 }
 
 export function emojiIn(text: string): readonly string[] {

@@ -37,8 +37,10 @@ export const searchMigrations: Record<string, Migration> = {
   '0019_apostrophes_kysely': { up: async () => undefined },
   // A later change rebuilds the index.
   '0020_spellings_kysely': { up: async () => undefined },
-  /** Finds parts of composed words, emoji, digits next to scripts without spaces, and Serbian in both alphabets. */
-  '0021_word_parts_kysely': {
+  // A later change rebuilds the index.
+  '0021_word_parts_kysely': { up: async () => undefined },
+  /** Finds amounts by their digits, whatever parts the thousands. */
+  '0022_amounts_kysely': {
     async up(database: Kysely<Tables & SearchTables>): Promise<void> {
       for (const table of ['entry_word', 'summary_word', 'memory_word'] as const)
         await database.deleteFrom(table).execute();

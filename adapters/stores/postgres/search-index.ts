@@ -99,8 +99,10 @@ export const postgresMigrations: Record<string, Migration> = {
   '0019_apostrophes_postgres': { up: async () => undefined },
   // A later change rebuilds the index.
   '0020_spellings_postgres': { up: async () => undefined },
-  /** Finds parts of composed words, emoji, digits next to scripts without spaces, and Serbian in both alphabets. */
-  '0021_word_parts_postgres': { up: rebuild },
+  // A later change rebuilds the index.
+  '0021_word_parts_postgres': { up: async () => undefined },
+  /** Finds amounts by their digits, whatever parts the thousands. */
+  '0022_amounts_postgres': { up: rebuild },
 };
 
 async function rebuild(database: Kysely<Tables>): Promise<void> {

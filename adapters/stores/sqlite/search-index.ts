@@ -74,8 +74,10 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
   '0019_apostrophes_sqlite': { up: async () => undefined },
   // A later change rebuilds the index.
   '0020_spellings_sqlite': { up: async () => undefined },
-  /** Finds parts of composed words, emoji, digits next to scripts without spaces, and Serbian in both alphabets. */
-  '0021_word_parts_sqlite': {
+  // A later change rebuilds the index.
+  '0021_word_parts_sqlite': { up: async () => undefined },
+  /** Finds amounts by their digits, whatever parts the thousands. */
+  '0022_amounts_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       await rebuild(database, transaction);
       await sql`delete from entry_unindexed`.execute(database);

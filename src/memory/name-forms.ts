@@ -1,9 +1,8 @@
 import { plainSpelling } from '../search/plain-spelling.ts';
 import { hasShortEndings, isEnglish } from '../search/stop-words.ts';
-import { fold, tokensOf } from '../search/words.ts';
+import { fold, isAscii, tokensOf } from '../search/words.ts';
 import { trimEndWhile } from '../util/scan.ts';
 
-const ASCII = /^[\t\n\r -~]*$/;
 const WORD = /[\p{L}\p{M}\p{N}'’]+/gu;
 /** A small letter of a script that begins names with capitals. Georgian has capitals, but only for whole texts. */
 const SMALL = /^(?=[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}])\p{Ll}/u;
@@ -35,7 +34,7 @@ export function isSmall(word: string): boolean {
 
 /** A text in ASCII of an unknown language is most often English. */
 function inflectsNames(text: string): boolean {
-  if (ASCII.test(text)) return false;
+  if (isAscii(text)) return false;
   const tokens = tokensOf(text);
   return !isEnglish(tokens) && !hasShortEndings(tokens);
 }

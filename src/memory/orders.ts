@@ -1,5 +1,5 @@
 import { latin } from '../search/lookalikes.ts';
-import { fold, wordsOf } from '../search/words.ts';
+import { fold, isAscii, wordsOf } from '../search/words.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { normalForm } from '../util/normal-form.ts';
 import * as words from './order-words.ts';
@@ -13,10 +13,8 @@ const LEAD_WORDS = 4;
 /** Words between the verb and the noun of "ignore all of the previous instructions". */
 const REACH = 6;
 
-const ASCII = /^[\t\n\r -~]*$/;
-
 function bare(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : normalForm(fold(text), 'NFD').replace(/\p{M}/gu, '');
+  return isAscii(text) ? text.toLowerCase() : normalForm(fold(text), 'NFD').replace(/\p{M}/gu, '');
 }
 
 type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;

@@ -17,7 +17,7 @@ import {
   SUBJECTS,
   VERBS,
 } from './question-words.ts';
-import { fold } from './words.ts';
+import { fold, isAscii } from './words.ts';
 
 /**
  * Whether a message asks about something said earlier, judged by its form alone. Only such messages cause a search for
@@ -55,7 +55,6 @@ const MAX_OPENING_WORDS = 3;
 /** Before a full stop that ends no sentence, as in "Dr. Ada B. Lovelace". */
 const ABBREVIATED = /(?:^|[^\p{L}\p{N}])(?:\p{L}|dr|mr|mrs|ms|st|nr|prof)$/u;
 const MAX_ABBREVIATION = 6;
-const ASCII = /^[\t\n\r -~]*$/;
 
 export function asksOfThePast(text: string): boolean {
   const read = fold(text.slice(0, READ_CHARACTERS)).trim();
@@ -172,7 +171,7 @@ function withoutGreetings(words: readonly string[]): readonly string[] {
 
 /** Most text is ASCII, which the short expression reads much faster. */
 function wordsIn(sentence: string): readonly string[] {
-  if (ASCII.test(sentence)) return sentence.replaceAll("'", '').match(/[\w@-]+/g) ?? [];
+  if (isAscii(sentence)) return sentence.replaceAll("'", '').match(/[\w@-]+/g) ?? [];
   return sentence
     .replace(/['’ʼ]/gu, '')
     .split(/[^\p{L}\p{N}\p{M}@_-]+/u)

@@ -1,4 +1,4 @@
-import type { Question } from './query.ts';
+import type { Question } from './question.ts';
 
 /** How much of the topic of a question was said. Pure. */
 

@@ -1,22 +1,22 @@
-import { indexAt, type Pool, shareAt } from './corpus.ts';
-import * as signs from './line-features.ts';
-import type { Line } from './passages.ts';
+import * as said from './line-features.ts';
+import type { Line } from './lines.ts';
+import { indexAt, type Pool, shareAt } from './pool.ts';
 
-/** The value of one sign for a line. It is computed only where it has a weight. */
-type Sign = (pool: Pool, line: Line, index: number) => number;
+/** The value of one feature of a line. It is computed only where it has a weight. */
+type Feature = (pool: Pool, line: Line, index: number) => number;
 
-export type SignName = keyof typeof SIGNS;
-export type Weights = readonly (readonly [SignName, number])[];
+export type FeatureName = keyof typeof FEATURES;
+export type Weights = readonly (readonly [FeatureName, number])[];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const own: Sign = (pool, _line, index) => shareAt(pool.own, index);
-const standing: Sign = (_pool, line) => person(line) && Number(signs.isStanding(line.said));
-const preference: Sign = ({ question }, line) =>
-  Number(!line.isBot && question.asksAdvice && signs.isPreference(line.said));
+const own: Feature = (pool, _line, index) => shareAt(pool.own, index);
+const standing: Feature = (_pool, line) => person(line) && Number(said.isStanding(line.said));
+const preference: Feature = ({ question }, line) =>
+  Number(!line.isBot && question.asksAdvice && said.isPreference(line.said));
 
-/** Signs in favour of a line, mostly 0..1. The weights are in `ranker.ts`. */
-const SIGNS = {
+/** Features in favour of a line, mostly 0..1. The weights are in `weights.ts`. */
+const FEATURES = {
   /** BM25 of the line relative to the best line, with a mild and with the usual length penalty. */
   own,
   ownShort: (pool, _line, index) => shareAt(pool.ownShort, index),
@@ -36,20 +36,20 @@ const SIGNS = {
   /** The previous line is a matching question by somebody else. */
   answersQuestion: (pool, line, index) => (isAnswer(line, pool.lines[index - 1]) ? ownAt(pool, index, -1) : 0),
   speakerNamed: (pool, line) => Number(pool.isNamed(line.entry.author?.name ?? '')),
-  isQuestion: (_pool, line) => person(line) && Number(signs.isQuestion(line.said)),
-  isReaction: (_pool, line) => person(line) && Number(signs.isReaction(line.said)),
+  isQuestion: (_pool, line) => person(line) && Number(said.isQuestion(line.said)),
+  isReaction: (_pool, line) => person(line) && Number(said.isReaction(line.said)),
   long: (_pool, line) => person(line) && Math.max(0, Math.log(line.said.plainWords / 60)),
   brief: (_pool, line) => person(line) && Math.max(0, Math.log(15 / Math.max(1, line.said.plainWords))),
-  code: (_pool, line) => person(line) && signs.codeShare(line.said),
+  code: (_pool, line) => person(line) && said.codeShare(line.said),
   bot: (_pool, line) => Number(line.isBot),
   botOwn: (pool, line, index) => (line.isBot ? own(pool, line, index) : 0),
   botAsked: ({ question }, line) => Number(line.isBot && question.asksBot),
   botOverview: ({ question }, line) => Number(line.isBot && question.asksOverview),
   selfOwn: (pool, line, index) => (pool.hasBot && !line.isBot && pool.question.asksSelf ? own(pool, line, index) : 0),
-  times: ({ question }, line) => (question.asksWhen ? person(line) && signs.times(line.said) : 0),
-  numbers: ({ question }, line) => (question.asksNumber ? person(line) && signs.numbers(line.said) : 0),
-  digits: (_pool, line) => person(line) && signs.digits(line.said),
-  names: (_pool, line) => person(line) && signs.names(line.said),
+  times: ({ question }, line) => (question.asksWhen ? person(line) && said.times(line.said) : 0),
+  numbers: ({ question }, line) => (question.asksNumber ? person(line) && said.numbers(line.said) : 0),
+  digits: (_pool, line) => person(line) && said.digits(line.said),
+  names: (_pool, line) => person(line) && said.names(line.said),
   standing,
   standingAdvice: (pool, line, index) => (pool.question.asksAdvice ? standing(pool, line, index) : 0),
   standingOwn: (pool, line, index) => own(pool, line, index) && standing(pool, line, index) * own(pool, line, index),
@@ -58,14 +58,14 @@ const SIGNS = {
     own(pool, line, index) && preference(pool, line, index) * own(pool, line, index),
   month: ({ question: { date } }, { entry }) => Number(date !== null && isInMonth(date, new Date(entry.at))),
   day: ({ question: { date } }, { entry }) => (date === null || date.day === null ? 0 : nearnessTo(date, entry.at)),
-} satisfies Record<string, Sign>;
+} satisfies Record<string, Feature>;
 
-/** The weighted sum of the signs of each line. */
+/** The weighted sum of the features of each line. */
 export function scoresOf(pool: Pool, weights: Weights): readonly number[] {
-  const weighed = weights.map(([name, weight]) => ({ sign: SIGNS[name], weight }));
+  const weighed = weights.map(([name, weight]) => ({ feature: FEATURES[name], weight }));
   return pool.lines.map((line, index) => {
     let score = 0;
-    for (const { sign, weight } of weighed) score += weight * sign(pool, line, index);
+    for (const { feature, weight } of weighed) score += weight * feature(pool, line, index);
     return score;
   });
 }
@@ -103,7 +103,7 @@ function ownAt({ own: scores, lines }: Pool, index: number, offset: number): num
 function isAnswer(line: Line, before: Line | undefined): boolean {
   if (line.isBot || before === undefined || before.entry.seq !== line.entry.seq - 1) return false;
   const isSameSpeaker = !before.isBot && before.entry.author?.id === line.entry.author?.id;
-  return !isSameSpeaker && signs.isQuestion(before.said);
+  return !isSameSpeaker && said.isQuestion(before.said);
 }
 
 type AskedDate = NonNullable<Pool['question']['date']>;

@@ -1,6 +1,6 @@
-/** What a message contains besides its words: signs by which an answer is recognised. */
+/** What a message contains besides its words: features by which an answer is recognised. */
 
-/** The text of a message in the parts that the signs read. */
+/** The text of a message in the parts that the features read. */
 export interface Said {
   readonly text: string;
   /** The beginning without code. */

@@ -1,4 +1,5 @@
 import { normalForm } from '../util/normal-form.ts';
+import { isAscii } from './words.ts';
 
 /** Letters of other alphabets that look like Latin ones, each with its Latin counterpart. */
 const LOOKALIKES = mapOf(
@@ -14,7 +15,6 @@ const INNER_I = /(?<=\p{Ll})I|(?<=\p{L})I(?=\p{Ll})/gu;
 
 /** Decorate letters, or have no width. The two marks of Japanese make other letters. */
 const DECORATION = /[[[\p{M}&&\p{sc=Inherited}]\p{Cf}\p{Default_Ignorable_Code_Point}]--[\u3099\u309a]]/gv;
-const ASCII = /^[\t\n\r -~]*$/;
 
 function mapOf(pairs: string): ReadonlyMap<string, string> {
   return new Map(pairs.split(' ').map((pair) => [pair.slice(0, -1), pair.slice(-1)]));
@@ -32,5 +32,5 @@ export function latinCapitals(text: string): string {
 
 /** The letters of a text without accents, enclosing marks, joiners and other characters without a width. */
 export function undecorated(text: string): string {
-  return ASCII.test(text) ? text : normalForm(text, 'NFD').replace(DECORATION, '').normalize('NFC');
+  return isAscii(text) ? text : normalForm(text, 'NFD').replace(DECORATION, '').normalize('NFC');
 }

@@ -19,16 +19,16 @@ interface Asked {
 }
 
 /**
- * The candidates in an order to which the agent's reranker has contributed, or as they were if it has none or does not
- * answer in time. `candidates` are best first, and their scores stay, in the new order.
+ * The candidates in an order to which the reranker has contributed, or as they were if it does not answer in time.
+ * `candidates` are best first, and their scores stay, in the new order.
  */
 export async function rerank<Item extends Candidate>(
-  reranker: Reranker | null,
+  reranker: Reranker,
   candidates: readonly Item[],
   asked: Asked,
 ): Promise<readonly Item[]> {
   const first = candidates.slice(0, MAX_TEXTS);
-  if (reranker === null || asked.recall.rerank_model === '' || first.length < 2) return candidates;
+  if (first.length < 2) return candidates;
   try {
     const texts = first.map(({ text }) => text.slice(0, READ_CHARACTERS).toWellFormed());
     return [...inFusedOrder(first, await scoresWithin(reranker, texts, asked)), ...candidates.slice(MAX_TEXTS)];

@@ -1,11 +1,11 @@
 import { isRepetition } from '../domain/lookups.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Services } from '../services.ts';
-import { measure, type Pool } from './corpus.ts';
 import { scoresOf } from './features.ts';
-import { createLineReader, type Line } from './passages.ts';
-import { readQuestion } from './query.ts';
-import { AMONG_PEOPLE, WITH_BOT } from './ranker.ts';
+import { createLineReader, type Line } from './lines.ts';
+import { type Pool, poolOf } from './pool.ts';
+import { readQuestion } from './question.ts';
+import { AMONG_PEOPLE, WITH_BOT } from './weights.ts';
 import { fold } from './words.ts';
 
 export interface TranscriptQuery {
@@ -117,7 +117,7 @@ function rankEntries(entries: readonly Entry[], { question: text, likely, matchi
   const question = readQuestion(text, namesOf(entries));
   const read = createLineReader(question);
   const lines = entries.map((entry) => read(entry, matching.has(entry.seq)));
-  const pool = measure(lines, question, total);
+  const pool = poolOf(lines, question, total);
   const scores = scoresOf(pool, isWithBot(lines) ? WITH_BOT : AMONG_PEOPLE);
   const grounding = groundingOf(pool);
   const hits = entries.map((entry, index) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isOwnPast, kindsAskedFor } from '../../src/search/asked-kinds.ts';
-import { readQuestion } from '../../src/search/query.ts';
+import { readQuestion } from '../../src/search/question.ts';
 
 it.each([
   ['Quelle est la clé ?', 'code'],

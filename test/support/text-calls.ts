@@ -243,7 +243,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/search/line-features.ts#readSaid', (run, text) => run(text, 10)],
   ...['isQuestion', 'isReaction', 'isStanding', 'isPreference', 'codeShare', 'times', 'numbers', 'digits', 'names'].map(
-    (sign): readonly [string, Call] => [`src/search/line-features.ts#${sign}`, (run, text) => run(readSaid(text, 10))],
+    (name): readonly [string, Call] => [`src/search/line-features.ts#${name}`, (run, text) => run(readSaid(text, 10))],
   ),
   ['src/search/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
   ['src/search/inflection.ts#isPartOf', (run, text) => run(text, `over${text}`, true)],

@@ -1,6 +1,7 @@
+import { memoize } from '../util/memoize.ts';
 import { coverageOf, rarityOf, topicRarities } from './coverage.ts';
-import type { Line } from './passages.ts';
-import type { Question } from './query.ts';
+import type { Line } from './lines.ts';
+import type { Question } from './question.ts';
 import { wordsOf } from './words.ts';
 
 const SESSION_GAP_MS = 3 * 60 * 60 * 1000;
@@ -42,7 +43,7 @@ interface Scores {
 }
 
 /** `lines` ascending by seq; `total` is the number of entries of the conversation. */
-export function measure(lines: readonly Line[], question: Question, total: number): Pool {
+export function poolOf(lines: readonly Line[], question: Question, total: number): Pool {
   const all = Math.max(total, lines.length);
   const holding = linesWith(lines, question.terms.length);
   const rarity = holding.map((count) => rarityOf(count, all));
@@ -104,14 +105,9 @@ function linesWith(lines: readonly Line[], terms: number): readonly number[] {
 /** `endings` of a name in the question, whose words have no apostrophes. */
 function createNameCheck(question: Question, endings: readonly string[]): (speaker: string) => boolean {
   const asked = new Set(wordsOf(question.folded));
-  const known = new Map<string, boolean>();
-  return (speaker) => {
-    const cached = known.get(speaker);
-    if (cached !== undefined) return cached;
-    const isNamed = wordsOf(speaker).some((word) => word.length > 1 && endings.some((end) => asked.has(word + end)));
-    known.set(speaker, isNamed);
-    return isNamed;
-  };
+  return memoize((speaker) =>
+    wordsOf(speaker).some((word) => word.length > 1 && endings.some((end) => asked.has(word + end))),
+  );
 }
 
 interface Rarities {
@@ -226,15 +222,8 @@ function sessionScores(lines: readonly Line[], question: Question, sessions: rea
 /** Length relative to the usual length for the role, so that a bot's long answers are compared with each other. */
 function relativeLengths(lines: readonly Line[]): Float64Array {
   const usual = (isBot: boolean) => {
-    const words = sum(lines, (line) => (line.isBot === isBot ? line.words : 0));
-    return Math.max(
-      1,
-      words /
-        Math.max(
-          1,
-          sum(lines, (line) => Number(line.isBot === isBot)),
-        ),
-    );
+    const same = lines.filter((line) => line.isBot === isBot);
+    return Math.max(1, sum(same, ({ words }) => words) / Math.max(1, same.length));
   };
   const [person, bot] = [usual(false), usual(true)];
   return valuesOf(lines, (line) => line.words / (line.isBot ? bot : person));

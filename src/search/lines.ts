@@ -2,7 +2,7 @@ import { type Entry, textOf } from '../domain/message.ts';
 import { canEndCompound, formsOf, isInflection, isPartOf, MIN_COMPOUND, PART_FROM, withDigraph } from './inflection.ts';
 import { readSaid, type Said } from './line-features.ts';
 import { marksOf, plainSpelling } from './plain-spelling.ts';
-import type { Question } from './query.ts';
+import type { Question } from './question.ts';
 import { lowerOf, readTokens, type TokenReader } from './read-tokens.ts';
 import { beginningOf, cachedStem } from './stem.ts';
 import { isEnglish } from './stop-words.ts';

@@ -1,4 +1,4 @@
-import { renderSummary } from '../context/fixed-prefix.ts';
+import { renderSummary } from '../context/layers.ts';
 import { estimateBlock, estimateText } from '../context/tokens.ts';
 import { shorten } from '../context/truncate.ts';
 import type { MemoryId } from '../domain/message.ts';

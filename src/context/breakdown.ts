@@ -1,9 +1,10 @@
 import type { ContextBudget, ContextPart, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import type { CatalogueForm } from './catalogue.ts';
-import type { FixedPrefix, Layer } from './fixed-prefix.ts';
-import type { FittedSection } from './sections.ts';
-import { estimateBlock, estimateText, estimateTools } from './tokens.ts';
+import type { FixedPrefix } from './fixed-prefix.ts';
+import type { Layer } from './layers.ts';
+import { type FittedSection, uncutTokens } from './sections.ts';
+import { estimateText, estimateTools } from './tokens.ts';
 import type { Fitted } from './view.ts';
 
 /** Every part of a view, in order: what it is, where it comes from, why it is there and what it costs. */
@@ -90,7 +91,7 @@ function whole(key: string, text: string, tokens: number): Omit<ContextPart, 'so
 function sectionPart(fitted: FittedSection, corrected: (tokens: number) => number): Unbudgeted {
   const { section, text, tokens, included, truncated } = fitted;
   const { key, source, reason, priority } = section;
-  const originalTokens = corrected(section.originalTokens ?? estimateBlock(section));
+  const originalTokens = corrected(uncutTokens(section));
   const isCut = truncated || section.originalTokens !== undefined;
   const part = { key, source, reason, text, included, truncated: isCut, priority, protected: section.protected };
   return { ...part, tokens: corrected(tokens), originalTokens };

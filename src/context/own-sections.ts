@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import type { AgentSettings } from '../config/schema.ts';
 import type { SystemSection } from '../ports/sections.ts';
-import { type FittedSection, fitSections } from './sections.ts';
-import { estimateBlock } from './tokens.ts';
+import { type FittedSection, fitSections, uncutTokens } from './sections.ts';
 
 const PRIORITY = 75;
 const MAX_TOKENS = 5000;
@@ -22,5 +21,5 @@ export function ownSections({ sections, max_section_tokens }: AgentSettings): re
 
 /** A section that was cut remembers its size. */
 function asSection({ section, text, truncated }: FittedSection): SystemSection {
-  return truncated ? { ...section, text, originalTokens: section.originalTokens ?? estimateBlock(section) } : section;
+  return truncated ? { ...section, text, originalTokens: uncutTokens(section) } : section;
 }

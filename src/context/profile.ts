@@ -9,6 +9,7 @@ import type { Conversation } from '../ports/store.ts';
 import { type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { ownSections } from './own-sections.ts';
+import { saysSomething } from './sections.ts';
 import { limitsOf } from './shares.ts';
 import { createBeyondWarnings } from './window-beyond.ts';
 
@@ -198,7 +199,7 @@ function sectionsOf(
       reason: 'where the conversation takes place',
     },
   ];
-  return sections.filter(({ text, originalTokens }) => text.trim() !== '' || originalTokens !== undefined);
+  return sections.filter(saysSomething);
 }
 
 /** How to read the context, with the names of these tools. */

@@ -1,15 +1,13 @@
-import type { SummaryId } from '../domain/message.ts';
 import type { AssembleRequest } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
 import { type EmergencyPressure, planEmergency } from './depth.ts';
 import { isDue } from './due.ts';
 import { reduceBelow, reduceIfDue, shortenAsk, shortenTexts } from './fit.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
+import { unstoredGap } from './layers.ts';
 import { grownBy } from './meter.ts';
 import { hasRoom } from './publication.ts';
 import { hasReady, publishedView } from './ready.ts';
-
 import type { Fitted, ViewRequest } from './view.ts';
 
 /** Gaps opened for one request: each takes half of the tail, so that this many take nearly all of it. */
@@ -80,20 +78,8 @@ export function imaginedGap({ snapshot, readUpto, now, ...pressure }: GapRequest
   const { conversation, stack, tail } = snapshot;
   const cut = planEmergency(snapshot, { ...conversation, readUpto }, pressure);
   if (cut === null) return null;
-  const { fromSeq, toSeq } = cut;
-  const gap: Summary = {
-    ...{ id: `gap-${fromSeq}` as SummaryId, conversationId: conversation.id, kind: 'gap', level: 0, fromSeq, toSeq },
-    ...{
-      text: '',
-      tokens: 0,
-      model: null,
-      promptHash: null,
-      stale: false,
-      supersededBy: null,
-      createdAt: now,
-      lost: {},
-    },
-  };
+  const { toSeq } = cut;
+  const gap = unstoredGap(cut, { conversationId: conversation.id, text: '', createdAt: now });
   return {
     conversation: { ...conversation, compactedUpto: toSeq },
     stack: [...stack, gap],

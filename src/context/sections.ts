@@ -35,8 +35,13 @@ export function fitSections(sections: readonly SystemSection[], budgetTokens: nu
   return fitted;
 }
 
+/** Before any cut. */
+export function uncutTokens(section: SystemSection): number {
+  return section.originalTokens ?? estimateBlock(section);
+}
+
 /** A section whose own maximum left nothing is still listed. */
-function saysSomething({ text, originalTokens }: SystemSection): boolean {
+export function saysSomething({ text, originalTokens }: SystemSection): boolean {
   return text.trim() !== '' || originalTokens !== undefined;
 }
 

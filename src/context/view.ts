@@ -3,11 +3,13 @@ import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import type { VolatileSection } from '../ports/sections.ts';
+import { memoize } from '../util/memoize.ts';
 import { type Head, headOf } from './cached-head.ts';
 import { correctionFor } from './calibration.ts';
 import { openedTools } from './catalogue.ts';
 import { type EntryMessage, entryMessageOf } from './entry-message.ts';
-import { type FixedPrefix, type FixedPrefixBuilder, type Layer, stackBlocks } from './fixed-prefix.ts';
+import type { FixedPrefix, FixedPrefixBuilder } from './fixed-prefix.ts';
+import { type Layer, stackBlocks } from './layers.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
 import { isPicture, withoutPictures } from './pictures.ts';
@@ -71,7 +73,7 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
     regions: {
       fixed: prefix.tokens + estimateTools(opened),
       stack: layers.reduce((sum, layer) => sum + layer.tokens, 0),
-      tail: tail.tokens + stepTokens(steps),
+      tail: steps.reduce((sum, step) => sum + stepTokens(step), tail.tokens),
       volatile: volatile.reduce((sum, section) => sum + estimateText(section.text), 0),
     },
     askTokens: tail.askTokens,
@@ -287,14 +289,4 @@ function textContent(run: readonly EntryMessage[]): readonly UserContent[] {
   return [{ kind: 'text', text: run.map((entryMessage) => entryMessage.line).join('\n') }];
 }
 
-const stepCosts = new WeakMap<ModelMessage, number>();
-
-function stepTokens(steps: readonly ModelMessage[]): number {
-  let sum = 0;
-  for (const step of steps) {
-    const tokens = stepCosts.get(step) ?? estimateMessages([step]);
-    stepCosts.set(step, tokens);
-    sum += tokens;
-  }
-  return sum;
-}
+const stepTokens = memoize((step: ModelMessage) => estimateMessages([step]), new WeakMap());

@@ -12,7 +12,7 @@ import { isStructured, sideTokensFor, transcriptTokens } from '../compaction/job
 import type { Reasoner } from '../compaction/reasoning.ts';
 import { headSpan, type Span, sourceTokens, tokensOf } from '../compaction/span.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { renderSummary } from '../context/fixed-prefix.ts';
+import { renderSummary } from '../context/layers.ts';
 import type { Condensation } from '../context/plan.ts';
 import { estimateBlock, estimateRequest, estimateText } from '../context/tokens.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';

@@ -1,11 +1,12 @@
-import { buildPrefix, gapOf, layersOf, makeLayer, summaryVariables } from '../context/fixed-prefix.ts';
+import { buildPrefix } from '../context/fixed-prefix.ts';
 import { readKeptProfile, readKeptTools } from '../context/keep-profile.ts';
+import { gapOf, layersOf, makeLayer, summaryVariables, unstoredGap } from '../context/layers.ts';
 import { measure } from '../context/meter.ts';
 import type { NotedReply } from '../context/note-chain.ts';
 import { imagesOf, openedMessage } from '../context/opened.ts';
 import type { LayerRef, RequestNote } from '../context/request-note.ts';
 import { buildView, type Fitted, type ViewRequest } from '../context/view.ts';
-import { type Entry, type SeqRange, type SummaryId, textOf } from '../domain/message.ts';
+import { type Entry, type SeqRange, textOf } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 import type { ModelMessage } from '../ports/model.ts';
@@ -250,9 +251,6 @@ function goneSummary(found: Summary | null, { id, contextFrom }: Conversation): 
   return found.toSeq < contextFrom ? 'reset' : null;
 }
 
-function gap(conversationId: number, { fromSeq, toSeq }: SeqRange, text: string): Summary {
-  return {
-    ...{ id: `gap-${fromSeq}` as SummaryId, conversationId, level: 0, kind: 'gap', fromSeq, toSeq, text, tokens: 0 },
-    ...{ model: null, promptHash: null, stale: false, supersededBy: null, createdAt: 0, lost: {} },
-  };
+function gap(conversationId: number, range: SeqRange, text: string): Summary {
+  return unstoredGap(range, { conversationId, text, createdAt: 0 });
 }

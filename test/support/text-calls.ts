@@ -184,7 +184,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       return schema instanceof ZodString && schema.safeParse(`redis://${text}`);
     },
   ],
-  ['src/context/fixed-prefix.ts#makeLayer', (run, text) => run({}, text)],
+  ['src/context/layers.ts#makeLayer', (run, text) => run({}, text)],
   ['src/context/note-codec.ts#decodeNote', (run, text) => run(`=${text} n${text} s${text} l${text}`, { at: 0 }, null)],
   ['src/context/note-fields.ts#readLayers', (run, text) => run(text, [])],
   ['src/context/note-fields.ts#readSections', (run, text) => run(text, { base: { sections: [] }, names: [] })],

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { AgentSettings } from '../config/schema.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { ModelRequest } from '../ports/model.ts';
+import { memoize } from '../util/memoize.ts';
 import { createRecentMap } from '../util/recent-map.ts';
 
 type CallSettings = Pick<ModelRequest, 'temperature' | 'effort' | 'providerOptions'>;
@@ -27,14 +28,13 @@ function optionsOf({ provider_options }: Pick<AgentSettings, 'provider_options'>
 }
 
 const KEY_LENGTH = 32;
-/** Each call of a model needs it again. */
-const keys = createRecentMap<ConversationKey, string>(500);
+const KEPT_KEYS = 500;
 
-/** Replies in one conversation share a prefix. A provider does not learn which conversation it is. */
-export function cacheKeyOf(conversation: ConversationKey): string {
-  const known = keys.get(conversation);
-  if (known !== undefined) return known;
-  const key = hash('sha256', conversation, 'hex').slice(0, KEY_LENGTH);
-  keys.set(conversation, key);
-  return key;
-}
+/**
+ * Replies in one conversation share a prefix. A provider does not learn which conversation it is. Each call of a model
+ * needs the key again.
+ */
+export const cacheKeyOf = memoize(
+  (conversation: ConversationKey) => hash('sha256', conversation, 'hex').slice(0, KEY_LENGTH),
+  createRecentMap<ConversationKey, { value: string }>(KEPT_KEYS),
+);

@@ -4,6 +4,7 @@ import type { Entry } from '../domain/message.ts';
 import type { Assembly, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage, ModelRequest, SystemBlock, ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
+import { memoize } from '../util/memoize.ts';
 import { fittedOf } from './fit.ts';
 import { isReduced } from './reduce.ts';
 
@@ -117,19 +118,13 @@ export function commonParts(one: Pick<RequestPrint, 'parts'>, other: Pick<Reques
   return Math.floor(same / PRINT_LENGTH);
 }
 
-const configured = new WeakMap<ContextProfile, RequestPrint['sections']>();
-
-function sectionsOf(profile: ContextProfile): RequestPrint['sections'] {
-  const known = configured.get(profile);
-  if (known !== undefined) return known;
+const sectionsOf = memoize(({ sections }: ContextProfile): RequestPrint['sections'] => {
   let last = '';
-  const sections = profile.sections.map(({ key, text }): [string, string] => {
+  return sections.map(({ key, text }) => {
     last = digest(last + text);
     return [key, last];
   });
-  configured.set(profile, sections);
-  return sections;
-}
+}, new WeakMap());
 
 /** The hashes of messages after the same parts. */
 interface Chain {

@@ -2,6 +2,7 @@ import { lastReported } from '../context/calibration.ts';
 import { reduceIfDue } from '../context/fit.ts';
 import { createFixedPrefixBuilder } from '../context/fixed-prefix.ts';
 import { withReported } from '../context/meter.ts';
+import { restingView } from '../context/view.ts';
 import type { ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
@@ -20,9 +21,8 @@ export interface MeasuredView {
 export function createMeasureView(services: Pick<Services, 'prompts' | 'agents'>): MeasureView {
   const prefixes = createFixedPrefixBuilder(services);
   return (profile, snapshot) => {
-    const { calibration, nextSeq, revision } = snapshot.conversation;
-    const resting = { profile, snapshot, readUpto: nextSeq - 1, volatile: [], steps: [] };
-    const { measurement, correction } = reduceIfDue(prefixes, resting);
+    const { calibration, revision } = snapshot.conversation;
+    const { measurement, correction } = reduceIfDue(prefixes, restingView(profile, snapshot));
     // The provider counted the last view including the sections of its newest message; since then the view has only
     // grown.
     const reported = lastReported(calibration, { model: profile.modelId, revision }) ?? 0;

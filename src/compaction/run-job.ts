@@ -1,4 +1,4 @@
-import { correctionOf } from '../context/fit.ts';
+import { correctionFor } from '../context/calibration.ts';
 import { estimateText } from '../context/tokens.ts';
 import { depthOf } from '../domain/key.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
@@ -88,7 +88,7 @@ async function spanOf(job: JobContext, work: Work, snapshot: ContextSnapshot): P
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
   const read = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
-  const correction = correctionOf(snapshot, job.profile.modelId);
+  const correction = correctionFor(snapshot.conversation, job.profile.modelId);
   const end = work.kind === 'fill' ? fillUpto(work.gaps, read, { profile: job.profile, correction }) : toSeq;
   const entries = read.filter(({ seq }) => seq <= end);
   return narrowed(headSpan(entries, tokens, timeZone), job.headTokens);

@@ -1,4 +1,4 @@
-import type { Calibration } from '../ports/store.ts';
+import type { Calibration, Conversation } from '../ports/store.ts';
 
 /**
  * Ratios outside these limits are ignored: the provider truncated the prompt silently, or counts something else. Older
@@ -45,7 +45,7 @@ function clamp(ratio: number): number {
 }
 
 /** The factor for estimates of the model, with a safety margin while there are few samples. */
-export function correctionFor(calibration: Calibration | null, model: string): number {
+export function correctionFor({ calibration }: Pick<Conversation, 'calibration'>, model: string): number {
   if (calibration?.model !== model) return MARGIN;
   return calibration.samples < MARGIN_SAMPLES ? calibration.ratio * MARGIN : calibration.ratio;
 }

@@ -6,13 +6,11 @@ import type {
   CompactRequest,
   CompactResult,
   ContextEngine,
-  EngineIntake,
   FinishedTurn,
 } from '../ports/engine.ts';
-import type { EngineChildren } from '../ports/engine-children.ts';
-import { childrenWithout } from './engine-children.ts';
 import { createIntake } from './intake.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
+import { statelessMethods } from './stateless-methods.ts';
 import { tierOf } from './tiers.ts';
 
 /** What the author of a context engine has to write. Everything else has a default. */
@@ -40,9 +38,10 @@ export function defineEngine(definition: EngineDefinition): ContextEngine {
   const ownsCompaction = maintain !== undefined;
   const reducedWindows = createReducedWindows();
   const reduced = (request: AssembleRequest): Promise<Assembly> => assemble(within(reducedWindows, request));
-  const base = withoutState(reducedWindows);
+  const base = statelessMethods(createIntake(), reducedWindows);
   return {
     ...base,
+    bootstrap: async () => ({ bootstrapped: false, reason: 'there is nothing to prepare' }),
     afterTurn: (turn) => tierAfter(turn, ownsCompaction),
     compact: (request) => reduceWindow({ reducedWindows, assemble }, request),
     ...own,
@@ -54,19 +53,6 @@ export function defineEngine(definition: EngineDefinition): ContextEngine {
   };
 }
 
-function withoutState(reducedWindows: ReducedWindows): EngineIntake & EngineChildren & Pick<ContextEngine, 'dispose'> {
-  const intake = createIntake();
-  return {
-    ...childrenWithout(intake, reducedWindows),
-    bootstrap: async () => ({ bootstrapped: false, reason: 'there is nothing to prepare' }),
-    ingest: async ({ snapshot, seq }) => ({ ingested: intake.take(snapshot.conversation.id, seq), due: false }),
-    async ingestBatch({ snapshot, seqs }) {
-      return { ingested: seqs.filter((seq) => intake.take(snapshot.conversation.id, seq)).length };
-    },
-    dispose: async () => intake.clear(),
-  };
-}
-
 function tierAfter({ profile, measurement, addedTokens }: FinishedTurn, ownsCompaction: boolean): AfterTurn {
   const used = measurement.used - measurement.volatile + addedTokens;
   const tier = tierOf(used / profile.windowTokens, profile.thresholds);
@@ -74,8 +60,8 @@ function tierAfter({ profile, measurement, addedTokens }: FinishedTurn, ownsComp
 }
 
 function within(reducedWindows: ReducedWindows, request: AssembleRequest): AssembleRequest {
-  const { profile, snapshot, readUpto } = request;
-  const share = reducedWindows.shareOf({ conversationId: snapshot.conversation.id, readUpto });
+  const { profile } = request;
+  const share = reducedWindows.shareOf(request);
   if (share === 1) return request;
   return { ...request, profile: { ...profile, windowTokens: Math.floor(profile.windowTokens * share) } };
 }
@@ -85,16 +71,15 @@ async function reduceWindow(
   { reducedWindows, assemble }: { readonly reducedWindows: ReducedWindows } & Pick<ContextEngine, 'assemble'>,
   { reason, ...request }: CompactRequest,
 ): Promise<CompactResult> {
-  const { profile, snapshot, readUpto } = request;
-  const turn = { conversationId: snapshot.conversation.id, readUpto };
-  const isFirst = reason === 'overflow' && reducedWindows.shareOf(turn) === 1;
+  const { profile, snapshot } = request;
+  const isFirst = reason === 'overflow' && reducedWindows.shareOf(request) === 1;
   const view = { ...request, volatile: [], steps: [] };
   const { used: tokensBefore, fixed, reserve } = (await assemble(view)).measurement;
   const idle = { ok: true, compacted: false, tokensBefore, tokensAfter: tokensBefore, snapshot };
   if (!isFirst) return { ...idle, reason: 'there is nothing that the engine can remove' };
   // An engine that shows little of the window has to show less, too: half of what can leave.
   const lessTokens = (tokensBefore + fixed + reserve) / 2;
-  const limitTokens = profile.windowTokens * reducedWindows.reduce(turn, lessTokens / profile.windowTokens);
+  const limitTokens = profile.windowTokens * reducedWindows.reduce(request, lessTokens / profile.windowTokens);
   const tokensAfter = Math.min(tokensBefore, limitTokens);
   return { ...idle, compacted: true, tokensAfter, reason: 'the window was reduced for this turn' };
 }

@@ -1,7 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import type { ContextProfile, Tier } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
-import type { CutLimits } from './order.ts';
+import { type CutLimits, reservedTokens } from './order.ts';
 import { type Cut, type CutRequest, planCut } from './plan.ts';
 import { CUT_FRACTIONS } from './tiers.ts';
 
@@ -114,10 +114,6 @@ function headroomFor(
 /** Estimated tokens of the most that one compaction in the background takes out of a view, if the tail has so much. */
 export function deepestCutTokens(profile: ContextProfile, correction: number): number {
   return headroomFor(profile, { usedTokens: Number.POSITIVE_INFINITY, correction }) / (1 - SUMMARY_SHARE);
-}
-
-function reservedTokens({ tailShare, windowTokens }: ContextProfile, correction: number): number {
-  return (tailShare * windowTokens) / correction;
 }
 
 type Tail = Pick<ContextSnapshot, 'tail' | 'omitted'>;

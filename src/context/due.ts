@@ -1,8 +1,8 @@
 import type { Entry } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
+import { correctionFor } from './calibration.ts';
 import { isLong, planCompaction } from './depth.ts';
-import { correctionOf } from './fit.ts';
 import { planCondense } from './plan.ts';
 import { tierOf } from './tiers.ts';
 import { recentTurnsFrom } from './view.ts';
@@ -34,7 +34,7 @@ function spareTokensOf({ role, tokens }: Entry, keptBytes: number): number {
 
 /** Whether there is maintenance to do in a view of so many tokens: something to fill, rewrite, compact or condense. */
 export function isDue(profile: ContextProfile, snapshot: ContextSnapshot, usedTokens: number): boolean {
-  const correction = correctionOf(snapshot, profile.modelId);
+  const correction = correctionFor(snapshot.conversation, profile.modelId);
   const tier = tierOf(usedTokens / profile.windowTokens, profile.thresholds);
   const share = stackShareAt(profile, snapshot, { usedTokens, correction });
   const budget = { share, windowTokens: profile.windowTokens, correction };

@@ -5,7 +5,7 @@ import { partsOf } from './breakdown.ts';
 import { correctionFor } from './calibration.ts';
 import type { FixedPrefixBuilder } from './fixed-prefix.ts';
 import { measure, regionTotal } from './meter.ts';
-import { cutPoints } from './order.ts';
+import { cutPointsOf } from './order.ts';
 import { FIRST_REDUCTION, NO_REDUCTION, type Reduction, reductionSteps } from './reduce.ts';
 import { buildView, type Fitted, type ViewRequest } from './view.ts';
 
@@ -105,10 +105,8 @@ export function shortenAsk(prefixes: FixedPrefixBuilder, fitted: Fitted, fullTok
 
 /** Corrected tokens that gaps can take out of the view, and the sections for the newest message. */
 function mostToLeave({ request, measurement, correction }: Fitted): number {
-  const { profile, snapshot, readUpto } = request;
-  const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
-  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto, reservedTokens });
-  return (points.at(-1)?.tokens ?? 0) * correction + measurement.volatile;
+  const last = cutPointsOf(request, correction).at(-1);
+  return (last?.tokens ?? 0) * correction + measurement.volatile;
 }
 
 /** Shortens the newest ask by the excess, if enough of it would remain. */
@@ -125,12 +123,8 @@ function withShorterAsk(
 
 export function evaluate(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): Fitted {
   const view = buildView(prefixes, request, reduction);
-  const correction = correctionOf(request.snapshot, request.profile.modelId);
+  const correction = correctionFor(request.snapshot.conversation, request.profile.modelId);
   return { request, view, correction, reduction, measurement: measure(view.regions, request.profile, correction) };
-}
-
-export function correctionOf(snapshot: ContextSnapshot, modelId: string): number {
-  return correctionFor(snapshot.conversation.calibration, modelId);
 }
 
 /** From what an assembly was built; null for an engine that does not build its views here. */

@@ -10,7 +10,7 @@ import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefi
 import { type LeftOut, leaveOut } from './leave-out.ts';
 import { viewAtRest } from './rest.ts';
 import { slide } from './sliding.ts';
-import type { Fitted, ViewRequest } from './view.ts';
+import { type Fitted, restingView, type ViewRequest } from './view.ts';
 
 /** What a model would see now, part by part. */
 export interface ContextReport {
@@ -84,7 +84,7 @@ export function inspectContext(
   },
 ): ContextReport {
   const { conversation } = snapshot;
-  const request = { profile, snapshot, readUpto: conversation.nextSeq - 1, volatile, steps: [] };
+  const request = { ...restingView(profile, snapshot), volatile };
   const engine = services.agents.agent(profile.agentId)?.engine ?? 'stacked';
   const prefixes = createFixedPrefixBuilder(services);
   const whole = look(prefixes, request, engine);
@@ -118,9 +118,8 @@ function markLeftOut(parts: readonly ContextPart[], whole: readonly ContextPart[
 
 /** What the engine would send, with the room that its gate would make. */
 function look(prefixes: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
-  const bare = withoutPassages(request);
-  if (engine === 'sliding') return addPassages(prefixes, slide(prefixes, bare, request.profile.windowTokens), request);
-  return addPassages(prefixes, viewAtRest(prefixes, bare), request);
+  if (engine === 'sliding') return slide(prefixes, request, request.profile.windowTokens);
+  return addPassages(prefixes, viewAtRest(prefixes, withoutPassages(request)), request);
 }
 
 function summarise(

@@ -1,4 +1,5 @@
 import type { Entry } from '../domain/message.ts';
+import type { AssembleRequest, ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import { labelOf } from './label.ts';
 import { estimateText } from './tokens.ts';
@@ -79,6 +80,26 @@ export function cutPoints(
     if (legal) points.push({ toSeq: next.seq - 1, entries, tokens, clean });
   }
   return points;
+}
+
+/** Those of the view that a turn builds, with the share of the window for the newest messages. */
+export function cutPointsOf(
+  { snapshot, readUpto, profile }: Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'profile'>,
+  correction: number,
+): readonly CutPoint[] {
+  return cutPoints(snapshot.tail, {
+    ...snapshot.conversation,
+    readUpto,
+    reservedTokens: reservedTokens(profile, correction),
+  });
+}
+
+/** Estimated tokens of the newest messages, which no cut removes. */
+export function reservedTokens(
+  { tailShare, windowTokens }: Pick<ContextProfile, 'tailShare' | 'windowTokens'>,
+  correction: number,
+): number {
+  return (tailShare * windowTokens) / correction;
 }
 
 /** Seq of the first entry that no cut may remove. */

@@ -5,7 +5,6 @@ import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { visibleText } from '../util/foreign-text.ts';
-import { addPassages, withoutPassages } from './add-passages.ts';
 import { partsOf } from './breakdown.ts';
 import { createFixedPrefixBuilder } from './fixed-prefix.ts';
 import { isPassages } from './passages.ts';
@@ -58,8 +57,7 @@ async function fittedFor(services: Services, request: PreviewRequest): Promise<F
   const { profile, snapshot, newest, volatile, now } = request;
   const asked = { profile, snapshot, volatile, readUpto: newest.seq, steps: [], now };
   if (services.agents.agent(profile.agentId)?.engine !== 'sliding') return await previewStacked(services, asked);
-  const prefixes = createFixedPrefixBuilder(services);
-  return addPassages(prefixes, slide(prefixes, withoutPassages(asked), profile.windowTokens), asked);
+  return slide(createFixedPrefixBuilder(services), asked, profile.windowTokens);
 }
 
 function wordForWord({ request, view }: Fitted, newest: Entry): readonly string[] {

@@ -9,7 +9,7 @@ import { MAX_TAIL_ENTRIES } from './plan.ts';
 import { cachePricesOf, hasRoom, isPublicationDue, isWarm, requestsSince } from './publication.ts';
 import { hasReady, publishedView } from './ready.ts';
 import { commonParts, parsePrint, partsOf, type RequestPrint } from './request-print.ts';
-import type { Fitted, ViewRequest } from './view.ts';
+import { type Fitted, restingView, type ViewRequest } from './view.ts';
 
 /** Puts ready summaries into the stack. Null if none of them has a place any more. */
 export async function publishReady(
@@ -81,6 +81,5 @@ export function isWorkDue(
   if (!hasReady(snapshot)) return isDue(profile, snapshot, usedTokens);
   if (!hasRoom(profile, usedTokens)) return true;
   const view = publishedView(snapshot);
-  const resting = { profile, snapshot: view, readUpto: view.conversation.nextSeq - 1, volatile: [], steps: [] };
-  return isDue(profile, view, restingTokens(prefixes, resting) + addedTokens);
+  return isDue(profile, view, restingTokens(prefixes, restingView(profile, view)) + addedTokens);
 }

@@ -5,6 +5,7 @@ import type { NewBlob } from '../ports/blob-store.ts';
 import type { ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { Passage, PassageSection, VolatileSection } from '../ports/sections.ts';
 import type { TurnCommit } from '../ports/store.ts';
+import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
 import { createRecentMap } from '../util/recent-map.ts';
 import { entryMessageOf } from './entry-message.ts';
@@ -53,7 +54,7 @@ export function createRequestRecorder(
     const known = kept.get(profile);
     if (known !== undefined) return known;
     const agent = services.agents.agent(profile.agentId) ?? services.agents.agentFor(snapshot.conversation.key);
-    const from = { language: agent.language, folder: agent.prompts };
+    const from = promptSourceOf(agent);
     const made = keepProfile(profile, { prompts: services.prompts, agent, from });
     kept.set(profile, made);
     return made;

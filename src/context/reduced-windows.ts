@@ -1,3 +1,5 @@
+import type { AssembleRequest } from '../ports/engine.ts';
+
 /** The share of the window that is used after a provider has rejected a size that should have fitted. */
 const REDUCED_SHARE = 0.5;
 
@@ -11,24 +13,22 @@ export interface ReducedWindows {
   end(conversationId: number): void;
 }
 
-interface TurnOfConversation {
-  readonly conversationId: number;
-  readonly readUpto: number;
-}
+type TurnOfConversation = Pick<AssembleRequest, 'snapshot' | 'readUpto'>;
 
 export function createReducedWindows(): ReducedWindows {
   const reducedTurns = new Map<number, { readonly readUpto: number; readonly share: number }>();
   return {
-    shareOf({ conversationId, readUpto }) {
-      const turn = reducedTurns.get(conversationId);
+    shareOf({ snapshot, readUpto }) {
+      const { id } = snapshot.conversation;
+      const turn = reducedTurns.get(id);
       if (turn === undefined) return 1;
       if (turn.readUpto === readUpto) return turn.share;
-      reducedTurns.delete(conversationId);
+      reducedTurns.delete(id);
       return 1;
     },
-    reduce({ conversationId, readUpto }, atMost = REDUCED_SHARE) {
+    reduce({ snapshot, readUpto }, atMost = REDUCED_SHARE) {
       const share = Math.min(REDUCED_SHARE, atMost);
-      reducedTurns.set(conversationId, { readUpto, share });
+      reducedTurns.set(snapshot.conversation.id, { readUpto, share });
       return share;
     },
     end: (conversationId) => void reducedTurns.delete(conversationId),

@@ -1,4 +1,4 @@
-import { type CutPoint, cutPoints } from './order.ts';
+import { type CutPoint, cutPointsOf } from './order.ts';
 import type { Fitted, ViewRequest } from './view.ts';
 
 export interface ShorterTail {
@@ -12,9 +12,7 @@ export interface ShorterTail {
  * without all that may leave. Stores nothing.
  */
 export function shortenTail(request: ViewRequest, { correction, wantedTokens, evaluate }: ShorterTail) {
-  const { snapshot, readUpto, profile } = request;
-  const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
-  const points = cutPoints(snapshot.tail, { ...snapshot.conversation, readUpto, reservedTokens });
+  const points = cutPointsOf(request, correction);
   const evaluateFrom = (point: CutPoint) => evaluate(from(request, point));
   const last = points.at(-1);
   return {

@@ -13,18 +13,9 @@ import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { addPassages, withoutPassages } from './add-passages.ts';
 import { spokenTokens } from './cached-head.ts';
+import { correctionFor } from './calibration.ts';
 import { planEmergency } from './depth.ts';
-import { childrenWithout } from './engine-children.ts';
-import {
-  correctionOf,
-  HUGE_ASK_SHARE,
-  lighten,
-  reduceIfDue,
-  reduceToFit,
-  shortenAsk,
-  shortenTexts,
-  toAssembly,
-} from './fit.ts';
+import { HUGE_ASK_SHARE, lighten, reduceIfDue, reduceToFit, shortenAsk, shortenTexts, toAssembly } from './fit.ts';
 import { announceCuts, createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
 import { createIntake } from './intake.ts';
 import { MAX_TAIL_ENTRIES } from './plan.ts';
@@ -32,8 +23,9 @@ import { isWorkDue, publishesBefore, publishReady, restingTokens } from './publi
 import { hasReady, publishedView } from './ready.ts';
 import { createReducedWindows, type ReducedWindows } from './reduced-windows.ts';
 import { type GapRequest, imaginedGap, MAX_GAPS } from './rest.ts';
+import { statelessMethods } from './stateless-methods.ts';
 import { tierOf } from './tiers.ts';
-import type { Fitted, ViewRequest } from './view.ts';
+import { type Fitted, restingView } from './view.ts';
 
 /** Raw messages, summaries of them, summaries of summaries: the default engine. */
 export function createStackedEngine({
@@ -52,6 +44,7 @@ export function createStackedEngine({
   };
   const intake = createIntake();
   return {
+    ...statelessMethods(intake, gate.reducedWindows),
     info: { id: 'stacked', name: 'Stacked summaries', version: '1', ownsCompaction: true },
     async bootstrap({ conversation }) {
       const bootstrapped = intake.begin(conversation.id, conversation.compactedUpto);
@@ -61,9 +54,6 @@ export function createStackedEngine({
       const ingested = intake.take(ingest.snapshot.conversation.id, ingest.seq);
       return { ingested, due: ingested && assess(gate.prefixes, ingest) };
     },
-    async ingestBatch({ snapshot, seqs }) {
-      return { ingested: seqs.filter((seq) => intake.take(snapshot.conversation.id, seq)).length };
-    },
     async assemble(request) {
       const spacious = await withSpace(gate, request);
       return toAssembly(addPassages(gate.prefixes, spacious, request), spacious.request.snapshot);
@@ -72,7 +62,7 @@ export function createStackedEngine({
       const { profile, snapshot, messages } = turn;
       const resting = restingView(profile, snapshot);
       const tokens = messages.reduce((sum, message) => sum + message.tokens, 0);
-      const addedTokens = Math.ceil(tokens * correctionOf(snapshot, profile.modelId));
+      const addedTokens = Math.ceil(tokens * correctionFor(snapshot.conversation, profile.modelId));
       // With steps, the request may have been shortened to make room for them.
       const usedTokens = messages.length > 1 ? restingTokens(gate.prefixes, resting) + addedTokens : usedAfter(turn);
       const tier = tierOf(usedTokens / profile.windowTokens, profile.thresholds);
@@ -80,10 +70,6 @@ export function createStackedEngine({
     },
     compact: (request) => compact(gate, request),
     maintain: (work) => maintenance.run(work),
-    ...childrenWithout(intake, gate.reducedWindows),
-    async dispose() {
-      intake.clear();
-    },
   };
 }
 
@@ -121,13 +107,8 @@ async function published(gate: Gate, request: AssembleRequest): Promise<Assemble
 
 /** The view after a turn that called no tools. */
 function usedAfter({ profile, snapshot, measurement, addedTokens }: FinishedTurn): number {
-  const added = Math.ceil(addedTokens * correctionOf(snapshot, profile.modelId));
+  const added = Math.ceil(addedTokens * correctionFor(snapshot.conversation, profile.modelId));
   return measurement.used - measurement.volatile + added;
-}
-
-/** The whole view of a conversation between two turns. */
-function restingView(profile: ViewRequest['profile'], snapshot: ContextSnapshot): ViewRequest {
-  return { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
 }
 
 function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): boolean {
@@ -142,8 +123,7 @@ function assess(prefixes: FixedPrefixBuilder, { profile, snapshot }: Ingest): bo
  */
 async function makeRoom(gate: Gate, request: AssembleRequest): Promise<Fitted> {
   const { windowTokens, thresholds } = request.profile;
-  const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
-  const limitTokens = windowTokens * gate.reducedWindows.shareOf(turn);
+  const limitTokens = windowTokens * gate.reducedWindows.shareOf(request);
   const fullTokens = thresholds.emergency * limitTokens;
   let { work, gaps } = await dropHopeless(gate, request, fullTokens);
   let fitted = reduceIfDue(gate.prefixes, work);
@@ -182,7 +162,7 @@ function shortened(
  * rendered repeatedly only to be cut.
  */
 async function dropHopeless(gate: Gate, request: AssembleRequest, fullTokens: number) {
-  const correction = correctionOf(request.snapshot, request.profile.modelId);
+  const correction = correctionFor(request.snapshot.conversation, request.profile.modelId);
   let work = request;
   let gaps = 0;
   const newest = request.snapshot.tail.findLast(({ role, seq }) => role === 'user' && seq <= request.readUpto);
@@ -259,10 +239,9 @@ async function compact(gate: Gate, request: CompactRequest): Promise<CompactResu
 
 /** Nothing may leave, but the provider still rejects the size: the turn continues once with half of the window. */
 function shortenTurn(reducedWindows: ReducedWindows, request: CompactRequest, tokensBefore: number) {
-  const turn = { conversationId: request.snapshot.conversation.id, readUpto: request.readUpto };
-  if (reducedWindows.shareOf(turn) < 1)
+  if (reducedWindows.shareOf(request) < 1)
     return { compacted: false, reason: 'the running turn cannot be shortened further' };
-  const share = reducedWindows.reduce(turn);
+  const share = reducedWindows.reduce(request);
   const tokensAfter = Math.min(tokensBefore, request.profile.windowTokens * share);
   return { compacted: true, tokensAfter, reason: 'the running turn was shortened internally' };
 }

@@ -3,6 +3,7 @@ import type { Entry, MemoryId } from '../domain/message.ts';
 import type { AssembleRequest, ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../ports/model.ts';
 import type { VolatileSection } from '../ports/sections.ts';
+import type { ContextSnapshot } from '../ports/store.ts';
 import { memoize } from '../util/memoize.ts';
 import { type Head, headOf } from './cached-head.ts';
 import { correctionFor } from './calibration.ts';
@@ -38,6 +39,11 @@ export interface ViewRequest extends Omit<AssembleRequest, 'now'> {
   readonly replySeq?: (entry: Entry) => number | null;
 }
 
+/** The whole view of a conversation between two turns. */
+export function restingView(profile: ContextProfile, snapshot: ContextSnapshot): ViewRequest {
+  return { profile, snapshot, readUpto: snapshot.conversation.nextSeq - 1, volatile: [], steps: [] };
+}
+
 /** A view with its measurement. */
 export interface Fitted {
   readonly request: ViewRequest;
@@ -54,7 +60,7 @@ export interface Fitted {
  */
 export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, reduction: Reduction): View {
   const { profile, snapshot } = request;
-  const correction = correctionFor(snapshot.conversation.calibration, profile.modelId);
+  const correction = correctionFor(snapshot.conversation, profile.modelId);
   const prefix = prefixes.prefix(profile, { correction, share: reduction.fixedShare });
   const opened = prefix.catalogue.form === 'help' ? openedTools(profile.tools, request.steps) : [];
   const dropped = Math.ceil(snapshot.stack.length * reduction.droppedStackShare);

@@ -1,5 +1,5 @@
 import type { BuiltInEngine } from '../config/known.ts';
-import { firstKept } from '../context/order.ts';
+import { firstKept, reservedTokens } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
@@ -145,8 +145,8 @@ function slid(context: ForecastContext, moment: Moment): Moment {
   const isFitting = (of: Moment) => measureAt(context, of).used < profile.thresholds.background * profile.windowTokens;
   if (isFitting(moment)) return moment;
   const { conversation, tail } = snapshotAt(context, moment);
-  const reservedTokens = (profile.tailShare * profile.windowTokens) / correction;
-  const end = firstKept(tail, { ...conversation, reservedTokens }) - (recording.entries[0]?.seq ?? 1);
+  const limits = { ...conversation, reservedTokens: reservedTokens(profile, correction) };
+  const end = firstKept(tail, limits) - (recording.entries[0]?.seq ?? 1);
   let fitted = moment;
   for (let at = indexAfter(recording.starts, moment.start); at < recording.starts.length; at += 1) {
     const start = recording.starts[at] ?? end + 1;

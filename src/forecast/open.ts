@@ -91,7 +91,7 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
     points: request.points,
     prefixes: createFixedPrefixBuilder(services),
     passagesHeading: services.prompts.render('passages', {}, promptSourceOf(agent)).text,
-    correction: correctionFor(calibration, modelId),
+    correction: correctionFor(recording.conversation, modelId),
     summaryRatio: calibration?.model === reader.model.id ? calibration.ratio : 1,
     isCached: last?.reports === true,
     costOfReply: (tokens, at) => prices.costOf(modelId, tokens, at),

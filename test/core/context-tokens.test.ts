@@ -171,10 +171,10 @@ describe('what is learned from the provider', () => {
 
   it('keeps a margin until three samples are in', () => {
     let known: Calibration | null = null;
-    expect(correctionFor(known, 'a:b')).toBeCloseTo(1.1);
+    expect(correctionFor({ calibration: known }, 'a:b')).toBeCloseTo(1.1);
     for (const expected of [1.32, 1.32, 1.2]) {
       known = learn(known, report());
-      expect(correctionFor(known, 'a:b')).toBeCloseTo(expected);
+      expect(correctionFor({ calibration: known }, 'a:b')).toBeCloseTo(expected);
     }
   });
 
@@ -195,7 +195,9 @@ describe('what is learned from the provider', () => {
           sizes.forEach((estimated, index) => {
             const reported = Math.round(estimated * truth);
             if (index >= 3)
-              expect(Math.abs(estimated * correctionFor(known, 'a:b') - reported) / reported).toBeLessThan(0.02);
+              expect(
+                Math.abs(estimated * correctionFor({ calibration: known }, 'a:b') - reported) / reported,
+              ).toBeLessThan(0.02);
             known = learn(known, report({ estimated, reported }));
           });
         },
@@ -220,7 +222,7 @@ describe('what is learned from the provider', () => {
 
   it('starts over with another model', () => {
     const known = learn(learn(null, report()), report());
-    expect(correctionFor(known, 'c:d')).toBeCloseTo(1.1);
+    expect(correctionFor({ calibration: known }, 'c:d')).toBeCloseTo(1.1);
     expect(learn(known, report({ model: 'c:d', reported: 900 }))).toMatchObject({
       model: 'c:d',
       ratio: 0.9,

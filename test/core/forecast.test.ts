@@ -61,7 +61,7 @@ async function partsFor(recording: (entries: readonly Entry[]) => Promise<Record
     recording: await recording(rounds(20)),
     profile,
     prefixes,
-    correction: correctionFor(null, profile.modelId),
+    correction: correctionFor({ calibration: null }, profile.modelId),
   };
 }
 

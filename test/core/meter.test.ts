@@ -16,7 +16,7 @@ async function inspected(world: BotWorld) {
 /** A request's share of the window by the meter's rule. */
 async function weigh(world: BotWorld, request: ModelRequest): Promise<number> {
   const { calibration } = await world.conversation();
-  return estimateRequest(request) * correctionFor(calibration, 'test:chat');
+  return estimateRequest(request) * correctionFor({ calibration }, 'test:chat');
 }
 
 describe('one meter', () => {

@@ -66,7 +66,7 @@ async function inspectReply(
 async function replyFaults(request: ModelRequest, story: Story, world: BotWorld): Promise<readonly string[]> {
   const [{ calibration }, entries] = await Promise.all([world.conversation(), world.entries()]);
   const faults: string[] = [];
-  const measured = estimateRequest(request) * correctionFor(calibration, 'test:chat') + request.maxOutputTokens;
+  const measured = estimateRequest(request) * correctionFor({ calibration }, 'test:chat') + request.maxOutputTokens;
   if (measured > WINDOW) faults.push(`a request measures ${Math.round(measured)} of ${WINDOW} tokens`);
   for (const [fact, since] of story.forgotten) {
     if (story.turn.serial > since && JSON.stringify(request).includes(fact)) {

@@ -390,7 +390,6 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ],
   ...[
     'src/context/calibration.ts#lastReported',
-    'src/context/fit.ts#correctionOf',
     'src/conversation/turn-entries.ts#postsOf',
   ],
   ...[

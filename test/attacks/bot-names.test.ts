@@ -104,7 +104,7 @@ describe('a person with the name of the bot', () => {
     expect(shown.get('the tent is green')).not.toMatch(/[<>＜＞[\]\u200b]/u);
   });
 
-  it.each(NAMES)('is told from it in the sources of a memory: %s', async (name) => {
+  it.each(NAMES)('is not mistaken in sources of a memory: %s', async (name) => {
     const input = { kind: 'preference', text: 'I prefer green tents', sources: [1] };
     const talking = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? { text: 'ok' } : { calls: [{ tool: 'memory_save', input }] },

@@ -29,7 +29,7 @@ describe('a person who takes another name after pausing learning', () => {
     expect(writes).toEqual([]);
   });
 
-  it('is not remembered under it by a command or an edit', async () => {
+  it('is not remembered by a command or an edit', async () => {
     await using world = await paused();
     await world.say('good morning', { by: lovelace, key: general });
     const by = requester(world);

@@ -388,10 +388,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/config/source.ts#readSource',
     'src/context/calibration.ts#correctionFor',
   ],
-  ...[
-    'src/context/calibration.ts#lastReported',
-    'src/conversation/turn-entries.ts#postsOf',
-  ],
+  ...['src/context/calibration.ts#lastReported', 'src/conversation/turn-entries.ts#postsOf'],
   ...[
     'src/util/make-folder.ts#makeFolder',
     'src/util/open-input.ts#openInput',

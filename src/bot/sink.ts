@@ -5,6 +5,7 @@ import { cleanParts } from '../conversation/clean-parts.ts';
 import type { HeldReplies } from '../conversation/held-replies.ts';
 import { createInboundHooks, type InboundHooks } from '../conversation/inbound-hooks.ts';
 import { createKeptConversations } from '../conversation/kept.ts';
+import type { Outbox } from '../conversation/outbox.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
@@ -17,6 +18,7 @@ import { cutParts, cutText } from './cut-text.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 
 export interface SinkOptions extends Omit<ReceiverOptions, 'inbound' | 'drop'> {
+  readonly outbox: Pick<Outbox, 'deliver' | 'between'>;
   readonly actors: Actors;
   readonly commands: Commands;
   readonly held: HeldReplies;
@@ -64,7 +66,9 @@ export function createSink(options: SinkOptions): ChannelSink {
     },
     suggest: (invocation, option) => commands.suggest(invocation, option),
     async audienceChanged(key, audience) {
-      await change(key, ({ id }) => store.conversations.change(id, { kind: 'audience', audience, now: clock.now() }));
+      const rewrite = ({ id }: Conversation) =>
+        store.conversations.change(id, { kind: 'audience', audience, now: clock.now() });
+      await options.outbox.between(key, () => change(key, rewrite));
       actors.refreshBusy();
     },
     left: async (place) =>

@@ -6,6 +6,7 @@ import type { Events } from '../ports/events.ts';
 import type { OutboxStore, PostRow } from '../ports/outbox-store.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
 import type { HeldReplies } from './held-replies.ts';
+import { createPostGate, type PostGate } from './post-gate.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
@@ -16,6 +17,8 @@ const PATIENCE_MS = 60 * 60_000;
 export interface Outbox {
   /** Queues posts; returns at once. `recovered` posts may have reached the platform before a crash. */
   deliver(conversation: ConversationKey, posts: readonly PostRow[], options?: { readonly recovered: boolean }): void;
+  /** Runs a change that may withdraw unsent posts, between attempts to post in its place. */
+  readonly between: PostGate['change'];
   /** Tells the store that this process will still post what is pending. */
   hold(): Promise<void>;
   /** Resolves when the conversation has nothing left to post. */
@@ -36,6 +39,8 @@ export interface OutboxOptions {
 }
 
 export function createOutbox(parts: OutboxOptions): Outbox {
+  const gate = createPostGate(parts.clock);
+  const posting = { ...parts, gate };
   const boxes = new Map<ConversationKey, Mailbox>();
   const ids = new Map<ConversationKey, number>();
   const onError = (error: unknown) =>
@@ -53,13 +58,14 @@ export function createOutbox(parts: OutboxOptions): Outbox {
       const recovered = options?.recovered ?? false;
       const since = parts.clock.now();
       for (const { conversationId } of posts.slice(0, 1)) ids.set(conversation, conversationId);
-      for (const post of posts) box.put(() => deliverOne(parts, { conversation, post, recovered, since }));
+      for (const post of posts) box.put(() => deliverOne(posting, { conversation, post, recovered, since }));
       box.drained().then(() => {
         if (box.busy || boxes.get(conversation) !== box) return;
         boxes.delete(conversation);
         ids.delete(conversation);
       }, onError);
     },
+    between: gate.change,
     async hold() {
       if (ids.size > 0) await parts.store.hold([...ids.values()], parts.clock.now());
     },
@@ -68,6 +74,10 @@ export function createOutbox(parts: OutboxOptions): Outbox {
       await Promise.all([...boxes.values()].map((box) => box.drained()));
     },
   };
+}
+
+interface Posting extends OutboxOptions {
+  readonly gate: PostGate;
 }
 
 interface Delivery {
@@ -79,8 +89,8 @@ interface Delivery {
 }
 
 /** Retries until the platform accepts the post or rejects it permanently, an hour has passed, or the process ends. */
-async function deliverOne(options: OutboxOptions, delivery: Delivery): Promise<void> {
-  const { store, clock, events, signal } = options;
+async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
+  const { store, clock, events, signal, gate } = options;
   const { conversation, post, recovered, since } = delivery;
   const channel = options.channelOf(conversation);
   // If a platform is not connected in this process, its posts wait for a process where it is.
@@ -92,11 +102,15 @@ async function deliverOne(options: OutboxOptions, delivery: Delivery): Promise<v
   if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
-      const mayBeOver = recovered || clock.now() >= since + FIRST_PAUSE_MS;
-      if (posted === null && mayBeOver && !(await isWanted(store, post))) return;
-      posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;
-      await store.sent(post.id, posted);
-      return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: posted });
+      const id = await gate.attempt(conversation, async (waited) => {
+        const mayBeOver = waited || recovered || clock.now() >= since + FIRST_PAUSE_MS;
+        if (posted === null && mayBeOver && !(await isWanted(store, post))) return null;
+        posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;
+        await store.sent(post.id, posted);
+        return posted;
+      });
+      if (id === null) return;
+      return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: id });
     } catch (error) {
       if (signal.aborted) return;
       if (posted === null && isHopeless(error, clock.now() >= since + PATIENCE_MS))

@@ -152,6 +152,31 @@ describe('a place that changes its audience while the model thinks', () => {
     expect(JSON.stringify(kept)).not.toContain(SECRET);
   });
 
+  it('shows no reply twice whose post is on its way', async () => {
+    const underway = Promise.withResolvers<void>();
+    await using world = await createBotWorld({
+      models: [scriptedModel(() => ({ text: 'Hello.' }), { id: 'test:chat' })],
+      channel: (channel) => ({
+        ...channel,
+        async post(post, options) {
+          const posted = await channel.post(post, options);
+          await underway.promise;
+          return posted;
+        },
+      }),
+    });
+    await world.say('hello', PRIVATELY);
+    while (world.channel.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const changed = world.bot.sink.audienceChanged(TALK, 'public');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    underway.resolve();
+    await changed;
+    await world.settled();
+    const { replyDueSeq, answeredUpto } = await world.conversation();
+    expect([replyDueSeq, answeredUpto]).toEqual([1, 1]);
+    expect(world.channel.calls).toHaveLength(1);
+  });
+
   it('keeps elsewhere what was said before a place closed', async () => {
     await using world = await worldWith(async (self, request, count) => {
       if (count === 1) await self.bot.sink.audienceChanged(OTHER, 'private');

@@ -68,6 +68,8 @@ export interface BotWorldOptions {
   readonly key?: ConversationKey;
   /** Called with every event of a running bot. */
   readonly onEvent?: (event: StrataEvent) => void;
+  /** Wraps the bot's channel. */
+  readonly channel?: (channel: Channel) => Channel;
   /** Wraps the bot's storage. */
   readonly storage?: (storage: Storage) => Storage;
   readonly started?: boolean;
@@ -101,7 +103,8 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
   const channel = recordingChannel();
   const events: StrataEvent[] = [];
   const key = options.key ?? HERE;
-  let life = await live({ ...options, directory, clock, channel, events });
+  const wrap = options.channel ?? ((own: Channel) => own);
+  let life = await live({ ...options, wrap, directory, clock, channel, events });
   let said = 0;
   /** Of the last message here: a command comes from the same place. */
   let audience: InboundMessage['audience'] = 'private';
@@ -160,11 +163,11 @@ export async function createBotWorld(options: BotWorldOptions): Promise<BotWorld
     settled: () => withinPatience(clock, life.bot.settled()),
     async restart(stopping) {
       await life.bot.stop({ deadlineMs: stopping?.deadlineMs ?? 20 });
-      life = await live({ ...options, directory, clock, channel, events });
+      life = await live({ ...options, wrap, directory, clock, channel, events });
     },
     async crash() {
       await life.die();
-      life = await live({ ...options, directory, clock, channel, events });
+      life = await live({ ...options, wrap, directory, clock, channel, events });
     },
     async [Symbol.asyncDispose]() {
       await life.bot.stop({ deadlineMs: 20 });
@@ -198,7 +201,8 @@ interface Life {
   die(): Promise<void>;
 }
 
-interface LifeOptions extends BotWorldOptions {
+interface LifeOptions extends Omit<BotWorldOptions, 'channel'> {
+  readonly wrap: NonNullable<BotWorldOptions['channel']>;
   readonly directory: string;
   readonly clock: TestClock;
   readonly channel: RecordingChannel;
@@ -229,7 +233,7 @@ async function live(options: LifeOptions): Promise<Life> {
       },
       choose: async () => ({ modelId: modelsOf(agent)[0], reason: 'it is the only one' }),
     },
-    channels: [channel.connect(life)],
+    channels: [options.wrap(channel.connect(life))],
     agents: [agent],
     clock,
     prompts,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { readInformation } from '../../adapters/channels/discord/gateway/frames.ts';
 import { createIdentifyPace, createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
 import { type Clock, createSystemClock } from '../../src/adapter-kit.ts';
@@ -286,6 +287,25 @@ test('nothing is opened once the channel was stopped', async () => {
     await starting;
     expect(double.gateway.identifies).toEqual([]);
   });
+});
+
+test.each(['no address', 'http://127.0.0.1/', `ws://${'x'.repeat(5_000)}`, 'ws://127.0.0.1:9/', null])(
+  'a wrong gateway address is asked for again: %s',
+  async (url) => {
+    await withDouble({}, async (double) => {
+      double.rest.instead('GET', /gateway/, { status: 200, body: { url, shards: 1 } });
+      const { channel, sink, log } = openChannel(double);
+      await channel.start(sink);
+      expect(double.gateway.live).toBe(1);
+      expect(JSON.stringify(log.lines).length).toBeLessThan(4_000);
+      await channel.stop();
+    });
+  },
+);
+
+test('an absurd number of shards is not opened', () => {
+  const read = readInformation({ url: 'wss://gateway.example', shards: 9_000_000_000 }, '');
+  expect(read.shards).toBe(1);
 });
 
 test('a configured gateway is used where REST names none', async () => {

@@ -65,10 +65,16 @@ export function readReady(data: unknown): Ready | null {
 }
 
 const MANY = 1_000;
+/** Each shard is a connection. The largest bots have some hundreds. */
+const MAX_SHARDS = 10_000;
 
 const informationSchema = z.object({
-  url: z.string().nullish().catch(null),
-  shards: z.int().min(1).catch(1),
+  url: z
+    .url({ protocol: /^wss?$/ })
+    .max(2_000)
+    .nullish()
+    .catch(null),
+  shards: z.int().min(1).max(MAX_SHARDS).catch(1),
   session_start_limit: z
     .object({
       total: z.number().catch(MANY),

@@ -8,8 +8,8 @@ export interface ShardOptions
   extends Pick<GatewaySessionOptions, 'clock' | 'chance' | 'identity' | 'mayIdentify' | 'listener'> {
   readonly id: number;
   readonly log: Log;
-  /** The gateway URL for new sessions. */
-  readonly url: string;
+  /** The gateway URL for new sessions, which may change. */
+  readonly url: () => string;
   /** Whether to use the URL that the server names for resuming. */
   readonly followsResumeUrl: boolean;
   /** Whether few identifications are left for the day. */
@@ -58,7 +58,7 @@ async function run(options: ShardOptions, signal: AbortSignal): Promise<void> {
   let session: Session | null = null;
   let unanswered = 0;
   while (!signal.aborted) {
-    const base = options.followsResumeUrl ? (session?.resumeUrl ?? options.url) : options.url;
+    const base = (options.followsResumeUrl ? session?.resumeUrl : null) ?? options.url();
     const ending: Ending = await runSession({
       ...{ clock, chance, identity, mayIdentify, listener, signal },
       ...{ url: addressOf(base), resumed: session },

@@ -47,10 +47,11 @@ export function createStrategy(manager: ShardManager, options: StrategyOptions):
   const shards = new Map<number, Shard>();
   const identifies = createIdentifyPace(options.clock);
   const own = new SimpleShardingStrategy(manager);
-  manager.fetchGatewayInformation = createInformation(manager, options.gatewayUrl);
+  const information = createInformation(manager, options);
+  manager.fetchGatewayInformation = information.read;
   return {
     async spawn(ids) {
-      for (const id of ids) shards.set(id, await openShard({ ...options, manager, identifies }, id));
+      for (const id of ids) shards.set(id, await openShard({ ...options, manager, identifies, information }, id));
     },
     async connect() {
       if (!options.signal.aborted) await Promise.all([...shards.values()].map((shard) => shard.start()));
@@ -67,9 +68,20 @@ export function createStrategy(manager: ShardManager, options: StrategyOptions):
   };
 }
 
-/** Requested once; missing fields get default values. A server without this request needs `gateway_url`. */
-function createInformation(manager: ShardManager, gatewayUrl: string): ShardManager['fetchGatewayInformation'] {
-  let known: ReturnType<typeof readInformation> | null = null;
+type GatewayInformation = ReturnType<typeof readInformation>;
+
+interface Information {
+  /** Requested once; missing fields get default values. A server without this request needs `gateway_url`. */
+  read(): Promise<GatewayInformation>;
+  /** The address for the next connection. */
+  url(): string;
+  /** No connection could be opened: asks for the address again. Connections use the earlier one until then. */
+  doubt(): void;
+}
+
+function createInformation(manager: ShardManager, { gatewayUrl, log }: StrategyOptions): Information {
+  let known: GatewayInformation | null = null;
+  let isAsking = false;
   const ask = async (): Promise<unknown> => {
     try {
       return await manager.options.rest.get(Routes.gatewayBot());
@@ -78,29 +90,46 @@ function createInformation(manager: ShardManager, gatewayUrl: string): ShardMana
       return {};
     }
   };
-  return async () => {
-    known ??= readInformation(await ask(), gatewayUrl);
-    return known;
+  const askAgain = async (): Promise<void> => {
+    known = readInformation(await ask(), gatewayUrl);
+  };
+  return {
+    async read() {
+      known ??= readInformation(await ask(), gatewayUrl);
+      return known;
+    },
+    url: () => known?.url ?? gatewayUrl,
+    doubt() {
+      if (isAsking || gatewayUrl !== '') return;
+      isAsking = true;
+      askAgain()
+        .catch((error: unknown) => log.debug('Discord did not name its gateway', { cause: describe(error) }))
+        .finally(() => {
+          isAsking = false;
+        });
+    },
   };
 }
 
 interface Opening extends StrategyOptions {
   readonly manager: ShardManager;
   readonly identifies: IdentifyPace;
+  readonly information: Information;
 }
 
 async function openShard(opening: Opening, id: number): Promise<Shard> {
-  const { manager, identifies, listener, gatewayUrl, clock, log, chance } = opening;
+  const { manager, identifies, information, listener, gatewayUrl, clock, log, chance } = opening;
   const { token, intents, identifyProperties: properties } = manager.options;
-  const { url, session_start_limit: limit } = await manager.fetchGatewayInformation();
+  const { session_start_limit: limit } = await information.read();
   const count = await manager.getShardCount();
   return createShard({
-    ...{ id, clock, log, chance, url, followsResumeUrl: gatewayUrl === '' },
+    ...{ id, clock, log, chance, url: information.url, followsResumeUrl: gatewayUrl === '' },
     identity: { token, intents, properties, compress: false, shard: [id, count] },
     mayIdentify: (signal) => identifies.wait(id % limit.max_concurrency, signal),
     isScarce: () => identifies.isScarce(limit.remaining),
     listener: sessionListener(opening, id),
     lost({ code }) {
+      if (code === null) information.doubt();
       survive(log, 'close', () => emit(manager, 'closed', { code: code ?? NO_CONNECTION, shardId: id }));
     },
     refused: listener.refused,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { makeRequest } from '../../adapters/channels/discord/request.ts';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { discordForEachTest } from '../fixtures/discord/each-test.ts';
 import { createState, type Opened, recordSink, until } from '../fixtures/discord/kit.ts';
 import { snowflake, thread } from '../fixtures/discord/payloads.ts';
+import { serve } from '../fixtures/models-server.ts';
 import { SIZED, spread } from '../support/size.ts';
 
 /** Responses over REST that are not Discord's own, or that miss what they should contain. */
@@ -99,6 +101,13 @@ describe('a post', () => {
     expect(await finality(bot)).toBe(true);
   });
 
+  test.each([[0], [null], ['']])('is given up after several errors with the code %j', async (code) => {
+    const bot = await start();
+    double.rest.instead('POST', /messages$/, { status: 403, body: { message: 'Forbidden', code } }, 2);
+    expect(await finality(bot)).toBe(false);
+    expect(await finality(bot, { attempt: 7 })).toBe(true);
+  });
+
   test('is refused for good by an error without details', async () => {
     const bot = await start();
     const body = { message: 'Invalid Form Body', code: 50035, errors: null };
@@ -122,6 +131,32 @@ describe('a post', () => {
     double.rest.instead('POST', /messages$/, { status: 401, body: { message: '401: Unauthorized', code: 0 } });
     expect(await finality(bot)).toBe(false);
     expect(await finality(bot, { attempt: 2 })).toBe('posted');
+  });
+});
+
+describe('a response', () => {
+  const ask = async (answer: Parameters<typeof serve>[0]) => {
+    await using server = await serve(answer);
+    return await makeRequest(`${server.url}/channels/1`, { method: 'GET' });
+  };
+
+  test('with an absurd limit closes its route for an hour', async () => {
+    const { status, headers } = await ask((_, response) => response.writeHead(429, { 'retry-after': '1e9' }).end());
+    expect([status, headers.get('retry-after')]).toEqual([429, '3600']);
+  });
+
+  test('without an end is not kept in memory', async () => {
+    let bytes = 0;
+    const asked = ask((_, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(1_000_000))) bytes += 1_000_000;
+        bytes += 1_000_000;
+      };
+      response.on('drain', more);
+      more();
+    });
+    await expect(asked).rejects.toThrow('too large');
+    expect(bytes).toBeLessThan(200_000_000);
   });
 });
 

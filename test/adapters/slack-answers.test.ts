@@ -1,11 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { createFetch } from '../../adapters/channels/slack/request.ts';
 import type { ConversationKey, Post } from '../../src/adapter-kit.ts';
 import { postTo } from '../contracts/channel-kit.ts';
-import { ADA, BOT, GENERAL, ORGANIZATION, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
+import { serve } from '../fixtures/models-server.ts';
+import {
+  ADA,
+  BOT,
+  type Failure,
+  GENERAL,
+  ORGANIZATION,
+  type SlackDouble,
+  STAFF,
+  TEAM,
+} from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { install, many } from '../fixtures/slack/installing.ts';
-import { createState, type Opened, recordSink, until } from '../fixtures/slack/kit.ts';
+import { arrived, createState, type Opened, recordSink, until } from '../fixtures/slack/kit.ts';
 import { freePort } from '../support/port.ts';
 
 /** Responses of the Web API that are not Slack's own, or that miss what they should contain. */
@@ -51,14 +62,42 @@ describe('a post', () => {
     expect(await failureOf(bot)).toMatchObject({ final: false, retryAfterMs: 30_000 });
   });
 
-  test.each(['team_added_to_org', 'org_login_required', 'service_unavailable', 'access_denied'])(
+  test.each(['team_added_to_org', 'org_login_required', 'service_unavailable', 'not_in_channel'])(
     'is tried again after the error %s',
     async (error) => {
       const bot = await start();
       slack.fail('chat.postMessage', { error });
-      expect(await failureOf(bot)).toMatchObject({ final: error === 'access_denied' });
+      expect(await failureOf(bot)).toMatchObject({ final: error === 'not_in_channel' });
     },
   );
+});
+
+test.each<[string, Failure]>([
+  ['a page with 404', { status: 404 }],
+  ['a redirect', { status: 307 }],
+  ['a page that forbids', { status: 403 }],
+  ['no ids', { page: '{"ok":true}' }],
+  ['an empty id', { page: `{"ok":true,"team_id":"${TEAM}","user_id":""}` }],
+])('a start with %s is tried again', async (_, failure) => {
+  slack.fail('auth.test', failure);
+  const bot = await start();
+  slack.say(GENERAL, ADA, `<@${BOT}> hello`);
+  expect(await arrived(bot, '@strata hello')).toMatchObject({ addressesBot: true });
+});
+
+test('an answer without an end is not kept in memory', async () => {
+  let bytes = 0;
+  await using server = await serve((_, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(1_000_000))) bytes += 1_000_000;
+      bytes += 1_000_000;
+    };
+    response.on('drain', more);
+    more();
+  });
+  const answer = await createFetch(`${server.url}/`)(`${server.url}/chat.postMessage`, { method: 'POST' });
+  expect(answer.status).toBe(502);
+  expect(bytes).toBeLessThan(200_000_000);
 });
 
 test('a page is no refusal for an installed workspace either', async () => {

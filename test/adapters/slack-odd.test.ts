@@ -57,11 +57,14 @@ describe('an answer of the Web API', () => {
     expect(waits).toEqual([1_000]);
   });
 
-  test('with an unknown error is final, and said', async () => {
+  test('with an unknown error is said, and soon final', async () => {
     const bot = await start();
-    slack.fail('chat.postMessage', { error: 'something_new' });
-    const refused = await bot.channel.post(postTo(here, {}), { signal }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ message: expect.stringContaining('something_new'), data: { final: true } });
+    slack.fail('chat.postMessage', { error: 'something_new' }, { error: 'something_new' });
+    const refusal = (attempt: number) =>
+      bot.channel.post(postTo(here, { attempt }), { signal }).catch((error: unknown) => error);
+    const message = expect.stringContaining('something_new');
+    expect(await refusal(1)).toMatchObject({ message, data: { final: false } });
+    expect(await refusal(7)).toMatchObject({ message, data: { final: true } });
   });
 
   test('with warnings counts as success', async () => {

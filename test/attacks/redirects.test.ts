@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createFetch } from '../../adapters/channels/slack/request.ts';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
 import { withinHost } from '../../src/util/within-host.ts';
@@ -50,6 +51,16 @@ it('a reranker that redirects to another server gives it nothing', async () => {
     signal,
   });
   await expect(asked).rejects.toThrow('redirects to');
+  expect(other.received).toEqual([]);
+});
+
+it('a Web API that redirects elsewhere gives it no text', async () => {
+  await using other = await serve((_, response) => response.end('{"ok":true,"ts":"1.2"}'));
+  await using server = await serve((_, response) => response.writeHead(307, { location: other.url }).end());
+  const url = `${server.url}/chat.postMessage`;
+  const answer = await createFetch(`${server.url}/`)(url, { method: 'POST', body: '{"text":"a secret"}' });
+  expect(answer.status).toBe(502);
+  expect(server.received).toHaveLength(1);
   expect(other.received).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import { DefaultRestOptions, type RESTOptions } from 'discord.js';
 import { z } from 'zod';
 import { describe } from '../../../src/adapter-kit.ts';
+import { MAX_ANSWER_BYTES, readAtMost } from '../shared/downloads.ts';
 
 type Request = Parameters<RESTOptions['makeRequest']>;
 
@@ -30,11 +31,18 @@ function lossOf(error: unknown): string {
 }
 
 async function makeOne(url: Request[0], init: Request[1]): Promise<Response> {
-  const { status, headers, ...response } = await send(url, init);
-  const text = await response.text();
+  const response = await send(url, init);
+  const { status, headers } = response;
+  const text = await textOf(response);
   const read = judged({ status, headers: Object.fromEntries(headers), text });
   const statusText = read.status === status ? response.statusText : NOT_DISCORD;
   return new Response(read.text === '' ? null : read.text, { status: read.status, statusText, headers: read.headers });
+}
+
+async function textOf({ body }: Pick<Awaited<ReturnType<typeof send>>, 'body'>): Promise<string> {
+  const bytes = body === null ? Buffer.alloc(0) : await readAtMost(body, MAX_ANSWER_BYTES);
+  if (bytes === null) throw new Error('the response is too large');
+  return new TextDecoder().decode(bytes);
 }
 
 /**
@@ -105,8 +113,8 @@ function isLimit(status: number, json: unknown): boolean {
 const limitSchema = z.object({ retry_after: z.number().positive() });
 /** The pause after a rate limit that does not name one. */
 const UNKNOWN_WAIT_S = 5;
-/** Timers end at once when they are set for much longer. */
-const MAX_WAIT_S = 86_400;
+/** An absurd number must not close a channel for days. A limit that really lasts longer is answered again. */
+const MAX_WAIT_S = 3_600;
 
 /** Without a usable time, the library would repeat the request at once, and forever. */
 function withWait(headers: RestResponse['headers'], json: unknown): RestResponse['headers'] {

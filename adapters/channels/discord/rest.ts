@@ -65,11 +65,14 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [160005, 'the thread is locked'],
 ]);
 
-/** Discord's error as one sentence for people. */
-export function refusedBy(error: unknown): StrataError {
+/** With the pauses in between, about half a minute. */
+const MAX_TRIES = 7;
+
+/** Discord's error as one sentence for people. One without a code may pass. `attempt`: of the post. */
+export function refusedBy(error: unknown, attempt: number): StrataError {
   const code = codeOf(error);
   const reason = (code === null ? undefined : REASONS.get(code)) ?? describe(error);
-  const final = REFUSALS.has(statusOf(error) ?? 0);
+  const final = REFUSALS.has(statusOf(error) ?? 0) && (Boolean(code) || attempt >= MAX_TRIES);
   return new StrataError('POST_FAILED', { channel: 'Discord', reason, final }, { cause: error });
 }
 

@@ -14,8 +14,11 @@ export function isTrusted(address: string, { own, extra }: Hosts): boolean {
   return (extra !== '' && host === extra) || (protocol === 'https:' && own.includes(host));
 }
 
+/** The largest answer of a platform's API that is read: many times more than a full page of its largest messages. */
+export const MAX_ANSWER_BYTES = 64_000_000;
+
 /** Null if there are more bytes, whatever was announced. */
-export async function readAtMost(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Buffer | null> {
+export async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {

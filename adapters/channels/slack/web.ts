@@ -202,11 +202,15 @@ const REASONS = new Map([
   ['account_inactive', 'the bot was removed from the workspace'],
 ]);
 
-export function refusedBy(error: unknown): StrataError {
-  const code = codeOf(error);
-  const reason = REASONS.get(code ?? '') ?? describe(error);
+/** With the pauses in between, about half a minute. */
+const MAX_TRIES = 7;
+
+/** An error that is not listed here may be new, and pass. `attempt`: of the post. */
+export function refusedBy(error: unknown, attempt: number): StrataError {
+  const known = REASONS.get(codeOf(error) ?? '');
+  const reason = known ?? describe(error);
   const seconds = retryAfterOf(error);
-  const final = isFinal(error);
+  const final = isFinal(error) && (known !== undefined || attempt >= MAX_TRIES);
   const retryAfter = seconds === null ? {} : { retryAfterMs: seconds * 1000 };
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
 }

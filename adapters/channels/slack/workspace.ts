@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
 import { buttonSecretOf } from '../shared/hashes.ts';
 import { unlessAborted } from '../shared/within.ts';
-import { codeOf, isOfToken, isPassing, reachingPauseMs, retryAfterOf, type Web } from './web.ts';
+import { codeOf, isFinal, isOfToken, reachingPauseMs, type Web } from './web.ts';
 
 /** The bot in one workspace. */
 export interface Workspace {
@@ -15,12 +15,16 @@ export interface Workspace {
   readonly secret: string;
 }
 
-const authSchema = z.object({ team_id: z.string(), user_id: z.string(), bot_id: z.string().default('') });
+/** With an empty or absurd id, the bot would know neither its mentions nor its own messages. */
+const id = z.string().regex(/^[\w-]{1,64}$/);
+const authSchema = z.object({ team_id: id, user_id: id, bot_id: id.catch('') });
 
 /** Asks Slack whose token it is. Throws `PLATFORM_REFUSED` if it is invalid. */
 export async function openWorkspace(web: Web, token: string): Promise<Workspace> {
   try {
-    const { team_id: teamId, user_id: userId, bot_id: botId } = authSchema.parse(await web.auth.test());
+    const known = authSchema.safeParse(await web.auth.test()).data;
+    if (known === undefined) throw new Error('Slack does not say whose token it is');
+    const { team_id: teamId, user_id: userId, bot_id: botId } = known;
     return { web, teamId, userId, botId, token, secret: buttonSecretOf(token) };
   } catch (error) {
     throw refusalBy(error) ?? error;
@@ -44,7 +48,7 @@ export async function whenReached(
     try {
       return await unlessAborted(signal, open());
     } catch (error) {
-      if (retryAfterOf(error) === null && !isPassing(error)) throw error;
+      if (error instanceof StrataError || isFinal(error)) throw error;
       const pauseMs = reachingPauseMs(error, attempt);
       log.warn('Slack cannot be reached; trying again', { cause: describe(error), inMs: pauseMs });
       await clock.sleep(pauseMs, { signal });

@@ -80,7 +80,7 @@ export function createPoster(given: PosterOptions): Poster {
         if (signal.aborted) throw error;
         // For any other error the outcome is unknown: the next attempt makes the same change again.
         if (isRefusal(error)) return null;
-        throw refusedBy(error);
+        throw refusedBy(error, post.attempt);
       }
     },
   };
@@ -110,7 +110,7 @@ async function sendOnce(options: Posting, post: Post, signal: AbortSignal): Prom
     const answer = await unlessAborted(signal, sending);
     return sentSchema.parse(answer).id;
   } catch (error) {
-    throw signal.aborted ? error : refusedBy(error);
+    throw signal.aborted ? error : refusedBy(error, post.attempt);
   }
 }
 

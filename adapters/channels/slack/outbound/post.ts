@@ -56,7 +56,7 @@ export function createPoster(options: PosterOptions): Poster {
         const threadTs = await options.threads.forPost(post.conversation, nonceOf(post));
         return await send({ post, threadTs, signal });
       } catch (error) {
-        throw signal.aborted || error instanceof StrataError ? error : refusedBy(error);
+        throw signal.aborted || error instanceof StrataError ? error : refusedBy(error, post.attempt);
       }
     },
     async replace({ ts, threadTs }, post, { signal }) {

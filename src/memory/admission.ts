@@ -22,7 +22,7 @@ import {
 import { cleanStatement, isIdle } from './clean.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { throughMemoryHooks } from './hooked.ts';
-import { corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
+import { besides, corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { createOptOut } from './opt-out.ts';
 import { peopleAt, withoutRepetitions } from './people.ts';
 import { readerFor } from './policy.ts';
@@ -85,9 +85,7 @@ export async function admitCandidates(
       : await decide(services, request, statement);
     if ('reason' in decision) refused.push(decision);
     else if (isOneTooMany(request.entries, writes, decision)) refused.push(TOO_MANY);
-    else if (!writes.some((write) => targetOf(write) !== null && targetOf(write) === targetOf(decision))) {
-      writes.push(decision);
-    }
+    else writes.push(...besides(writes, decision));
   }
   return { writes, refused };
 }
@@ -141,10 +139,6 @@ async function withoutPaused(
     if (concerns) refused.push({ reason: 'a person paused learning about themself' });
     return !concerns;
   });
-}
-
-function targetOf(write: MemoryWrite): string | null {
-  return write.kind === 'insert' ? null : write.id;
 }
 
 /** The write for one statement: insert, confirm or supersede. */

@@ -14,7 +14,8 @@ export interface Statement {
 }
 
 /**
- * Merges the statements of one answer: equal ones become one, and of two that contradict each other the later stays.
+ * Merges the statements of one answer: equal ones become one, and of two that contradict each other the later stays,
+ * unless it is less trusted.
  */
 export function settle(statements: readonly Statement[]): readonly Statement[] {
   const merged: Statement[] = [];
@@ -58,6 +59,14 @@ export function outdatedBy(statement: Statement, known: readonly Memory[]): Memo
   const open = known.filter((old) => mayReplace(statement.memory, old));
   const named = open.find((old) => old.id === statement.supersedes && isRelated(statement.memory, old));
   return named ?? open.find((old) => contradictsMemory(statement.memory, old)) ?? null;
+}
+
+/** One memory changes once per answer. A second statement that outdates it is stored next to the first one. */
+export function besides(writes: readonly MemoryWrite[], write: MemoryWrite): readonly MemoryWrite[] {
+  if (write.kind === 'insert' || !writes.some((other) => other.kind !== 'insert' && other.id === write.id))
+    return [write];
+  const { kind, sources } = write;
+  return kind === 'supersede' ? [{ kind: 'insert', memory: write.memory, sources }] : [];
 }
 
 /**
@@ -149,6 +158,7 @@ function sameSubject(a: About, b: About): boolean {
 
 function overrules(later: Statement, earlier: Statement): boolean {
   if (later === earlier || later.memory.validFrom <= earlier.memory.validFrom) return false;
+  if (!isStrongEnough(later.memory, earlier.memory)) return false;
   return sameSubject(later.memory, earlier.memory) && contradicts(later.memory.text, earlier.memory.text);
 }
 
@@ -157,9 +167,16 @@ const RANK: Readonly<Record<Trust, number>> = { inferred: 0, other: 1, self: 2, 
 /** A statement that is less trusted, older or not yet active replaces nothing, and nothing replaces a pinned memory. */
 function mayReplace(memory: NewMemory, old: Memory): boolean {
   const isLive = old.state === 'active' || old.state === 'candidate';
-  const isStronger = RANK[memory.trust] >= RANK[old.trust] && (memory.state === 'active' || old.state === 'candidate');
-  return isLive && isStronger && !old.pinned && memory.validFrom >= old.validFrom && old.scope === memory.scope;
+  const isLater = memory.validFrom >= old.validFrom;
+  return isLive && isStrongEnough(memory, old) && !old.pinned && isLater && old.scope === memory.scope;
 }
+
+/** Hearsay outdates nothing that somebody says of themself, and what waits nothing that is recalled. */
+function isStrongEnough(memory: Standing, old: Standing): boolean {
+  return RANK[memory.trust] >= RANK[old.trust] && (memory.state === 'active' || old.state === 'candidate');
+}
+
+type Standing = Pick<Memory, 'trust' | 'state'>;
 
 function isRelated(memory: NewMemory, old: Memory): boolean {
   return sameSubject(memory, old) && meaningOf(memory.text).intersection(meaningOf(old.text)).size > 0;

@@ -113,7 +113,8 @@ async function statementsOf(
   { conversation, entries }: Removal,
 ): Promise<readonly Statement[]> {
   const seqs = entries.map(({ seq }) => seq);
-  const reader = readerFor(conversation, agents.agentFor(conversation.key));
+  // Nobody is shown them, so those from before the place was opened count, too.
+  const reader = { ...readerFor(conversation, agents.agentFor(conversation.key)), audience: 'dm' } as const;
   const restingOn = { conversationId: conversation.id, seqs };
   const query = { reader, restingOn, states: MEMORY_STATES, limit: MAX_MEMORIES, offset: 0 };
   const hasNoOther = ({ sources }: Memory) =>

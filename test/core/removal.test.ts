@@ -73,6 +73,22 @@ describe('a message that is deleted on its platform', () => {
     expect(await world.all(general)).toEqual([]);
   });
 
+  it('also deletes what it became while the channel was private', async () => {
+    await using world = await openWorld({ recall: { places: false } });
+    const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });
+    await world.say('my password is swordfish', { key: general, audience: 'private' });
+    const { ids } = await world.learn([{ text: "Ada's password is swordfish", about: 'Ada' }], { key: general });
+    await world.say('what do you know of Ada?', { key: thread, audience: 'private' });
+    const { id } = await world.conversation(thread);
+    const memoryIds = ids.filter((memoryId) => memoryId !== null);
+    await world.store.memories.recalled(memoryIds, { conversationId: id, now: world.time.now });
+    await world.answer('swordfish, they say', { key: thread });
+    await world.say('now everybody may read this', { key: general, audience: 'public' });
+    expect((await world.conversation(general)).audience).toBe('public');
+    await remove(world, 'm1');
+    expect(await texts(world, thread)).toEqual(['what do you know of Ada?', '']);
+  });
+
   it('does so when the channel reports the deletion', async () => {
     const model = scriptedModel(() => ({ text: 'swordfish, got it' }), { id: 'test:chat' });
     await using world = await createBotWorld({ models: [model] });

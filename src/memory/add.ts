@@ -9,7 +9,7 @@ import { wordedByHooks } from './hooked.ts';
 import { DEFAULT_IMPORTANCE } from './lifecycle.ts';
 import { createOptOut, type NamingStatement } from './opt-out.ts';
 import { holdsOrder, isOrder } from './orders.ts';
-import { isSameName, namesIn, peopleAt } from './people.ts';
+import { isSameName, membersIn, peopleAt } from './people.ts';
 import type { Requester } from './permissions.ts';
 import { type ConcerningStatement, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
@@ -91,7 +91,7 @@ interface Named {
 /** Whom a text names. */
 export async function othersNamedIn(store: AddServices['store'], text: string, by: Requester): Promise<Named> {
   const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
-  const isNamed = namesIn(text);
+  const isNamed = membersIn(text);
   return { named: others.filter(({ name }) => isNamed(name)), called: calledIn(text, by.author, others) };
 }
 

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { workspaceOf } from '../domain/key.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
-import { isStopWord } from '../search/stop-words.ts';
 import { fold, isUnspaced, wordsOf } from '../search/words.ts';
 import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
 import { inflectedNamesIn } from './name-forms.ts';
-import { haveSameLook, type Looks, looksIn, looksOf } from './people.ts';
+import { haveSameLook, holdsCapitalised, isCommonName, type Looks, looksIn, looksOf } from './people.ts';
 
 const NAMESPACE = 'privacy.paused';
 /** Version 0.1.0 stored no name; such a person is known by id only until they pause again. */
@@ -88,7 +87,7 @@ function pausedNameOf(name: string): PausedName {
     name,
     looks: looksOf(name),
     firstLooks: first === null ? null : looksOf(first),
-    isCommon: isCommon(name),
+    isCommon: isCommonName(name),
     unspaced: name.length > 1 && Array.from(name).every(isUnspaced) ? fold(name) : null,
   };
 }
@@ -112,24 +111,10 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
   };
 }
 
-/** Anybody may take the name "is" or "in the", so common words count as a name only where they look like one. */
-function isCommon(name: string): boolean {
-  return wordsOf(name).every(isStopWord);
-}
-
 /** Anybody may take the name "Budget", and "our budget" means nobody. */
 function ordinaryIn(text: string): (name: Looks) => boolean {
   const said = looksOf(text).map((words) => words.split(' '));
   return (looks) => looks.some((name, at) => isOrdinaryAmong(said[at] ?? [], name));
-}
-
-function holdsCapitalised(text: string, name: string): boolean {
-  const [, ...words] = writtenWords(text);
-  return /^\p{Lu}/u.test(name) && ` ${words.join(' ')} `.includes(` ${writtenWords(name).join(' ')} `);
-}
-
-function writtenWords(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
 const PRONOUNS = new Set(['i', 'we', 'you', 'he', 'she', 'they', 'ich', 'wir', 'du', 'er', 'sie', 'je', 'nous', 'yo']);

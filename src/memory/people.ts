@@ -1,6 +1,7 @@
 import type { Author } from '../domain/message.ts';
 import type { Store } from '../ports/store.ts';
 import { latin, latinCapitals, undecorated } from '../search/lookalikes.ts';
+import { isStopWord } from '../search/stop-words.ts';
 import { wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { memoize } from '../util/memoize.ts';
@@ -41,7 +42,35 @@ export function namesIn(text: string): (name: string) => boolean {
   return (name) => name.length > 1 && isIn(looksOf(name));
 }
 
-/** The same for names by their looks. */
+/**
+ * The same for the people of a place. Anybody may take the name "is", so one of common words counts only where it is
+ * written with its capitals.
+ */
+export function membersIn(text: string): (name: string) => boolean {
+  const isIn = namesIn(text);
+  const words = ` ${writtenWords(text).join(' ')} `;
+  return (name) => isIn(name) && (!isCommonName(name) || isWritten(name, words));
+}
+
+/** Whether a name consists of words such as "is" and "the". */
+export function isCommonName(name: string): boolean {
+  return wordsOf(name).every(isStopWord);
+}
+
+/** Whether a text contains a name that begins with a capital exactly as written, after its first word. */
+export function holdsCapitalised(text: string, name: string): boolean {
+  return isWritten(name, ` ${writtenWords(text).slice(1).join(' ')} `);
+}
+
+function isWritten(name: string, words: string): boolean {
+  return /^\p{Lu}/u.test(name) && words.includes(` ${writtenWords(name).join(' ')} `);
+}
+
+function writtenWords(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}
+
+/** Whether a text contains names by their looks. */
 export function looksIn(text: string): (looks: Looks) => boolean {
   const said = looksOf(text).map((words) => ` ${words} `);
   return (looks) =>

@@ -7,7 +7,7 @@ import type { MemoryCandidate } from './candidate.ts';
 import { calledIn, isCalled } from './first-names.ts';
 import { type Grounding, groundingOf, readSources } from './grounding.ts';
 import { holdsOrder } from './orders.ts';
-import { isSameName, namesIn } from './people.ts';
+import { isSameName, membersIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
 
 /** What code, never a model, decides about a statement. */
@@ -50,7 +50,7 @@ export function provenanceOf(
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
   const own = isDirect && isByOnePerson(grounding.supporting);
-  const asked = isAskedFor(said.sources) && !isAboutMember(subject, trust, people);
+  const asked = isAskedFor(said.sources) && !isAboutMember(subject, people);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
@@ -81,8 +81,8 @@ function isAskedFor(sources: readonly Entry[]): boolean {
 const isRequest = memoize((parts: readonly Part[]) => asksToRemember(textOf(parts)), new WeakMap());
 
 /** A statement about another person who is present needs more than a request. */
-function isAboutMember(subject: Provenance['subject'], trust: Trust, people: readonly Author[]): boolean {
-  if (subject === null || trust === 'self') return false;
+function isAboutMember(subject: Provenance['subject'], people: readonly Author[]): boolean {
+  if (subject === null) return false;
   return (
     subject.id !== null || people.some((person) => isNamed(person, subject.name) || isCalled(person.name, subject.name))
   );
@@ -115,7 +115,7 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
   if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? { id: null, name: about };
   if (speaker === null) return null;
-  const isMentioned = namesIn(text);
+  const isMentioned = membersIn(text);
   const others = known.filter((person) => person.id !== speaker.id);
   const other = others.find(({ name }) => isMentioned(name));
   if (other !== undefined) return personCalled(other.name, sources, known) ?? { id: null, name: other.name };

@@ -1,17 +1,20 @@
 import type { Author } from '../domain/message.ts';
 import { isStopWord } from '../search/stop-words.ts';
-import { fold, wordsOf } from '../search/words.ts';
+import { wordsOf } from '../search/words.ts';
 import { memoize } from '../util/memoize.ts';
 import { isSmall } from './name-forms.ts';
 import { isSameName, namesIn } from './people.ts';
 
 const MIN_LENGTH = 2;
 
-/** The first word of a name of several words, by which people are called, too. Null if it could be any word. */
+/**
+ * The first word of a name of several words, by which people are called, too; "Anna-Lena" is one. Null if it could be
+ * any word.
+ */
 export function firstNameOf(name: string): string | null {
   const [first = '', ...more] = name.trim().split(/\s+/u);
-  const [word = '', ...others] = wordsOf(first);
-  const isTelling = others.length === 0 && word.length >= MIN_LENGTH && !isStopWord(fold(first));
+  const words = wordsOf(first);
+  const isTelling = words.join('').length >= MIN_LENGTH && !words.every(isStopWord);
   return more.length > 0 && isTelling ? first : null;
 }
 
@@ -22,13 +25,16 @@ export function isCalled(name: string, called: string): boolean {
   return first !== null && isSameName(first, called);
 }
 
+/** Words alone, and with those that a hyphen or an apostrophe joins to them. */
+const WORDS = [/[\p{L}\p{M}\p{N}]+/gu, /[\p{L}\p{M}\p{N}‐’'-]+/gu];
+
 /**
  * For one text and many names: the first word of a name if the text contains it, written like a name. Anybody may be
  * called "Release Manager", and a release is nobody.
  */
 function firstNamesIn(text: string): (name: string) => string | null {
   const isMentioned = namesIn(text);
-  const words = (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !isSmall(word));
+  const words = WORDS.flatMap((pattern) => text.match(pattern) ?? []).filter((word) => !isSmall(word));
   const isWritten = memoize((first: string) => words.some((word) => isSameName(bare(word), bare(first))));
   return (name) => {
     const first = firstNameOf(name);

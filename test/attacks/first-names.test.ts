@@ -65,6 +65,22 @@ describe('what one person says about another by their first name', () => {
   });
 });
 
+describe('a first name of two words', () => {
+  it.each([
+    ['Anna-Lena Müller', 'Anna-Lena', 'Anna-Lena steals apples from the market'],
+    ["D'Arcy Wood", "D'Arcy", "D'Arcy steals apples from the market"],
+  ])('counts like one of one word: %s', async (name, about, text) => {
+    await using world = await openWorld();
+    await world.say('hello', { by: { ...lovelace, name }, key: general });
+    const added = await world.memories.add({ text, by: requester(world) });
+    expect(added).toMatchObject({ memory: { subjectId: null, trust: 'other', state: 'candidate' } });
+    await createOptOut(world.state).pause({ conversation: general, authorId: lovelace.id, name }, 1);
+    const source = await world.say(text, { by: bob, key: general });
+    const { writes } = await world.admit([{ text, about, sources: [source.seq] }], { key: general });
+    expect(writes).toEqual([]);
+  });
+});
+
 describe('a person who uses their own first name', () => {
   it.each([byron, { ...byron, name: 'Ada' }])('is believed beside a namesake, as $name', async (by) => {
     await using world = await openOffice();

@@ -87,9 +87,9 @@ function isTellingName(name: readonly string[]): boolean {
   return name.join('').length >= MIN_NAME_LENGTH && tellingWords([...name, 'somebody']).length > 1;
 }
 
-/** Before an ordinary word, and never before what somebody is called. */
+/** Before an ordinary word, and hardly ever before what somebody is called, as "that" is in "I know that Ada sings". */
 const DETERMINERS = new Set(
-  'the this that these those our your every each next last another any some no ein eine einen einem eines kein keine keinen jede jeder jedes unser unsere nächste nächsten ce cette ces notre votre chaque prochain prochaine este esta nuestro nuestra cada questo questa nostro nostra ogni'.split(
+  'the this these those our your every each next last another any some no ein eine einen einem eines kein keine keinen jede jeder jedes unser unsere nächste nächsten ce cette ces notre votre chaque prochain prochaine este esta nuestro nuestra cada questo questa nostro nostra ogni'.split(
     ' ',
   ),
 );

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { workspaceOf } from '../domain/key.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { StateStore } from '../ports/journal.ts';
-import { fold, isUnspaced, wordsOf } from '../search/words.ts';
+import { isEnglish } from '../search/stop-words.ts';
+import { fold, isUnspaced, tokensOf, wordsOf } from '../search/words.ts';
 import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
 import { inflectedNamesIn } from './name-forms.ts';
@@ -107,7 +108,7 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
     if (!isOwn && firstLooks !== null && haveSameLook(firstLooks, subjectLooks)) return true;
     if (isWord) return subject === name || holdsCapitalised(text, name);
     if (isInSubject(looks) || (unspaced !== null && folded.includes(unspaced))) return true;
-    return (isSaid(looks) || isInflected(name)) && !isOrdinary(looks);
+    return (isSaid(looks) || isInflected(name)) && (!isOrdinary(looks) || isCalledSo(text, name));
   };
 }
 
@@ -115,6 +116,11 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
 function ordinaryIn(text: string): (name: Looks) => boolean {
   const said = looksOf(text).map((words) => words.split(' '));
   return (looks) => looks.some((name, at) => isOrdinaryAmong(said[at] ?? [], name));
+}
+
+/** "Our Ada": English writes no other word with a capital inside a sentence. */
+function isCalledSo(text: string, name: string): boolean {
+  return holdsCapitalised(text, name) && isEnglish(tokensOf(text));
 }
 
 const PRONOUNS = new Set(['i', 'we', 'you', 'he', 'she', 'they', 'ich', 'wir', 'du', 'er', 'sie', 'je', 'nous', 'yo']);

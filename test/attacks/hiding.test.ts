@@ -219,6 +219,10 @@ describe('a member who paused learning', () => {
     ['Will', 'Will lives in Riga'],
     ['ada', 'Bob married Ada in May'],
     ['Release', 'Bob married Release in May'],
+    ['Ada', 'Bob knows that Ada sings badly'],
+    ['Ada', 'bob knows that ada sings badly'],
+    ['Ada', 'Our Ada sings badly'],
+    ['Will Smith', 'The will of Bob names Will Smith'],
   ])('is still named by %s: %s', async (name, text) => {
     await using world = await openWorld();
     await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name }, 0);

@@ -54,6 +54,16 @@ describe('a sentence about two people', () => {
   });
 });
 
+it.each(['I know that Ada sings', 'Bob says that ada sings'])(
+  'is hidden although somebody said "%s"',
+  async (before) => {
+    await using world = await openWorld();
+    await world.say('hello', { key: general });
+    await world.say(before, { by: bob, key: general });
+    expect(await heldFrom(world, 'Ada is allergic to peanuts!')).toMatch(/held back/);
+  },
+);
+
 it('is hidden by a new name that nobody had used', async () => {
   await using world = await openWorld();
   await world.say('hello', { by: { ...ada, name: 'Lovelace' }, key: general });

@@ -282,6 +282,12 @@ describe('choose', () => {
     expect(reason).not.toContain('\n');
   });
 
+  test('without a built-in model, says what is missing', async () => {
+    const none = models({ builtIn: {} }).choose();
+    await expect(none).rejects.toMatchObject({ code: 'MODEL_UNKNOWN' });
+    await expect(none).rejects.toThrow(/"auto".*no API key.*OPENAI_API_KEY.*builtIn/);
+  });
+
   test('a silent Ollama costs less than half a second', async () => {
     await using server = await serve(() => {});
     const costMs: number[] = [];

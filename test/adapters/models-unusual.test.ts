@@ -149,8 +149,8 @@ describe('lines of Ollama', () => {
   });
 
   test.each([
-    ['{"message":', 'a line that is no answer of Ollama'],
-    ['[1]', 'a line that is no answer of Ollama'],
+    ['{"message":', 'a line that is not an answer of Ollama'],
+    ['[1]', 'a line that is not an answer of Ollama'],
     ['<html>Log in</html>', 'a web page'],
   ])('a line such as %j ends the answer', async (line, kind) => {
     await expect(told(said('Hel'), line, end)).rejects.toThrow(

@@ -112,7 +112,7 @@ const WRAPPER = 'Failed to process successful response';
 
 /** These errors quote the answer, which is no evidence and belongs in no log. */
 const UNREADABLE: ReadonlyMap<string, string> = new Map([
-  ['AI_JSONParseError', 'JSON parsing failed: the server sent an event that is no JSON'],
+  ['AI_JSONParseError', 'JSON parsing failed: the server sent an event that is not JSON'],
   ['AI_TypeValidationError', 'type validation failed: the server sent an event that is not part of an answer'],
 ]);
 

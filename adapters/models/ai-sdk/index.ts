@@ -83,8 +83,10 @@ export function createAiSdkModels(given: AiSdkModelsOptions): ModelProvider & Kn
       return model;
     },
     choose() {
-      const host = connect('ollama', providers['ollama'], options)?.baseUrl ?? '';
-      return chooseModel(options.environment, host, { fetch: sendNearby, timeoutMs: CHOOSE_TIMEOUT_MS });
+      const ollamaHost = connect('ollama', providers['ollama'], options)?.baseUrl ?? '';
+      const hasBuiltIn = options.builtIn['offline'] !== undefined;
+      const candidates = { environment: options.environment, ollamaHost, hasBuiltIn };
+      return chooseModel(candidates, { fetch: sendNearby, timeoutMs: CHOOSE_TIMEOUT_MS });
     },
   };
 }

@@ -57,7 +57,7 @@ function read(line: string): z.infer<typeof event> | undefined {
 }
 
 function kindOf(line: string): string {
-  return line.trimStart().startsWith('<') ? 'a web page' : 'a line that is no answer of Ollama';
+  return line.trimStart().startsWith('<') ? 'a web page' : 'a line that is not an answer of Ollama';
 }
 
 function objectIn(text: string): unknown {

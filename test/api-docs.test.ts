@@ -42,6 +42,14 @@ describe('the API reference', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('describes each declaration once, and links to it elsewhere', () => {
+    const blocks: readonly string[] =
+      page.match(/^```ts\n(?:function|interface|type|class|const)[\s\S]*?^```$/gmu) ?? [];
+    expect(blocks.length).toBeGreaterThan(300);
+    expect(blocks.filter((block, index) => blocks.indexOf(block) !== index)).toEqual([]);
+    expect(page).toMatch(/## stratabot\/adapter-kit\n\nAlso exports, as described above: \[Bot\]\(#bot\), /);
+  });
+
   it('shows declarations with their docstrings and examples', () => {
     expect(page).toMatch(
       /#### createBot\n\n[^`]+`CONFIG_INVALID`[\s\S]+?```ts\nfunction createBot\(options: BotOptions\): Bot;\n```/,

@@ -241,16 +241,25 @@ function importsOf(code: string, exported: ReadonlyMap<string, string>): Example
 
 /** The page for all entries. */
 export function renderApi(): string {
-  const sections = entryPoints().flatMap(({ name, file }) => [
-    `## ${name}\n`,
-    ...[...Map.groupBy(apiOf(file), ({ group }) => group)].flatMap(([group, entries]) => [
-      ...(group === null ? [] : [`### ${group}\n`]),
-      ...entries.map(renderEntry),
-    ]),
-  ]);
+  const described = new Map<string, string>();
+  const sections = entryPoints().flatMap(({ name, file }) => {
+    const isKnown = (entry: ApiEntry) => described.get(entry.name) === entry.declaration;
+    const { again = [], first = [] } = Object.groupBy(apiOf(file), (entry) => (isKnown(entry) ? 'again' : 'first'));
+    for (const entry of first) described.set(entry.name, entry.declaration);
+    return [
+      `## ${name}\n`,
+      ...(again.length === 0 ? [] : [`Also exports, as described above: ${again.map(linkTo).join(', ')}.\n`]),
+      ...[...Map.groupBy(first, ({ group }) => group)].flatMap(([group, entries]) => [
+        ...(group === null ? [] : [`### ${group}\n`]),
+        ...entries.map(renderEntry),
+      ]),
+    ];
+  });
   const page = sections.join('\n');
   return `# API reference\n\nGenerated from the sources by \`npm run docs\`.\n\n${contentsOf(page)}\n\n${page}`;
 }
+
+const linkTo = ({ name }: ApiEntry): string => `[${name}](#${name.toLowerCase()})`;
 
 function renderEntry({ name, doc, declaration }: ApiEntry): string {
   return `#### ${name}\n\n${doc === '' ? '' : `${doc}\n\n`}\`\`\`ts\n${declaration}\n\`\`\`\n`;

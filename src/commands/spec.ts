@@ -2,7 +2,7 @@ import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 
 type OptionDetails = Partial<Omit<OptionSpec, 'name' | 'description' | 'kind'>>;
 
-/** Large enough for people, small enough for every platform. */
+/** The largest number that an option takes. Every platform accepts it. */
 export const MAX_INTEGER = 999_999_999;
 
 export function textOption(name: string, description: string, details: OptionDetails = {}): OptionSpec {

@@ -104,7 +104,7 @@ export function channelOf(key: ConversationKey): string {
   return key.split(':').slice(0, 3).join(':');
 }
 
-/** Also of a child. A turn asks for it several times, so it does not parse the whole key. */
+/** The platform of a key, also of a child's. Turns call this often, so it does not parse the whole key. */
 export function platformOf(key: ConversationKey): string {
   return decode(key.slice(0, key.indexOf(':')));
 }

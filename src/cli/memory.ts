@@ -39,7 +39,7 @@ export function addMemory(program: Command, cli: Cli): void {
     group.command('export').description('Print everything stored about a person here, as one JSON object.'),
     true,
   )
-    .requiredOption('--person <id>', 'id of the person, as shown in the transcript')
+    .requiredOption('--person <id>', 'id of the person, as shown in the transcript (required)')
     .option('--json', 'accepted for consistency; the output is always JSON')
     .action(async ({ conversation, person }: Options & { readonly person: string }, own: Command) => {
       await runCommand(cli, own, { conversation, path: ['memory', 'export'], options: { person }, fileOnly: true });

@@ -6,7 +6,7 @@ import type { ConversationKey } from '../domain/message.ts';
 export function addConversation(command: Command, required: boolean): Command {
   const text = 'key as platform:workspace:channel[:thread], for example terminal:local:main';
   return required
-    ? command.requiredOption('--conversation <key>', `${text}; \`strata context\` lists them`, readKey)
+    ? command.requiredOption('--conversation <key>', `${text} (required; \`strata context\` lists them)`, readKey)
     : command.option('--conversation <key>', text, readKey);
 }
 

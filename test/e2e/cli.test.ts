@@ -458,6 +458,14 @@ describe('help', () => {
   });
 
   test.each([
+    [['transcript'], /--conversation <key> [^-]*\(required;/],
+    [['memory', 'export'], /--person <id> [^-]*\(required\)/],
+  ])('%s marks the options that it requires', async (path, marked) => {
+    using folder = openFolder();
+    expect((await folder.run([...path, '--help'])).stdout).toMatch(marked);
+  });
+
+  test.each([
     ['help memory list', 'Usage: strata memory list '],
     ['memory help list', 'Usage: strata memory list '],
     ['help discord invite', 'Usage: strata discord invite '],

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { type Answer, FAULTS, type Fault, misbehave, said, send } from './model-answers.ts';
 import type { Chance } from './random.ts';
 import { factsIn, namesIn } from './talk.ts';
 
@@ -13,9 +14,6 @@ export interface ModelManners {
 }
 
 export type Purpose = 'reply' | 'summary' | 'condensation' | 'memories';
-const FAULTS = ['hangs', 'error 500', 'error 429', 'garbage', 'empty', 'a page', 'a copy', 'broken off'] as const;
-type Fault = (typeof FAULTS)[number];
-
 /** An OpenAI-compatible server that answers from the request, late, wrongly or not at all. It keeps a record. */
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
@@ -46,14 +44,6 @@ const requestSchema = z.object({
 });
 type Request = z.infer<typeof requestSchema>;
 type Message = z.infer<typeof messageSchema>;
-
-/** What an answer consists of. */
-interface Answer {
-  readonly deltas: readonly Readonly<Record<string, unknown>>[];
-  readonly reason: 'stop' | 'tool_calls';
-  /** The summary in it. */
-  readonly summary: string | null;
-}
 
 interface Service {
   readonly chance: Chance;
@@ -122,7 +112,8 @@ async function answer(service: Service, response: ServerResponse, text: string):
   }
   if (isFaulty && !service.isWell) {
     record.faults += 1;
-    return misbehave(response, { fault: fitting(service, request, drawn), request });
+    const instructions = contentOf(request.messages[0] ?? { role: 'system' });
+    return misbehave(response, { fault: fitting(service, request, drawn), instructions });
   }
   const given = purposes[purpose](request);
   if (given.summary !== null) record.summaries.add(given.summary);
@@ -146,8 +137,13 @@ function purposeOf({ tools = [], messages }: Request): Purpose {
   const names = tools.map((tool) => tool.function.name);
   if (names.includes('summary_save')) return 'summary';
   if (names.includes('memory_save')) return 'memories';
+  const instructions = contentOf(messages[0] ?? { role: 'system' });
+  if (instructions.includes(JSON_FORM)) return instructions.includes('{"summary"') ? 'summary' : 'memories';
   return messages.some((message) => contentOf(message).includes('<summaries-')) ? 'condensation' : 'reply';
 }
+
+/** How the instructions begin the form of an answer without tools, which is asked for after several failures. */
+const JSON_FORM = 'Answer with one JSON object';
 
 function contentOf({ content }: Message): string {
   if (typeof content === 'string') return content;
@@ -208,21 +204,22 @@ function replyTo({ messages }: Request): Answer {
 
 const LINE = /^\[#(\d+) \| [^\]]*\] (.*)$/gmu;
 
-function summaryOf({ messages }: Request, withSummary: boolean): Answer {
+function summaryOf({ messages, tools = [] }: Request, withSummary: boolean): Answer {
   if (messages.at(-1)?.role === 'tool') return said('Done.');
   const text = messages.map(contentOf).join('\n');
   const transcript = /<transcript-\w+>\n([\s\S]*)\n<\/transcript-\w+>/u.exec(text)?.[1] ?? '';
   const lines = [...transcript.matchAll(LINE)].map(([, seq = '', said = '']) => ({ seq: Number(seq), said }));
-  const memories = lines.flatMap(({ seq, said }) =>
-    factsIn(said).map(({ text: fact }) => callOf('memory_save', { kind: 'fact', text: fact, sources: [seq] })),
+  const facts = lines.flatMap(({ seq, said }) =>
+    factsIn(said).map(({ text: fact }) => ({ kind: 'fact', text: fact, sources: [seq] })),
   );
-  if (!withSummary) return memories.length === 0 ? said('NOTHING') : { ...called(memories), summary: null };
+  const memories = facts.map((fact) => callOf('memory_save', fact));
   const summary = `Ada spoke of the parcels of the messages ${lines[0]?.seq} to ${lines.at(-1)?.seq}.`;
+  if (tools.length === 0) {
+    const answer = withSummary ? { summary, memories: facts } : { memories: facts };
+    return { ...said(JSON.stringify(answer)), summary: withSummary ? summary : null };
+  }
+  if (!withSummary) return memories.length === 0 ? said('NOTHING') : { ...called(memories), summary: null };
   return { ...called([callOf('summary_save', { summary }), ...memories]), summary };
-}
-
-function said(text: string): Answer {
-  return { deltas: [{ content: text.slice(0, 20) }, { content: text.slice(20) }], reason: 'stop', summary: null };
 }
 
 function called(calls: readonly object[]): Omit<Answer, 'summary'> {
@@ -234,64 +231,4 @@ function called(calls: readonly object[]): Omit<Answer, 'summary'> {
 
 function callOf(name: string, input: object): object {
   return { name, arguments: JSON.stringify(input) };
-}
-
-function send(response: ServerResponse, { deltas, reason }: Answer, tokens: number): void {
-  const usage = { prompt_tokens: tokens, completion_tokens: 20 };
-  const counted = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage };
-  stream(response, [
-    chunk({ role: 'assistant', content: '' }),
-    ...deltas.map((delta) => chunk(delta)),
-    chunk({}, reason),
-    counted,
-    '[DONE]',
-  ]);
-  response.end();
-}
-
-function stream(response: ServerResponse, events: readonly unknown[]): void {
-  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const event of events) response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
-}
-
-function chunk(delta: Readonly<Record<string, unknown>>, finish: string | null = null): unknown {
-  const choices = [{ index: 0, delta, finish_reason: finish }];
-  return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices };
-}
-
-function misbehave(
-  response: ServerResponse,
-  { fault, request }: { readonly fault: Fault; readonly request: Request },
-): void {
-  switch (fault) {
-    case 'hangs':
-      // Until the caller gives up.
-      return;
-    case 'error 500':
-      response.writeHead(500).end('{"error":{"message":"The server had an error"}}');
-      return;
-    case 'error 429':
-      response.writeHead(429, { 'retry-after-ms': '100' }).end('{"error":{"message":"Rate limit reached"}}');
-      return;
-    case 'garbage':
-      stream(response, ['{"choices": [{"delta": {"con', '\u0000\u0007%%%']);
-      response.end();
-      return;
-    case 'empty':
-      stream(response, [chunk({ role: 'assistant', content: '' }), chunk({}, 'stop'), '[DONE]']);
-      response.end();
-      return;
-    case 'a page':
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Gateway</title>');
-      return;
-    case 'a copy':
-      send(response, said(contentOf(request.messages[0] ?? { role: 'system' })), 0);
-      return;
-    case 'broken off':
-      stream(response, [chunk({ role: 'assistant', content: 'Answer to' })]);
-      setTimeout(() => response.destroy(), 20);
-      return;
-    default:
-      fault satisfies never;
-  }
 }

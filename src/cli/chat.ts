@@ -13,7 +13,7 @@ export function addChat(program: Command, cli: Cli): void {
   const command = program
     .command('chat')
     .description('Talk to the bot in this terminal, even if platforms are configured.');
-  addConversation(command, false)
+  addConversation(command)
     .option('--user <name>', 'your name')
     .addHelpText('after', CHAT_HELP)
     .action(async (options: Options, own: Command) => {

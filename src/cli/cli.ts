@@ -89,6 +89,11 @@ export function widthOf({ stdout }: Pick<Cli, 'stdout'>): number {
   return stdout.columns || Number.POSITIVE_INFINITY;
 }
 
+/** A time as the JSON output has it. */
+export function isoOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
 export function writeJson(cli: Pick<Cli, 'stdout'>, value: unknown): void {
   cli.stdout.write(`${JSON.stringify(value)}\n`);
 }

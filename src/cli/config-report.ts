@@ -5,7 +5,7 @@ import { valueAt } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { formatTable } from '../util/table.ts';
-import { type Cli, type ExitCode, widthOf } from './cli.ts';
+import { type Cli, type ExitCode, widthOf, writeJson } from './cli.ts';
 
 export interface ConfigCommand {
   readonly load: LoadOptions;
@@ -26,7 +26,7 @@ export async function checkConfig(cli: Streams, command: ConfigCommand): Promise
   const { problems, found } = await examine(command);
   const { file } = command.load;
   const warnings = problems.length === 0 ? ((await command.warnings?.()) ?? []) : [];
-  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, file, problems, warnings })}\n`);
+  if (command.json) writeJson(cli, { ok: problems.length === 0, file, problems, warnings });
   else if (problems.length === 0)
     cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}; all settings have their defaults.\n`);
   else cli.stderr.write(`${problems.join('\n')}\n`);

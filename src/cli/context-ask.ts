@@ -6,15 +6,13 @@ import { openInput } from '../util/open-input.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, counted, formatNumber, formatPercent } from '../util/text.ts';
 import { type Cli, widthOf, writeJson } from './cli.ts';
-import { inputLines } from './input-lines.ts';
+import { questionsIn } from './input-lines.ts';
 
 /** `strata context --ask` and `--ask-file`. */
 interface AskOptions {
   readonly ask?: string;
   readonly askFile?: string;
 }
-
-const MAX_QUESTION_BYTES = 100_000;
 
 export const asksAnything = ({ ask, askFile }: AskOptions): boolean => ask !== undefined || askFile !== undefined;
 
@@ -45,11 +43,7 @@ async function* questionsOf(cli: Cli, { ask, askFile }: AskOptions): AsyncGenera
   if (ask !== undefined) yield ask;
   if (askFile === undefined) return;
   try {
-    const input = askFile === '-' ? cli.stdin : openInput(askFile);
-    for await (const line of inputLines(input, { maxBytes: MAX_QUESTION_BYTES, signal: cli.signal })) {
-      if (line.kind === 'refused') throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
-      if (line.text.trim() !== '') yield line.text.trim();
-    }
+    yield* questionsIn(askFile === '-' ? cli.stdin : openInput(askFile), cli.signal);
   } catch (error) {
     if (error instanceof StrataError) throw error;
     throw new StrataError('USAGE', { problem: `${askFile} could not be read: ${describe(error)}` });

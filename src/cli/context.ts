@@ -29,7 +29,7 @@ export function addContext(program: Command, cli: Cli): void {
     .description(
       'Show what the model sees of a conversation, part by part. Without --conversation, list the conversations.',
     );
-  addConversation(command, false)
+  addConversation(command)
     .option('--detail <key>', 'print the text of one part')
     .option('--ask <text>', 'show what the model would see for this message; stores nothing')
     .option('--ask-file <file>', 'the same for each line of a file (- for standard input)')

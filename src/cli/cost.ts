@@ -31,7 +31,7 @@ export function addCost(program: Command, cli: Cli): void {
   const command = program
     .command('cost')
     .description('Show what the model calls cost: replies, summaries and memories.');
-  addConversation(command, false)
+  addConversation(command)
     .addOption(new Option('--by <key>', 'what to group by').choices(SPENDING_KEYS).default('day'))
     .option('--days <n>', 'only the last n days (UTC), including today', readCount)
     .option('--limit <n>', 'maximum number of rows to print; the total counts all of them', readCount, 50)

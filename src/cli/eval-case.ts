@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StrataError } from '../domain/errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import { readText } from '../util/text-file.ts';
 import { channelNameOf } from './jsonl.ts';
 
@@ -29,10 +29,7 @@ export function readCase(file: string): EvalCase {
   try {
     parsed = JSON.parse(readText(file));
   } catch (error) {
-    return fail(
-      error instanceof SyntaxError ? 'it is not JSON' : String(error instanceof Error ? error.message : error),
-      error,
-    );
+    return fail(error instanceof SyntaxError ? 'it is not JSON' : describe(error), error);
   }
   const result = caseSchema.safeParse(parsed);
   if (!result.success) return fail(z.prettifyError(result.error).replaceAll('\n', ' '), result.error);

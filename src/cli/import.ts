@@ -9,7 +9,7 @@ import { oneLine } from '../util/foreign-text.ts';
 import { cleanText, counted } from '../util/text.ts';
 import { type Cli, globalsOf, tellIfStopped, withApp } from './cli.ts';
 import { checkInput, type FileMessage, readMessages } from './jsonl.ts';
-import { addConversation } from './options.ts';
+import { requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -21,7 +21,7 @@ export function addImport(program: Command, cli: Cli): void {
     .description(
       'Append the messages of a JSON Lines file to a conversation. Messages that are already stored are skipped.',
     );
-  addConversation(command, true)
+  requireConversation(command)
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options, own: Command) => {
       checkInput(file);

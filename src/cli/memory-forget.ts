@@ -5,10 +5,10 @@ import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../comm
 import { findConversation } from '../conversation/find-conversation.ts';
 import { type ConversationKey, textOf } from '../domain/message.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
-import { readerFor } from '../memory/policy.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { inputLines } from './input-lines.ts';
 import { OPERATOR, printReply } from './invoke.ts';
+import { readerOf } from './memory-records.ts';
 
 export interface ForgetRequest {
   readonly conversation: ConversationKey;
@@ -81,7 +81,7 @@ function recordOf({ memories, messages, sentences, summaries, withheld }: Tokene
 /** Lists the hidden sentences of the conversation's place that await a decision. */
 export async function printHeld(cli: Cli, own: Command, key: ConversationKey): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
-    const reader = readerFor(await findConversation(app.services, key), app.services.agents.agentFor(key));
+    const reader = await readerOf(app, key);
     const held = await app.services.memories.held({ reader, author: OPERATOR, rights: 'operator' });
     writeJson(
       cli,

@@ -2,11 +2,11 @@ import type { App } from '../app/app.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt } from '../util/text.ts';
-import { type Cli, widthOf } from './cli.ts';
+import { type Cli, isoOrNull, widthOf } from './cli.ts';
 import { OPERATOR } from './invoke.ts';
 
 const MAX_RECORDS = 10_000;
@@ -39,8 +39,8 @@ export async function addMemoryOf(
   throw new StrataError('USAGE', { problem: 'This was forgotten here before, so it is not stored again.' });
 }
 
-async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
-  return readerFor(await findConversation(app.services, key), app.services.agents.agentFor(key));
+export async function readerOf(app: App, key: ConversationKey): Promise<MemoryReader> {
+  return readerIn(await findConversation(app.services, key), app.services);
 }
 
 /** The JSON form of a memory. */
@@ -48,17 +48,13 @@ export function recordOf(memory: Memory) {
   const { sources, validFrom, validUntil, lastRecalledAt, createdAt, updatedAt, fingerprint: _, ...rest } = memory;
   return {
     ...rest,
-    validFrom: iso(validFrom),
-    validUntil: iso(validUntil),
-    lastRecalledAt: iso(lastRecalledAt),
-    createdAt: iso(createdAt),
-    updatedAt: iso(updatedAt),
+    validFrom: isoOrNull(validFrom),
+    validUntil: isoOrNull(validUntil),
+    lastRecalledAt: isoOrNull(lastRecalledAt),
+    createdAt: isoOrNull(createdAt),
+    updatedAt: isoOrNull(updatedAt),
     sources: sources.map(({ conversation, seq, externalId }) => ({ conversation, seq, id: externalId })),
   };
-}
-
-function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 export function printMemories(cli: Cli, memories: readonly Memory[]): void {

@@ -5,7 +5,7 @@ import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
 import { forgetCommand, printHeld } from './memory-forget.ts';
 import { addMemoryOf, listOf, printMemories, recordOf, searchOf } from './memory-records.ts';
-import { addConversation } from './options.ts';
+import { requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -26,18 +26,17 @@ export function addMemory(program: Command, cli: Cli): void {
   addForget(group, cli);
   addAdd(group, cli);
   for (const [name, description] of ONE_MEMORY) {
-    addConversation(group.command(`${name} <id>`).description(description), true).action(
+    requireConversation(group.command(`${name} <id>`).description(description)).action(
       (id: string, { conversation }: Options, own: Command) =>
         runCommand(cli, own, { conversation, path: ['memory', name], options: { id } }),
     );
   }
-  addConversation(group.command('edit <id> <text...>').description('Change the wording.'), true).action(
+  requireConversation(group.command('edit <id> <text...>').description('Change the wording.')).action(
     (id: string, words: readonly string[], ...[{ conversation }, own]: [Options, Command]) =>
       runCommand(cli, own, { conversation, path: ['memory', 'edit'], options: { id, text: words.join(' ') } }),
   );
-  addConversation(
+  requireConversation(
     group.command('export').description('Print everything stored about a person here, as one JSON object.'),
-    true,
   )
     .requiredOption('--person <id>', 'id of the person, as shown in the transcript (required)')
     .option('--json', 'accepted for consistency; the output is always JSON')
@@ -47,20 +46,19 @@ export function addMemory(program: Command, cli: Cli): void {
 }
 
 function addForget(group: Command, cli: Cli): void {
-  addConversation(
+  requireConversation(
     group
       .command('forget <what...>')
       .description(
         'Delete memories and their sources, selected by ids, words, or #12 for a message. Shows them first and asks.',
       ),
-    true,
   )
     .option('--yes', 'delete without asking')
     .option('--json', 'print what would be deleted (with --yes, what was deleted) as one JSON object')
     .action((what: readonly string[], { conversation, yes = false, json = false }: ForgetOptions, own: Command) =>
       forgetCommand(cli, own, { conversation, what: what.join(' '), yes, json }),
     );
-  addConversation(group.command('held').description('List the sentences hidden until a moderator decides.'), true)
+  requireConversation(group.command('held').description('List the sentences hidden until a moderator decides.'))
     .option('--json', 'print a JSON array of sentences')
     .action(({ conversation, json = false }: Options, own: Command) =>
       json
@@ -92,7 +90,7 @@ const ONE_MEMORY = [
 ] as const;
 
 function addLists(group: Command, cli: Cli): void {
-  addConversation(group.command('list').description('List all memories, the most important first.'), true)
+  requireConversation(group.command('list').description('List all memories, the most important first.'))
     .addOption(new Option('--kind <kind>', 'show only this kind').choices(MEMORY_KINDS))
     .option('--json', 'print a JSON array of records')
     .action(async ({ conversation, kind, json = false }: Options, own: Command) => {
@@ -102,7 +100,7 @@ function addLists(group: Command, cli: Cli): void {
         else printMemories(cli, memories);
       });
     });
-  addConversation(group.command('search <query...>').description('List the matching memories, the best first.'), true)
+  requireConversation(group.command('search <query...>').description('List the matching memories, the best first.'))
     .option('--json', 'print a JSON array of records')
     .action(async (words: readonly string[], { conversation, json = false }: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
@@ -114,7 +112,7 @@ function addLists(group: Command, cli: Cli): void {
 }
 
 function addAdd(group: Command, cli: Cli): void {
-  addConversation(group.command('add <text...>').description('Add a memory as the operator.'), true)
+  requireConversation(group.command('add <text...>').description('Add a memory as the operator.'))
     .addOption(new Option('--kind <kind>', 'kind of memory').choices(MEMORY_KINDS).default('fact'))
     .option('--global', 'make it readable everywhere, not only in this place')
     .action(

@@ -9,7 +9,7 @@ import { didYouMean } from '../util/did-you-mean.ts';
 import { makeFolder } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { readText } from '../util/text-file.ts';
-import { type Cli, type ExitCode, widthOf } from './cli.ts';
+import { type Cli, type ExitCode, widthOf, writeJson } from './cli.ts';
 
 type Streams = Pick<Cli, 'stdout' | 'stderr'>;
 
@@ -23,7 +23,7 @@ export function listPrompts(
     library.list(promptSourceOf(agent)).map((prompt) => ({ agent: agent.id, ...prompt })),
   );
   if (command.json) {
-    for (const row of rows) cli.stdout.write(`${JSON.stringify(row)}\n`);
+    for (const row of rows) writeJson(cli, row);
     return 0;
   }
   const cells = rows.map((row) => [
@@ -43,7 +43,7 @@ export function checkPrompts(
   command: { readonly agents: readonly AgentSettings[]; readonly json: boolean },
 ): ExitCode {
   const problems = promptProblemsOf(command.agents);
-  if (command.json) cli.stdout.write(`${JSON.stringify({ ok: problems.length === 0, problems })}\n`);
+  if (command.json) writeJson(cli, { ok: problems.length === 0, problems });
   else if (problems.length === 0) cli.stdout.write(`All ${promptNames.length} prompts are valid.\n`);
   else cli.stderr.write(`${problems.join('\n')}\n`);
   return problems.length === 0 ? 0 : 2;

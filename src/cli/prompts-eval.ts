@@ -9,7 +9,7 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
@@ -100,10 +100,11 @@ async function play(app: App, one: EvalCase) {
   return { score, tokens, model: runs[0]?.model ?? '' };
 }
 
-async function keptOf({ services: { store, agents } }: App, { id, key }: Conversation): Promise<Kept> {
+async function keptOf({ services }: App, { id }: Conversation): Promise<Kept> {
+  const { store } = services;
   const snapshot = await store.transcript.context(id, { maxEntries: 1 });
   if (snapshot === null) return { summaries: [], memories: [] };
-  const reader = readerFor(snapshot.conversation, agents.agentFor(key));
+  const reader = readerIn(snapshot.conversation, services);
   const memories = await store.memories.list({
     reader,
     states: ['active', 'candidate'],

@@ -2,13 +2,12 @@ import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
-import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { searchTranscript } from '../search/transcript-search.ts';
 import { cleanText, excerpt } from '../util/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { inputLines } from './input-lines.ts';
-import { addConversation, readCount } from './options.ts';
+import { questionsIn } from './input-lines.ts';
+import { readCount, requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -21,7 +20,7 @@ export function addRecall(program: Command, cli: Cli): void {
   const command = program
     .command('recall')
     .description('Read questions from standard input, one per line, and print the messages that answer each best.');
-  addConversation(command, true)
+  requireConversation(command)
     .option('--limit <count>', 'maximum number of messages per question', readCount, 10)
     .option('--tokens <count>', 'maximum tokens of messages per question', readCount)
     .option('--json', 'print one JSON object per line: question, results')
@@ -29,18 +28,13 @@ export function addRecall(program: Command, cli: Cli): void {
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
         const conversation = await findConversation(app.services, options.conversation);
-        for await (const line of inputLines(cli.stdin, { maxBytes: MAX_QUESTION_BYTES, signal: cli.signal })) {
+        for await (const question of questionsIn(cli.stdin, cli.signal)) {
           if (cli.signal.aborted) return;
-          if (line.kind === 'refused')
-            throw new StrataError('USAGE', { problem: `Line ${line.number} ${line.problem}.` });
-          const question = line.text.trim();
-          if (question !== '') await answer(cli, app, { ...options, conversationId: conversation.id, question });
+          await answer(cli, app, { ...options, conversationId: conversation.id, question });
         }
       });
     });
 }
-
-const MAX_QUESTION_BYTES = 100_000;
 
 const EXAMPLES = `
 Example:

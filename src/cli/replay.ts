@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { counted } from '../util/text.ts';
 import { checkFile } from '../util/text-file.ts';
+import { endsWithin } from '../util/within.ts';
 import { type Cli, globalsOf, tellIfStopped, untilStopped, withApp } from './cli.ts';
 import { audienceOf, authorOf, storeMessage } from './import.ts';
 import { channelNameOf, checkInput, type FileMessage, readMessages } from './jsonl.ts';
@@ -28,7 +29,7 @@ export function addReplay(program: Command, cli: Cli): void {
     .description(
       'Run the messages of a JSON Lines file through the whole pipeline with the configured model. Messages that are already stored are skipped, so you can resume an interrupted run.',
     );
-  addConversation(command, false)
+  addConversation(command)
     .option('--reply', 'also reply to the messages')
     .option('--json', 'print the timeline as one JSON object per line')
     .addHelpText('after', HELP)
@@ -112,18 +113,14 @@ async function say({ app, conversation, reply }: Play, message: FileMessage): Pr
 
 /** Waits for replies and due jobs. A failed job is retried later and delays nothing. */
 async function settle(cli: Cli, app: App): Promise<void> {
-  await untilStopped(cli, app.bot.settled()).catch((error: unknown) => {
+  try {
+    await untilStopped(cli, app.bot.settled());
+    // The check for due maintenance runs one event loop turn after a message is stored.
+    await yieldToEventLoop();
+    await endsWithin(untilStopped(cli, app.services.queue.idle()), SETTLE_LIMIT_MS);
+  } catch (error) {
     // What is owed is done after the next start.
     if (!cli.signal.aborted) throw error;
-  });
-  // The check for due maintenance runs one event loop turn after a message is stored.
-  await new Promise((resolve) => setImmediate(resolve));
-  const over = new AbortController();
-  const limit = delay(SETTLE_LIMIT_MS, undefined, { signal: AbortSignal.any([over.signal, cli.signal]) });
-  try {
-    await Promise.race([app.services.queue.idle(), limit.catch(() => undefined)]);
-  } finally {
-    over.abort();
   }
 }
 

@@ -7,7 +7,7 @@ import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey } from '../domain/message.ts';
 import { checkFile } from '../util/text-file.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { addConversation } from './options.ts';
+import { requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -22,7 +22,7 @@ export function addSend(program: Command, cli: Cli): void {
     .command('send')
     .description('Post a message in a conversation. It is stored now, and the running bot posts it once.')
     .argument('[text...]', 'text of the message');
-  addConversation(command, true)
+  requireConversation(command)
     .addOption(
       new Option('--file <path>', 'also send this file or image; repeatable').argParser(collect).default([], 'none'),
     )

@@ -1,5 +1,4 @@
 import { isAbsolute, relative } from 'node:path';
-import { Help } from 'commander';
 import type { App, OpenOptions } from '../app/app.ts';
 import type { Operations } from '../bot/adapters.ts';
 import { modelsOf } from '../config/directory.ts';
@@ -7,6 +6,7 @@ import { StrataError } from '../domain/errors.ts';
 import { parseKey, TERMINAL_HOME } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { counted, formatTime } from '../util/text.ts';
+import { wrap } from '../util/wrap.ts';
 import type { Cli, TextOutput } from './cli.ts';
 
 /**
@@ -113,8 +113,7 @@ async function greet(
 /** Breaks lines between words in a terminal. */
 function writeWrapped(output: TextOutput, text: string): void {
   const { columns } = output;
-  const help = Object.assign(new Help(), { minWidthToWrap: 1 });
-  output.write(`${columns === undefined ? text : help.boxWrap(text, columns)}\n`);
+  output.write(`${columns === undefined ? text : wrap(text, columns)}\n`);
 }
 
 /** Resolves when the process should stop. */

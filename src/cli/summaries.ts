@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
+import { findSummary } from '../conversation/find-summary.ts';
 import { StrataError } from '../domain/errors.ts';
-import type { ConversationKey, SummaryId } from '../domain/message.ts';
+import type { ConversationKey } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { keptShare, lostOnce } from '../search/losses.ts';
 import { readAccount } from '../search/read-account.ts';
@@ -10,7 +11,7 @@ import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt, formatNumber } from '../util/text.ts';
 import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { runCommand } from './invoke.ts';
-import { addConversation } from './options.ts';
+import { requireConversation } from './options.ts';
 import { entryJson } from './transcript.ts';
 
 interface Options {
@@ -23,20 +24,19 @@ export function addSummaries(program: Command, cli: Cli): void {
     .command('summaries')
     .description('Show the summaries of a conversation, or have one rewritten.')
     .addHelpText('after', EXAMPLES);
-  addConversation(
+  requireConversation(
     group.command('list', { isDefault: true }).description('List the summaries that the model sees, oldest first.'),
-    true,
   )
     .option('--json', 'print a JSON array with the full texts')
     .action((options: Options, own: Command) => list(cli, own, options));
-  addConversation(group.command('show <id>').description('Show the full text of a summary.'), true)
+  requireConversation(group.command('show <id>').description('Show the full text of a summary.'))
     .option('--json', 'print a JSON object')
     .action((id: string, options: Options, own: Command) => one(cli, own, { ...options, action: 'show', id }));
   const open = group
     .command('open <id> [lost]')
     .description('Show what a summary was made from; with "lost", the details that it leaves out.')
     .option('--json', 'print a JSON object with the summaries in "parts", or with the "messages" or what is "lost"');
-  addConversation(open, true).action((id: string, lost: string | undefined, options: Options) => {
+  requireConversation(open).action((id: string, lost: string | undefined, options: Options) => {
     if (lost === undefined) return one(cli, open, { ...options, action: 'open', id });
     if (lost !== 'lost') throw new StrataError('USAGE', { problem: `Expected "lost" after the id, not "${lost}".` });
     return printLost(cli, open, { ...options, id });
@@ -44,7 +44,7 @@ export function addSummaries(program: Command, cli: Cli): void {
   const rewrite = group
     .command('rewrite <id> [wish...]')
     .description('Rewrite a summary from its sources, with an optional emphasis. A running bot does the work.');
-  addConversation(rewrite, true).action((id: string, wish: readonly string[], { conversation }: Options) =>
+  requireConversation(rewrite).action((id: string, wish: readonly string[], { conversation }: Options) =>
     runCommand(cli, rewrite, { conversation, path: ['summaries', 'rewrite'], options: { id, wish: wish.join(' ') } }),
   );
 }
@@ -71,7 +71,7 @@ async function one(cli: Cli, own: Command, { conversation, action, id, json }: A
   if (!json) return await runCommand(cli, own, { conversation, path: ['summaries', action], options: { id } });
   await withApp(cli, globalsOf(own), async (app) => {
     const { summaries, transcript } = app.services.store;
-    const summary = await findSummary(app, { conversation, id });
+    const summary = await summaryOf(app, { conversation, id });
     if (action === 'show') return writeJson(cli, toJson(summary));
     if (summary.level > 0)
       return writeJson(cli, { ...toJson(summary), parts: (await summaries.children(summary.id)).map(toJson) });
@@ -89,18 +89,18 @@ async function printLost(
   if (!json)
     return await runCommand(cli, own, { conversation, path: ['summaries', 'open'], options: { id, what: 'lost' } });
   await withApp(cli, globalsOf(own), async (app) => {
-    const summary = await findSummary(app, { conversation, id });
+    const summary = await summaryOf(app, { conversation, id });
     const account = await readAccount(app.services.store, summary);
     const lost = lostOnce(account.lost).map(({ kind, text, seqs }) => ({ kind, text, messages: seqs }));
     writeJson(cli, { ...toJson(summary), keptShare: keptShare(account), lost });
   });
 }
 
-async function findSummary(app: App, { conversation, id }: Pick<Asked, 'conversation' | 'id'>): Promise<Summary> {
-  const { id: conversationId } = await findConversation(app.services, conversation);
-  const summary = await app.services.store.summaries.find(id as SummaryId);
-  if (summary?.conversationId !== conversationId) throw new StrataError('NOT_FOUND', { what: 'summary', id });
-  return summary;
+async function summaryOf(
+  { services }: App,
+  { conversation, id }: Pick<Asked, 'conversation' | 'id'>,
+): Promise<Summary> {
+  return await findSummary(services, await findConversation(services, conversation), id);
 }
 
 const EXAMPLES = `

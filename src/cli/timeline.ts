@@ -2,7 +2,7 @@ import type { App } from '../app/app.ts';
 import { eventText } from '../app/event-text.ts';
 import type { ContextJson } from '../context/inspection.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
 import { counted, formatNumber, formatPercent } from '../util/text.ts';
@@ -71,11 +71,11 @@ interface State extends Pick<ContextJson, 'entries' | 'tier' | 'used' | 'window'
 }
 
 async function stateOf(app: App, key: ConversationKey): Promise<State | null> {
-  const { store, agents } = app.services;
+  const { store } = app.services;
   const conversation = await store.conversations.find(key);
   if (conversation === null) return null;
   const { summary } = await app.services.inspect(conversation);
-  const reader = readerFor(conversation, agents.agentFor(key));
+  const reader = readerIn(conversation, app.services);
   const memories = await store.memories.list({ reader, states: MEMORY_STATES, limit: 10_000, offset: 0 });
   return {
     entries: summary.entries,

@@ -4,8 +4,8 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import { indentLines } from '../util/foreign-text.ts';
 import { cleanText, formatTime } from '../util/text.ts';
-import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
-import { addConversation, readCount } from './options.ts';
+import { type Cli, globalsOf, isoOrNull, withApp, writeJson } from './cli.ts';
+import { readCount, requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -18,7 +18,7 @@ const BATCH = 500;
 
 export function addTranscript(program: Command, cli: Cli): void {
   const command = program.command('transcript').description('Print all messages of a conversation, oldest first.');
-  addConversation(command, true)
+  requireConversation(command)
     .option('--from <seq>', 'first message to print', readCount)
     .option('--to <seq>', 'last message to print', readCount)
     .option('--json', 'print one JSON object per line')
@@ -66,8 +66,4 @@ export function entryJson(entry: Entry) {
     editedAt: isoOrNull(entry.editedAt),
     redactedAt: isoOrNull(entry.redactedAt),
   };
-}
-
-function isoOrNull(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

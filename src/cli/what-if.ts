@@ -10,7 +10,7 @@ import { FORECAST_ROWS } from '../forecast/rows.ts';
 import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
-import { addConversation } from './options.ts';
+import { requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -26,7 +26,7 @@ export function addWhatIf(program: Command, cli: Cli): void {
     .description(
       'Forecast a stored conversation under other settings, without a model call: compactions, tokens, cost and the size of the view.',
     );
-  addConversation(command, true)
+  requireConversation(command)
     .addOption(
       new Option('--try <settings>', 'KEY=VALUE,KEY=VALUE: one column beside the current settings; repeatable')
         .argParser(collected)

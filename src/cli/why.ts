@@ -10,7 +10,7 @@ import { type ExplainedReply, exactnessText, explainReply } from '../requests/ex
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
-import { addConversation, readCount } from './options.ts';
+import { readCount, requireConversation } from './options.ts';
 
 interface Options {
   readonly conversation: ConversationKey;
@@ -27,7 +27,7 @@ export function addWhy(program: Command, cli: Cli): void {
     .description(
       'Show what the model saw before it wrote a reply, part by part. Parts that were deleted or changed since are marked.',
     );
-  addConversation(command, true)
+  requireConversation(command)
     .option('--reply <seq>', 'number of the reply or of the message it answers (default: the newest reply)', readCount)
     .option('--detail <key>', 'print the text of one part')
     .option('--changes', 'show how the request differs from the one before it')

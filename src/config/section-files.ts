@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { describe } from '../domain/errors.ts';
 import { readText } from '../util/text-file.ts';
 import type { Report } from './report.ts';
 import type { AgentEntry } from './schema.ts';
@@ -58,7 +59,7 @@ function withText(section: OwnSection, path: Path, { source, report }: Reading):
   try {
     return { ...section, file: whole, text: readText(whole) };
   } catch (error) {
-    report.add([...path, 'file'], `${file}: ${error instanceof Error ? error.message : String(error)}`);
+    report.add([...path, 'file'], `${file}: ${describe(error)}`);
     return section;
   }
 }

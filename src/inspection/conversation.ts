@@ -5,7 +5,7 @@ import { parsePrint } from '../context/request-print.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
 import type { Entry, MemoryId, Role, SeqRange } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
@@ -183,16 +183,22 @@ function linesAround(entries: readonly Entry[], atSeq: number): readonly Entry[]
 }
 
 async function memoriesFrom(
-  { store, agents }: CommandServices,
+  services: CommandServices,
   conversation: Conversation,
   lines: readonly Entry[],
 ): Promise<readonly MemoryLine[]> {
-  const { id, key } = conversation;
+  const { id } = conversation;
   const seqs = lines.map(({ seq }) => seq);
   if (seqs.length === 0) return [];
-  const reader = readerFor(conversation, agents.agentFor(key));
+  const reader = readerIn(conversation, services);
   const restingOn = { conversationId: id, seqs };
-  const found = await store.memories.list({ reader, restingOn, states: MEMORY_STATES, limit: MAX_MEMORIES, offset: 0 });
+  const found = await services.store.memories.list({
+    reader,
+    restingOn,
+    states: MEMORY_STATES,
+    limit: MAX_MEMORIES,
+    offset: 0,
+  });
   return found.map((memory) => ({
     ...{ id: memory.id, kind: memory.kind, state: memory.state, text: memory.text, at: memory.createdAt },
     seqs: memory.sources.filter(({ conversationId }) => conversationId === id).map(({ seq }) => seq),

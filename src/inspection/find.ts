@@ -1,7 +1,7 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import type { Conversation } from '../ports/store.ts';
 import { mayRead, type Viewer } from './viewer.ts';
 
@@ -106,18 +106,15 @@ function nextStart(
   return isEnd || last === undefined ? null : { afterId: last.id, named: recent.length - 1 - recent.indexOf(last) };
 }
 
-async function findIn(
-  { store, search, memories, agents }: CommandServices,
-  conversation: Conversation,
-  text: string,
-): Promise<Found> {
+async function findIn(services: CommandServices, conversation: Conversation, text: string): Promise<Found> {
+  const { store, search, memories } = services;
   const { id, key } = conversation;
   const hits = await search.entries({ conversationId: id, text, limit: PER_CONVERSATION });
   const entries = await store.transcript.pick(
     id,
     hits.map(({ seq }) => seq),
   );
-  const reader = readerFor(conversation, agents.agentFor(key));
+  const reader = readerIn(conversation, services);
   const held = await memories.search({ reader, text, limit: PER_CONVERSATION });
   return {
     messages: entries.map((entry) => ({

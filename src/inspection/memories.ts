@@ -3,9 +3,9 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { TokenedPreview } from '../memory/forget-target.ts';
 import { mayChange } from '../memory/permissions.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import type { Forgotten, Origin } from '../memory/service.ts';
-import type { Memory, MemoryReader } from '../ports/memory-store.ts';
+import type { Memory } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { audited } from './audit.ts';
 import { assertMayRead, requesterOf, type Viewer } from './viewer.ts';
@@ -24,13 +24,9 @@ export interface MemoryView extends Origin {
 
 const MEMORY_ACTIONS = ['edit', 'pin', 'unpin', 'promote', 'demote', 'reject', 'restore'] as const;
 
-function readerOf({ agents }: CommandServices, conversation: Conversation): MemoryReader {
-  return readerFor(conversation, agents.agentFor(conversation.key));
-}
-
 export async function memoryView(services: CommandServices, query: MemoryViewQuery): Promise<MemoryView> {
   const conversation = await readablePlace(services, query);
-  const reader = readerOf(services, conversation);
+  const reader = readerIn(conversation, services);
   const origin = await services.memories.why(query.id, reader);
   const may = query.viewer.role !== 'viewer' && mayChange(origin.memory, requesterOf(query.viewer, reader));
   return { ...origin, conversation, mayChange: may };
@@ -51,7 +47,7 @@ export async function changeMemory(
   const action = MEMORY_ACTIONS.find((known) => known === name);
   if (action === undefined) throw new StrataError('USAGE', { problem: `Expected ${MEMORY_ACTIONS.join(', ')}.` });
   return await audited(services, { viewer, action: `memory ${action}`, target: id }, async () => {
-    const by = requesterOf(viewer, readerOf(services, await readablePlace(services, query)));
+    const by = requesterOf(viewer, readerIn(await readablePlace(services, query), services));
     switch (action) {
       case 'edit':
         return await services.memories.edit(id, { text }, by);
@@ -66,7 +62,7 @@ export async function changeMemory(
 
 /** What forgetting the memory would delete. */
 export async function forgetPreview(services: CommandServices, query: MemoryViewQuery): Promise<TokenedPreview> {
-  const by = requesterOf(query.viewer, readerOf(services, await readablePlace(services, query)));
+  const by = requesterOf(query.viewer, readerIn(await readablePlace(services, query), services));
   return await services.memories.previewForget({ kind: 'memories', ids: [query.id] }, by);
 }
 

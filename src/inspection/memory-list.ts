@@ -4,7 +4,7 @@ import { plainName } from '../context/label.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { placeOf } from '../domain/key.ts';
 import type { Audience, ConversationKey } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { assertMayRead, mayRead, type Viewer } from './viewer.ts';
@@ -91,11 +91,12 @@ async function readablePlaces({ store }: CommandServices, viewer: Viewer) {
 }
 
 async function readIn(
-  { memories, agents }: CommandServices,
+  services: CommandServices,
   conversation: Conversation,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly PlacedMemory[]> {
-  const reader = readerFor(conversation, agents.agentFor(conversation.key));
+  const { memories } = services;
+  const reader = readerIn(conversation, services);
   const states = MEMORY_STATES;
   const found =
     text.trim() === ''

@@ -1,7 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { textOf } from '../domain/message.ts';
-import { readerFor } from '../memory/policy.ts';
+import { readerIn } from '../memory/policy.ts';
 import { diffRequests, type RequestDiff } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { type RerunChoice, rerunChoices } from '../requests/rerun.ts';
@@ -32,7 +32,7 @@ export interface ReplyView {
 export async function replyView(services: CommandServices, { viewer, key, seq }: ReplyQuery): Promise<ReplyView> {
   const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of requests');
-  const reader = readerFor(conversation, services.agents.agentFor(conversation.key));
+  const reader = readerIn(conversation, services);
   const explained = await explainReply(services, { conversation, seq, reader });
   const { previousSeq } = explained;
   const range = { fromSeq: explained.seq, toSeq: explained.seq, limit: 1 };

@@ -1,7 +1,7 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
-import { StrataError } from '../domain/errors.ts';
+import { findSummary } from '../conversation/find-summary.ts';
 import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { SpecificKind, Summary } from '../ports/summary-store.ts';
@@ -74,7 +74,7 @@ export async function summaryView(
   { viewer, key, id }: SummaryViewQuery,
 ): Promise<SummaryView> {
   const { store } = services;
-  const { conversation, summary } = await findSummary(services, { viewer, key, id });
+  const { conversation, summary } = await readableSummary(services, { viewer, key, id });
   const { found, more } = await sourcesOf(services, summary);
   const texts = found.map(({ text }) => text);
   const text = traceSentences(
@@ -93,15 +93,13 @@ export async function summaryView(
   };
 }
 
-export async function findSummary(
+export async function readableSummary(
   services: CommandServices,
   { viewer, key, id }: SummaryViewQuery,
 ): Promise<Pick<SummaryView, 'conversation' | 'summary'>> {
   const conversation = await findConversation(services, key);
   assertMayRead(viewer, conversation.audience, 'The text of summaries');
-  const summary = await services.store.summaries.find(id as SummaryId);
-  if (summary?.conversationId !== conversation.id) throw new StrataError('NOT_FOUND', { what: 'summary', id });
-  return { conversation, summary };
+  return { conversation, summary: await findSummary(services, conversation, id) };
 }
 
 type Found = Omit<SummarySource, 'marks' | 'sentences'>;

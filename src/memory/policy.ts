@@ -1,3 +1,4 @@
+import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
 import { placeOf, workspaceOf } from '../domain/key.ts';
@@ -17,6 +18,14 @@ export function readerFor(conversation: Place, agent: Pick<AgentSettings, 'id' |
     audience: conversation.audience,
     sharePublic: agent.memory.share_public,
   };
+}
+
+/** The same for the agent that serves the conversation. */
+export function readerIn(
+  conversation: Place,
+  { agents }: { readonly agents: Pick<AgentDirectory, 'agentFor'> },
+): MemoryReader {
+  return readerFor(conversation, agents.agentFor(conversation.key));
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type Handlebars from 'handlebars/dist/handlebars.min.js';
 import { z } from 'zod';
+import { describe } from '../domain/errors.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { readVariables } from './template-variables.ts';
 
@@ -132,7 +133,7 @@ function parse(text: string): hbs.AST.Program {
   try {
     return openEngine().parse(text);
   } catch (error) {
-    const lines = (error instanceof Error ? error.message : String(error)).split('\n');
+    const lines = describe(error).split('\n');
     const line = /on line (\d+)/.exec(lines[0] ?? '')?.[1];
     throw new Error(line ? `line ${line}: ${lines.at(-1)}` : lines.join(' '), { cause: error });
   }

@@ -7,6 +7,7 @@ import type { App, GlobalOptions, OpenOptions } from './app/app.ts';
 import { findPlugins, withPlugins } from './app/configuration.ts';
 import { openStore as openStoreWith, openApp as openWith } from './app/open.ts';
 import { loadChannels } from './app/open-adapters.ts';
+import { PROCESS_ROLES } from './bot/options.ts';
 import { type LoadedConfig, loadConfig as loadWith } from './config/load.ts';
 import { StrataError } from './domain/errors.ts';
 import type { Storage } from './services.ts';
@@ -45,8 +46,6 @@ function checkNames(given: object, names: readonly string[]): void {
   throw new StrataError('USAGE', { problem: `There is no option ${unknown}. ${hint}` });
 }
 
-const ROLES: readonly string[] = ['gateway', 'worker', 'all'] satisfies readonly OpenOptions['role'][];
-
 const NO_CHOICES: GlobalOptions = { config: null, data: null, model: null, logLevel: null };
 
 /**
@@ -81,7 +80,8 @@ export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> 
   const whole = { platforms: 'configured', listenOnly: false, create: true, role: 'all', terminal: null } as const;
   checkOptions(options, [...Object.keys({ ...NO_CHOICES, ...whole }), 'scratch']);
   const { role = 'all' } = options;
-  if (!ROLES.includes(role)) throw new StrataError('USAGE', { problem: `Expected the role ${ROLES.join(', ')}.` });
+  if (!PROCESS_ROLES.includes(role))
+    throw new StrataError('USAGE', { problem: `Expected the role ${PROCESS_ROLES.join(', ')}.` });
   return await openWith(host, { ...NO_CHOICES, ...whole, ...options });
 }
 

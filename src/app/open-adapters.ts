@@ -9,6 +9,7 @@ import type {
   OperationsOptions,
   QueueAdapter,
   QueuePlace,
+  Registry,
 } from '../bot/adapters.ts';
 import { channelProblems } from '../config/channels.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -66,20 +67,22 @@ export async function openStorage(
     const problem = '--data selects an embedded store, but [storage] url selects a server. Remove one of them.';
     throw new StrataError('USAGE', { problem });
   }
-  const name = storage.url === '' ? 'sqlite' : (storage.url.split(':')[0] ?? '');
-  const create = await stores[name]?.();
-  if (create === undefined) {
-    throw new StrataError('ADAPTER_MISSING', { kind: 'store', name, known: Object.keys(stores) });
-  }
+  const create = await adapterFor(stores, { kind: 'store', url: storage.url, builtIn: 'sqlite' });
   return await create({ ...storage, shared: queue.url !== '', create: mayCreate });
 }
 
 export async function queueAdapterOf({ queues }: Adapters, { queue: { url } }: Config): Promise<QueueAdapter> {
-  const name = url === '' ? 'local' : (url.split(':')[0] ?? '');
-  const adapter = await queues[name]?.();
-  if (adapter === undefined) {
-    throw new StrataError('ADAPTER_MISSING', { kind: 'queue', name, known: Object.keys(queues) });
-  }
+  return await adapterFor(queues, { kind: 'queue', url, builtIn: 'local' });
+}
+
+/** The adapter for the scheme of a URL, or the one that needs no server. */
+async function adapterFor<Adapter>(
+  registry: Registry<Adapter>,
+  { kind, url, builtIn }: { readonly kind: string; readonly url: string; readonly builtIn: string },
+): Promise<Adapter> {
+  const name = url === '' ? builtIn : (url.split(':')[0] ?? '');
+  const adapter = await registry[name]?.();
+  if (adapter === undefined) throw new StrataError('ADAPTER_MISSING', { kind, name, known: Object.keys(registry) });
   return adapter;
 }
 

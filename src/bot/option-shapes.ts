@@ -4,7 +4,7 @@ import { SEVERITIES } from '../ports/log.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
 import { fieldOf, inWords } from '../util/faults.ts';
 import { kindOf } from '../util/kind-of.ts';
-import type { BotOptions, ProcessRole } from './options.ts';
+import { type BotOptions, PROCESS_ROLES } from './options.ts';
 
 type Kind = 'function' | 'object';
 
@@ -58,8 +58,6 @@ const channel = withFields('function', ['start', 'split', 'post', 'show', 'linkT
 
 const engine = withFields('function', ENGINE_METHODS).pipe(z.object({ info: z.object({ id: z.string() }) }));
 
-const ROLES = ['gateway', 'worker', 'all'] as const satisfies readonly ProcessRole[];
-
 const wholeNumber = (least: number) => {
   const error = ({ input }: { readonly input?: unknown }) =>
     `expected a whole number of at least ${least}, got ${typeof input === 'number' ? input : typeof input}`;
@@ -84,7 +82,7 @@ const shapes = {
   log: withFields('function', SEVERITIES).optional(),
   clock: withFields('function', ['now', 'sleep']).optional(),
   random: withFields('function', ['id', 'next']).optional(),
-  role: z.enum(ROLES, `expected ${ROLES.join(', ')}`).optional(),
+  role: z.enum(PROCESS_ROLES, `expected ${PROCESS_ROLES.join(', ')}`).optional(),
   workers: wholeNumber(1).optional(),
   retentionDays: wholeNumber(0).optional(),
   logText: z.boolean().optional(),

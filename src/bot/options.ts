@@ -71,3 +71,5 @@ export interface BotOptions {
 
 /** What one process of a bot does. */
 export type ProcessRole = 'gateway' | 'worker' | 'all';
+
+export const PROCESS_ROLES = ['gateway', 'worker', 'all'] as const satisfies readonly ProcessRole[];

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ProcessRole } from '../bot/options.ts';
+import { PROCESS_ROLES, type ProcessRole } from '../bot/options.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Cli, globalsOf } from './cli.ts';
 import { unknownCommand } from './help.ts';
@@ -26,15 +26,14 @@ export function addStart(program: Command, cli: Cli): void {
     });
 }
 
-const ROLES: readonly ProcessRole[] = ['gateway', 'worker', 'all'];
 const ROLE_HELP =
   'gateway (replies), worker (summarises) or all (default); gateway and worker need a shared queue (environment: STRATA_ROLE)';
 
 function roleOf(cli: Cli, { role: flag }: Options): ProcessRole {
   const [name, text] = flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE'] ?? ''] : ['--role', flag];
-  const role = text === '' ? 'all' : ROLES.find((known) => known === text);
+  const role = text === '' ? 'all' : PROCESS_ROLES.find((known) => known === text);
   if (role !== undefined) return role;
-  throw new StrataError('USAGE', { problem: `${name} is "${text}". Expected ${ROLES.join(', ')}.` });
+  throw new StrataError('USAGE', { problem: `${name} is "${text}". Expected ${PROCESS_ROLES.join(', ')}.` });
 }
 
 const START_HELP = `

@@ -1,4 +1,4 @@
-import { type AttachmentPart, CHANNEL_LINK, type Part } from '../domain/message.ts';
+import { type AttachmentPart, CHANNEL_LINK, type Entry, type Part } from '../domain/message.ts';
 import type { ModelMessage, UserContent } from '../ports/model.ts';
 
 /** An image whose bytes a model can get: from a link, from the channel, or as they are stored. */
@@ -8,6 +8,14 @@ export function isPicture(part: Part): part is AttachmentPart {
     part.mediaType.startsWith('image/') &&
     (/^https?:/.test(part.reference) || ['data:image/', CHANNEL_LINK].some((start) => part.reference.startsWith(start)))
   );
+}
+
+const MAX_IMAGES = 20;
+
+/** The newest of the messages being answered. Older images stay references, and platform links expire. */
+export function newestImages(entries: readonly Entry[]): readonly UserContent[] {
+  const pictures = entries.flatMap(({ parts }) => parts.filter(isPicture)).slice(-MAX_IMAGES);
+  return pictures.map(({ mediaType, reference }) => ({ kind: 'image', mediaType, url: reference }) as const);
 }
 
 /** Replaces an image that the window or the request has no room for. */

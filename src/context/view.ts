@@ -13,7 +13,7 @@ import type { FixedPrefix, FixedPrefixBuilder } from './fixed-prefix.ts';
 import { type Layer, stackBlocks } from './layers.ts';
 import type { Regions } from './meter.ts';
 import { viewOrder } from './order.ts';
-import { isPicture, withoutPictures } from './pictures.ts';
+import { newestImages, withoutPictures } from './pictures.ts';
 import { droppedMessagesText, NO_REDUCTION, type Reduction, shortenMessage } from './reduce.ts';
 import { repair } from './repair.ts';
 import { estimateMessages, estimateText, estimateTools } from './tokens.ts';
@@ -151,7 +151,7 @@ function buildTail(request: ViewRequest, reduction: Reduction): Tail {
   const head = keptHead(request, reduction);
   const { shown, entryMessages, askAt, dropped } = layOut(request, reduction, head?.entries ?? 0);
   const images =
-    reduction.images && profile.traits.images ? imagesOf(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
+    reduction.images && profile.traits.images ? newestImages(shown.slice(runStart(shown, askAt), askAt + 1)) : [];
   const missing = dropped + snapshot.omitted.entries;
   const opening = missing === 0 ? null : droppedMessagesText(missing);
   const spoken = (head?.tokens ?? 0) + tokensOf(entryMessages) + estimateText(opening ?? '');
@@ -208,14 +208,18 @@ function stubLimit(shown: readonly Entry[], { stubs }: Reduction, { toolResults 
 }
 
 /** Index from which the first reduction keeps tool traffic whole. */
-export function recentTurnsFrom(shown: readonly Entry[], { recentTurns }: ContextProfile['toolResults']): number {
+export function recentTurnsFrom(
+  shown: readonly Entry[],
+  { recentTurns }: ContextProfile['toolResults'],
+  { start, end } = { start: 0, end: shown.length },
+): number {
   const turns = new Set<number | null>();
-  for (let index = shown.length - 1; index >= 0; index -= 1) {
+  for (let index = end - 1; index >= start; index -= 1) {
     const entry = shown[index];
     if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
     if (turns.size > recentTurns) return index + 1;
   }
-  return 0;
+  return start;
 }
 
 /** How far back to look for the target of a reply. Beyond that, the message does not mention it. */
@@ -239,14 +243,6 @@ function runStart(shown: readonly Entry[], index: number): number {
   let start = index;
   while (start > 0 && shown[start - 1]?.role === 'user') start -= 1;
   return Math.max(0, start);
-}
-
-const MAX_IMAGES = 20;
-
-/** The newest of the messages being answered. Older images stay references, and platform links expire. */
-function imagesOf(entries: readonly Entry[]): readonly UserContent[] {
-  const pictures = entries.flatMap(({ parts }) => parts.filter(isPicture)).slice(-MAX_IMAGES);
-  return pictures.map(({ mediaType, reference }) => ({ kind: 'image', mediaType, url: reference }) as const);
 }
 
 /** Joins adjacent messages of people, and puts the volatile sections right before the newest one. */

@@ -91,14 +91,12 @@ export async function forecast(context: ForecastContext): Promise<Forecast> {
   const replies = requests.result();
   return {
     ...replies,
-    ...{
-      engine,
-      windowTokens: profile.windowTokens,
-      messages: entries.length,
-      compactions,
-      condensations,
-      emergencies,
-    },
+    engine,
+    windowTokens: profile.windowTokens,
+    messages: entries.length,
+    compactions,
+    condensations,
+    emergencies,
     summariserTokens: { input, output },
     costUsd: replies.costUsd === null || cost === null ? null : replies.costUsd + cost,
     evidence: evidence.result(),
@@ -125,7 +123,6 @@ function isSettled({ role }: Entry, next: Entry | undefined): boolean {
 /** The moment with gaps where the view would reach the emergency threshold. */
 function withRoom(context: ForecastContext, before: Moment): { readonly moment: Moment; readonly gaps: number } {
   const { profile, correction, recording } = context;
-  const first = recording.entries[0]?.seq ?? 1;
   let moment = before;
   for (let gaps = 0; gaps < MAX_GAPS; gaps += 1) {
     const usedTokens = measureAt(context, moment).used;
@@ -134,7 +131,7 @@ function withRoom(context: ForecastContext, before: Moment): { readonly moment: 
     const readUpto = snapshot.conversation.nextSeq - 1;
     const after = imaginedGap({ snapshot, readUpto, now: 0, profile, usedTokens, correction });
     if (after === null) return { moment, gaps };
-    moment = { ...moment, start: after.conversation.compactedUpto + 1 - first, stack: after.stack };
+    moment = { ...moment, start: after.conversation.compactedUpto + 1 - recording.firstSeq, stack: after.stack };
   }
   return { moment, gaps: MAX_GAPS };
 }
@@ -146,7 +143,7 @@ function slid(context: ForecastContext, moment: Moment): Moment {
   if (isFitting(moment)) return moment;
   const { conversation, tail } = snapshotAt(context, moment);
   const limits = { ...conversation, reservedTokens: reservedTokens(profile, correction) };
-  const end = firstKept(tail, limits) - (recording.entries[0]?.seq ?? 1);
+  const end = firstKept(tail, limits) - recording.firstSeq;
   let fitted = moment;
   for (let at = indexAfter(recording.starts, moment.start); at < recording.starts.length; at += 1) {
     const start = recording.starts[at] ?? end + 1;

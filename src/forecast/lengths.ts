@@ -37,9 +37,8 @@ function ratio(written: number, wanted: number): number {
   return wanted === 0 ? 1 : written / wanted;
 }
 
-function ofMessages(context: Summarising, { entries }: Recording, { fromSeq, toSeq }: Summary): number {
-  const first = entries[0]?.seq ?? 1;
-  const range = fromSeq < first ? [] : entries.slice(fromSeq - first, toSeq + 1 - first);
+function ofMessages(context: Summarising, { entries, firstSeq }: Recording, { fromSeq, toSeq }: Summary): number {
+  const range = fromSeq < firstSeq ? [] : entries.slice(fromSeq - firstSeq, toSeq + 1 - firstSeq);
   return range.length === 0 ? 0 : writeSummary(context, range, { kind: 'compact', hasStack: false }).outputTokens;
 }
 

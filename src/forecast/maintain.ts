@@ -71,8 +71,7 @@ function perform(
   upkeep.compactions += 1;
   spend(upkeep, { inputTokens, outputTokens });
   if (work.kind !== 'compact') return { ...moment, stack: filled(stack, summary) };
-  const first = context.recording.entries[0]?.seq ?? 1;
-  return { ...moment, start: summary.toSeq + 1 - first, stack: [...stack, summary] };
+  return { ...moment, start: summary.toSeq + 1 - context.recording.firstSeq, stack: [...stack, summary] };
 }
 
 function spend(
@@ -84,8 +83,8 @@ function spend(
 }
 
 function entriesIn({ recording }: ViewContext, fromSeq: number, toSeq: number): readonly Entry[] {
-  const first = recording.entries[0]?.seq ?? 1;
-  return recording.entries.slice(fromSeq - first, toSeq + 1 - first);
+  const { entries, firstSeq } = recording;
+  return entries.slice(fromSeq - firstSeq, toSeq + 1 - firstSeq);
 }
 
 /** The stack with the summary in place of everything that it covers. */

@@ -4,13 +4,16 @@ import { cutPoints } from '../context/order.ts';
 import { nearbySeq } from '../context/view.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
+import { totals } from '../util/totals.ts';
 import type { RecordedQuestion } from './questions.ts';
 
 /** A stored conversation with running totals, so that the tokens of any range are known without reading it. */
 export interface Recording {
   readonly conversation: Conversation;
   readonly entries: readonly Entry[];
-  /** Each has the total of all entries before the index. */
+  /** 1 without entries. */
+  readonly firstSeq: number;
+  /** As in `totals`. */
   readonly storedTokens: readonly number[];
   readonly viewTokens: readonly number[];
   /** The same with shortened tool traffic. */
@@ -42,6 +45,7 @@ export function recordingOf(
   return {
     conversation,
     entries,
+    firstSeq: entries[0]?.seq ?? 1,
     storedTokens: totals(entries, ({ tokens }) => tokens),
     viewTokens: totals(entries, tokensWith(null)),
     shortTokens: totals(entries, tokensWith(oldBytes)),
@@ -52,17 +56,3 @@ export function recordingOf(
 }
 
 const NOTHING_WAITS = { answeredUpto: 0, replyDueSeq: 0, replyDueFrom: 0 };
-
-function totals(entries: readonly Entry[], of: (entry: Entry) => number): readonly number[] {
-  const sums = [0];
-  let sum = 0;
-  for (const entry of entries) {
-    sum += of(entry);
-    sums.push(sum);
-  }
-  return sums;
-}
-
-export function between(totals: readonly number[], from: number, end: number): number {
-  return (totals[end] ?? 0) - (totals[from] ?? 0);
-}

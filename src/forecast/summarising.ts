@@ -21,6 +21,7 @@ import type { ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { promptSourceOf, type RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
+import { memoize } from '../util/memoize.ts';
 
 export interface Summarising {
   readonly services: Pick<Services, 'prompts'>;
@@ -106,11 +107,10 @@ function compactor(context: Summarising, size: SummarySize): RenderedPrompt {
 }
 
 /** The same prompts and labels come again and again in one forecast. */
-const sizes = new WeakMap<Summarising, Map<string, number>>();
+const sizesOf = memoize((_: Summarising) => new Map<string, number>(), new WeakMap());
 
 function sizedOnce(context: Summarising, key: string, size: () => number): number {
-  const known = sizes.get(context) ?? new Map<string, number>();
-  sizes.set(context, known);
+  const known = sizesOf(context);
   const tokens = known.get(key) ?? size();
   known.set(key, tokens);
   return tokens;

@@ -1,11 +1,12 @@
 import type { FixedPrefixBuilder } from '../context/fixed-prefix.ts';
 import { measure } from '../context/meter.ts';
 import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
-import type { Entry } from '../domain/message.ts';
+import { recentTurnsFrom } from '../context/view.ts';
 import type { ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { between, type Recording } from './recording.ts';
+import { between } from '../util/totals.ts';
+import type { Recording } from './recording.ts';
 
 /** A conversation at one moment of a forecast. */
 export interface Moment {
@@ -26,10 +27,9 @@ export interface ViewContext {
 
 /** What the store would return at this moment. */
 export function snapshotAt({ recording }: Pick<ViewContext, 'recording'>, moment: Moment): ContextSnapshot {
-  const { conversation, entries, storedTokens } = recording;
+  const { conversation, entries, firstSeq: first, storedTokens } = recording;
   const { start, end, stack } = moment;
   const from = Math.max(start, end - MAX_TAIL_ENTRIES);
-  const first = entries[0]?.seq ?? 1;
   const nextSeq = first + end;
   const compactedUpto = first + start - 1;
   const { calibration } = conversation;
@@ -64,18 +64,7 @@ export function measureAt(context: ViewContext, moment: Moment): Measurement {
   };
   const plain = measure(regions, profile, correction);
   if (plain.tier === 'none' || between(recording.toolEntries, start, end) === 0) return plain;
-  const from = wholeFrom(recording.entries, moment, profile.toolResults.recentTurns);
+  const from = recentTurnsFrom(recording.entries, profile.toolResults, moment);
   const tail = between(recording.shortTokens, start, from) + between(recording.viewTokens, from, end);
   return measure({ ...regions, tail }, profile, correction);
-}
-
-/** Index of the first entry of the newest turns in the view, whose tool traffic stays whole. */
-function wholeFrom(entries: readonly Entry[], { start, end }: Moment, recentTurns: number): number {
-  const turns = new Set<number | null>();
-  for (let index = end - 1; index >= start; index -= 1) {
-    const entry = entries[index];
-    if (entry !== undefined && entry.role !== 'user') turns.add(entry.turn);
-    if (turns.size > recentTurns) return index + 1;
-  }
-  return start;
 }

@@ -1,5 +1,6 @@
 import type { Entry, SeqRange } from '../domain/message.ts';
 import type { Measurement } from '../ports/engine.ts';
+import { between, totals } from '../util/totals.ts';
 import type { LayerSpan } from './layers.ts';
 
 /** The view as it was when an entry was the newest. */
@@ -34,30 +35,19 @@ const NO_LAYERS: readonly string[] = [];
  */
 export function momentsOf({ entries, layers, measurement, correction, contextFrom }: HistoryInput): readonly Moment[] {
   const { fixed, reserve, window } = measurement;
-  const before = tokensBefore(entries);
+  const before = totals(entries, ({ tokens }) => tokens);
   const [first] = entries;
   return entries.map(({ seq, at }, index) => {
     const live = layers.filter((layer) => layer.since <= at && (layer.leftAt === null || layer.leftAt > at));
     const covered = live.reduce((upto, layer) => Math.max(upto, layer.toSeq), contextFrom - 1);
     const tailFrom = Math.max(covered + 1, first?.seq ?? 1);
     const start = Math.min(index + 1, Math.max(0, tailFrom - (first?.seq ?? 1)));
-    const raw = (before[index + 1] ?? 0) - (before[start] ?? 0);
+    const raw = between(before, start, index + 1);
     const stack = Math.ceil(live.reduce((sum, layer) => sum + layer.tokens, 0) * correction);
     const tail = Math.max(0, Math.min(Math.ceil(raw * correction), window - fixed - reserve - stack));
     const layerIds = live.length === 0 ? NO_LAYERS : live.map(({ id }) => id);
     return { seq, at, fixed, stack, tail, reserve, used: fixed + stack + tail + reserve, tailFrom, layerIds };
   });
-}
-
-/** Sums of tokens: the one at `i` counts the entries before the i-th. */
-export function tokensBefore(entries: HistoryInput['entries']): readonly number[] {
-  const sums = [0];
-  let sum = 0;
-  for (const { tokens } of entries) {
-    sum += tokens;
-    sums.push(sum);
-  }
-  return sums;
 }
 
 export function within(moments: readonly Moment[], { fromSeq, toSeq }: SeqRange): readonly Moment[] {

@@ -87,6 +87,5 @@ async function open(
 ): Promise<Session> {
   const profile = await services.profile(conversation);
   const recording = await readRecording(services, conversation, { ...agent, limits });
-  const first = recording.entries[0]?.seq ?? 1;
-  return { recording, agent, profile, isPartial: first > Math.max(1, conversation.contextFrom) };
+  return { recording, agent, profile, isPartial: recording.firstSeq > Math.max(1, conversation.contextFrom) };
 }

@@ -4,7 +4,7 @@ import { entryMessageOf } from '../context/entry-message.ts';
 import { nearbySeq } from '../context/view.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
-import { tokensBefore } from './history.ts';
+import { totals } from '../util/totals.ts';
 import type { LayerSpan } from './layers.ts';
 import { turnFacts } from './turn-facts.ts';
 import { type Turn, type TurnContext, turnsOf } from './turns.ts';
@@ -35,7 +35,7 @@ export async function turnsUpto(
   { conversation, entries, layers, atSeq, correction, reportsCache }: TurnInput,
 ): Promise<readonly Turn[]> {
   const fromSeq = entries[0]?.seq ?? 1;
-  const sums = tokensBefore(entries);
+  const sums = totals(entries, ({ tokens }) => tokens);
   const sumUpto = (seq: number) => sums[Math.min(sums.length - 1, Math.max(0, seq - fromSeq))] ?? 0;
   const tokensIn: TurnContext['tokensIn'] = (from, to) => Math.max(0, sumUpto(to + 1) - sumUpto(from));
   const query = { conversationId: conversation.id, fromSeq, toSeq: atSeq, layers, tokensIn };

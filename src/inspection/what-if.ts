@@ -4,7 +4,7 @@ import type { ConfigRow } from '../config/rows.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { settingLines } from '../config/setting-lines.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
-import { StrataError } from '../domain/errors.ts';
+import { isStrataError, StrataError } from '../domain/errors.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { forecastFor } from '../forecast/open.ts';
 import { FORECAST_ROWS } from '../forecast/rows.ts';
@@ -118,7 +118,7 @@ function tryValues(
   try {
     return { agent: withValues(agent, values, { source: 'tried here', refuse }), problem: null };
   } catch (error) {
-    if (!(error instanceof StrataError) || error.code !== 'USAGE') throw error;
+    if (!isStrataError(error, 'USAGE')) throw error;
     return { agent: null, problem: values.size === 0 ? null : error.message };
   }
 }

@@ -70,7 +70,7 @@ describe('whose word a statement is', () => {
     expect(await judged(world, proposal, dm)).toMatchObject([{ subjectId: ada.id, trust: 'self', state: 'active' }]);
   });
 
-  it('is their own in a direct message even in other words', async () => {
+  it('is their own in direct messages, however worded', async () => {
     await using world = await openWorld();
     await world.say('good morning, who has seen the vault today?');
     const proposal = { text: 'Ada manages keys of a vault full of gold bars', about: 'Ada' };

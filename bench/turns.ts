@@ -3,7 +3,7 @@ import { withDirectory } from './directory.ts';
 import { providerOf, replyModel, summaryModel } from './models.ts';
 import { appendPast } from './past.ts';
 import { createWords } from './words.ts';
-import { conversationKey, openWorld, type World } from './world.ts';
+import { conversationKey, openWorld, personIn, type World } from './world.ts';
 
 export const PAST_MESSAGES = 200;
 export const MEMORIES = 20;
@@ -59,7 +59,7 @@ async function prepare(world: World, conversations: number): Promise<void> {
       const reply = await world.bot.sink.command({
         conversation,
         audience: 'dm',
-        author: { id: 'ada', name: 'Ada', kind: 'person' },
+        author: personIn(conversation),
         rights: 'operator',
         path: ['memory', 'remember'],
         options: { text: `Ada's ${words.text(8)}` },

@@ -8,7 +8,7 @@ import type { ProcessRole } from '../src/bot/options.ts';
 import { type AgentOverrides, defaultAgent } from '../src/config/defaults.ts';
 import type { PriceOptions } from '../src/costs/prices.ts';
 import { makeKey } from '../src/domain/key.ts';
-import type { ConversationKey, InboundMessage } from '../src/domain/message.ts';
+import type { Author, ConversationKey, InboundMessage } from '../src/domain/message.ts';
 import type { Channel } from '../src/ports/channel.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { ContextEngine } from '../src/ports/engine.ts';
@@ -123,7 +123,10 @@ function benchAgent(overrides: AgentOverrides = {}) {
   });
 }
 
-const ADA = { id: 'ada', name: 'Ada', kind: 'person' } as const;
+/** Another person in each conversation: one alone would have eight replies at once. */
+export function personIn(conversation: ConversationKey): Author {
+  return { id: `ada-${conversation.replaceAll(':', '-')}`, name: 'Ada', kind: 'person' };
+}
 
 export function personMessage(
   conversation: ConversationKey,
@@ -133,7 +136,7 @@ export function personMessage(
     conversation,
     audience: 'dm',
     externalId: id,
-    author: ADA,
+    author: personIn(conversation),
     text,
     attachments: [],
     replyTo: null,

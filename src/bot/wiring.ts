@@ -16,9 +16,10 @@ import { createRefusedParts } from '../conversation/refused-part.ts';
 import { createRefusedPasts, type RefusedPasts } from '../conversation/refused-past.ts';
 import type { PendingReading } from '../conversation/reply-options.ts';
 import { createSend, type Send } from '../conversation/send.ts';
+import { createTurnSlots } from '../conversation/turn-slots.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe } from '../domain/errors.ts';
-import { platformOf } from '../domain/key.ts';
+import { platformOf, workspaceOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createHookRunner } from '../hooks/runner.ts';
 import { instructionsFor } from '../memory/recall.ts';
@@ -219,6 +220,8 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
     signal: abort.signal,
   };
   const children = createChildren(shared);
-  const actors = createActors({ ...shared, outbox, children, closing: closing.signal });
+  const personScope = (conversation: ConversationKey) => personScopeOf(channels, workspaceOf(conversation));
+  const own = { slots: createTurnSlots(), personScopeOf: personScope, closing: closing.signal };
+  const actors = createActors({ ...shared, ...own, outbox, children });
   return { actors, outbox, children };
 }

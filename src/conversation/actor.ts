@@ -8,9 +8,10 @@ import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { waitToRestart } from './restarts.ts';
-import { owesReply, toEntry } from './snapshot.ts';
+import { askedIn, newestMessage, owesReply, toEntry } from './snapshot.ts';
 import { type Standing, standingOf } from './standing.ts';
 import { postpone } from './turn-retries.ts';
+import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn-slots.ts';
 import { createViewCache, type ViewCache } from './view-cache.ts';
 
 /**
@@ -38,6 +39,9 @@ export interface Actor {
 export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
+  readonly slots: TurnSlots;
+  /** Within which the id of a person in the conversation is unique. */
+  personScopeOf(conversation: ConversationKey): string;
   /** Aborted once the bot is stopping: no new turn starts. */
   readonly closing: AbortSignal;
 }
@@ -54,6 +58,7 @@ interface Self {
   readonly key: ConversationKey;
   readonly cache: ViewCache;
   readonly turns: Mailbox;
+  readonly seat: Seat;
   readonly onError: (error: unknown) => void;
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
@@ -89,6 +94,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
     key,
     cache: createViewCache(store, key),
     turns,
+    seat: options.slots.seat(),
     onError,
     isBegun: false,
     running: null,
@@ -142,10 +148,17 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   cache.extend(result.conversation, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.
-  if (append.wantsReply) turns.put(() => work(options, self, result.claim));
-  else watchStored(options, self, entry).catch(onError);
+  if (append.wantsReply) {
+    noteAsker(options, self, append.message);
+    turns.put(() => work(options, self, result.claim));
+  } else watchStored(options, self, entry).catch(onError);
   // The turn does not wait for the disk; its own commit does.
   return await onDisk(options, self, result);
+}
+
+/** The next turn answers its author, among others. */
+function noteAsker({ personScopeOf }: ActorOptions, { key, seat }: Self, message: Pick<Entry, 'author'>): void {
+  if (message.author !== null) seat.ask(`${personScopeOf(key)} ${message.author.id}`);
 }
 
 async function onDisk({ disk }: ActorOptions, { key }: Self, result: AppendResult): Promise<Appended> {
@@ -182,6 +195,11 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
   let claim = first ?? (await claimOwed(options, cache, snapshot));
   while (claim !== null && snapshot !== null) {
     if (!(await mayStart(options, self, { claim, snapshot }))) return;
+    // After a restart nobody has been noted yet.
+    const newest = newestMessage(snapshot);
+    if (newest !== null) noteAsker(options, self, askedIn(snapshot, newest));
+    const slot = await slotFor(options, self.seat, claim);
+    if (slot === null) return;
     const opening = { claim, snapshot: (await cache.current()) ?? snapshot, latest: cache.current };
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') cache.drop();
@@ -191,6 +209,7 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
       keepBusy(self, end.account());
       self.turns.accompany(end.explain());
     }
+    leaveSlot(options, key, slot);
     snapshot = await cache.current();
     if (end.kind === 'committed' && snapshot !== null)
       options.watch.answered(snapshot, end.verdict, seqsOf(snapshot, opening.snapshot.conversation.answeredUpto));
@@ -217,12 +236,11 @@ function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readon
 
 /** A person who edits a message again and again must not cost a model call each time. */
 async function mayStart(
-  { services, closing }: ActorOptions,
+  { services: { store, clock }, closing }: ActorOptions,
   { overtaken }: Self,
   { claim, snapshot }: Pick<Opening, 'claim' | 'snapshot'>,
 ): Promise<boolean> {
   if (overtaken.answeredUpto !== snapshot.conversation.answeredUpto) return true;
-  const { store, clock } = services;
   const options = { conversations: store.conversations, clock, leaseMs: REPLY_LEASE_MS, signal: closing };
   return await waitToRestart(options, claim, overtaken.restarts);
 }
@@ -254,10 +272,7 @@ async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening,
   }
 }
 
-/**
- * Ends the turn at once instead of at the next renewal of its lease; until then it would show text that must no longer
- * be shown.
- */
+/** At once, not at the next renewal of its lease: until then it would show text that must no longer be shown. */
 async function endOvertaken({ services }: ActorOptions, { running }: Self): Promise<void> {
   if (running === null) return;
   if ((await standingOf(services, running)) === null) running.limit.abort(new Error('The reply claim was lost.'));

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActorOptions } from '../../src/conversation/actor.ts';
 import { createActors } from '../../src/conversation/actors.ts';
 import { createDiskWatch } from '../../src/conversation/disk-watch.ts';
+import { createTurnSlots } from '../../src/conversation/turn-slots.ts';
 import { makeKey } from '../../src/domain/key.ts';
 
 const keyOf = (channel: number) => makeKey({ platform: 'terminal', workspace: 'local', channel: `c${channel}` });
@@ -11,7 +12,8 @@ function open() {
   const append = () => new Promise<never>(() => {});
   const services = { store: { transcript: { append } }, clock: { now: () => 0 }, events: { emit: () => undefined } };
   const disk = createDiskWatch(services as never);
-  return createActors({ services, disk, closing: new AbortController().signal } as unknown as ActorOptions);
+  const slots = createTurnSlots();
+  return createActors({ services, disk, slots, closing: new AbortController().signal } as unknown as ActorOptions);
 }
 
 describe('the active conversations', () => {

@@ -40,7 +40,9 @@ it('fifty conversations whose model hangs delay no other', async () => {
   const keys = Array.from({ length: 50 }, (_, index) =>
     makeKey({ platform: 'test', workspace: 'here', channel: `busy${index}` }),
   );
-  await Promise.all(keys.map((key) => world.say('Hang', { key, id: `m-${key}` })));
+  // One person alone has eight replies at once.
+  const people = keys.map((_, index) => ({ id: `u${index}`, name: `P${index}`, kind: 'person' }) as const);
+  await Promise.all(keys.map((key, index) => world.say('Hang', { key, id: `m-${key}`, author: people[index] ?? BOB })));
   await until(() => model.requests.length === 50);
   const beganAt = world.clock.now();
   await world.say('And me?', { key: HERE });

@@ -36,7 +36,7 @@ describe('what a text or several ids ask to forget', () => {
   it('leaves what has little of the text', async () => {
     await using world = await openWorld();
     const wanted = await world.plant('Ada sails the red boat from Riga', about(ada));
-    await world.plant('Ada painted her garden door red', about(ada));
+    await world.plant('Ada keeps paint for the red boat', about(ada));
     const { memoryIds } = await world.forget({ kind: 'text', text: 'sails red boat Riga' }, as(world));
     expect(memoryIds).toEqual([wanted]);
   });
@@ -103,6 +103,31 @@ describe('what says the same as what is forgotten', () => {
     await world.plant('Ada rows on Sundays', {}, [2]);
     await world.forget({ kind: 'memories', ids: [first] }, as(world, ada, dm));
     expect((await world.all()).map(({ text }) => text)).toEqual(['Ada rows on Sundays']);
+  });
+});
+
+describe('messages behind a memory', () => {
+  const moderator = (world: World) => ({ ...as(world), rights: 'moderator' as const });
+
+  it.each([
+    ['of whom it is about, for moderators', "Bob's password is swordfish", bob, moderator],
+    ['of the one who asks', 'Bob rows with Ada on Sundays', ada, as],
+  ])('go with those %s, that repeat it', async (_whose, text, author, by) => {
+    await using world = await openWorld();
+    await world.say(text, { by: author, key: general });
+    await world.say('good morning', { by: author, key: general });
+    await world.say(`as I said, ${text}`, { by: author, key: general });
+    const id = await world.plant(text, about(bob), [1]);
+    await world.forget({ kind: 'memories', ids: [id] }, by(world));
+    expect(await texts(world)).toEqual(['', 'good morning', '']);
+  });
+
+  it('go even if the bot wrote them', async () => {
+    await using world = await openWorld();
+    await world.answer('Ada is allergic to peanuts.', { key: general });
+    const id = await world.plant('Ada is allergic to peanuts', about(ada), [1]);
+    await world.forget({ kind: 'memories', ids: [id] }, as(world));
+    expect(await texts(world)).toEqual(['']);
   });
 });
 

@@ -36,7 +36,9 @@ describe('what a text or several ids ask to forget', () => {
   it('leaves what has little of the text', async () => {
     await using world = await openWorld();
     const wanted = await world.plant('Ada sails the red boat from Riga', about(ada));
-    await world.plant('Ada keeps paint for the red boat', about(ada));
+    for (const other of ['Ada keeps paint for the red boat', 'Ada painted her garden door red', 'Ada keeps a boat']) {
+      await world.plant(other, about(ada));
+    }
     const { memoryIds } = await world.forget({ kind: 'text', text: 'sails red boat Riga' }, as(world));
     expect(memoryIds).toEqual([wanted]);
   });
@@ -77,6 +79,15 @@ describe('messages by number', () => {
     await world.say('I keep twelve bees', { key: general });
     const again = await world.admit([{ text: 'Ada keeps twelve bees', about: 'Ada', sources: [2] }], { key: general });
     expect(again.refused).toEqual([{ reason: 'it was forgotten here' }]);
+  });
+
+  it('take what a reply in a thread repeats of them', async () => {
+    await using world = await openWorld({ recall: { places: true } });
+    await world.say('my password is swordfish', { key: general });
+    await world.say('what do you know?', { by: bob, key: thread });
+    await world.answer('Ada once wrote swordfish.', { key: thread });
+    await world.forget(target(1), as(world));
+    expect(await texts(world, thread)).toEqual(['what do you know?', '']);
   });
 
   it('leave what a message of a thread says, too', async () => {

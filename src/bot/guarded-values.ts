@@ -49,7 +49,7 @@ function invalid(problem: string): StrataError {
   return new StrataError('CONFIG_INVALID', { file: CODE_SOURCE, problems: [`${CODE_SOURCE}: agents: ${problem}`] });
 }
 
-/** Throws `PROMPT_INVALID` for a prompt that is no text. */
+/** Throws `PROMPT_INVALID` for a prompt that is not a text. */
 export function guardedPrompts(prompts: PromptLibrary): PromptLibrary {
   return {
     render(name, variables, from) {

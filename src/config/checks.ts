@@ -128,7 +128,7 @@ function nearestOrigin(origins: readonly Origin[]): Origin {
   return [...origins].sort((a, b) => rank(b) - rank(a))[0] ?? { kind: 'default' };
 }
 
-/** The default length is no mistake in a small window: `reserve_share` limits what is reserved of it. */
+/** In a small window, the default length is not a mistake: `reserve_share` limits what is reserved of it. */
 function checkWindow(view: View): void {
   const { context_window: window, max_output_tokens: output } = view.agent.settings;
   if (window === 'auto' || output < window || output === agentDefaults.max_output_tokens) return;

@@ -68,7 +68,7 @@ export function placeOf(key: ConversationKey): string {
 
 /**
  * The key of a child conversation: a fifth part after the parent's key, in which the ids of nested children are joined by
- * dots. `parseKey` refuses it, because a child is no place on a platform.
+ * dots. `parseKey` refuses it, because a child is not a place on a platform.
  */
 export function makeChildKey(parent: ConversationKey, id: string): ConversationKey {
   return `${childPrefixOf(parent)}${id}` as ConversationKey;

@@ -5,7 +5,7 @@ import type { Forecast } from './forecast.ts';
 /** One line of a comparison of forecasts. */
 export interface ForecastRow {
   readonly name: string;
-  /** Null if it is no amount, or unknown. */
+  /** Null if it is not an amount, or unknown. */
   amountOf(forecast: Forecast): number | null;
   textOf(forecast: Forecast): string;
 }

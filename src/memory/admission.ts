@@ -136,7 +136,7 @@ async function withoutPaused(
     const isOwn = memory.subjectId !== null && speakers.every((id) => id === memory.subjectId);
     const concerns =
       [memory.subjectId, ...speakers].some((id) => paused.holds(id)) || paused.isNamedIn({ ...memory, isOwn });
-    if (concerns) refused.push({ reason: 'a person paused learning about themself' });
+    if (concerns) refused.push({ reason: 'the person it is about paused learning' });
     return !concerns;
   });
 }

@@ -148,7 +148,7 @@ export function createMemories(services: MemoryServices): Memories {
       if (by.rights === 'member' && personId !== by.author.id) {
         throw new StrataError('COMMAND_FORBIDDEN', {
           command: 'memory export',
-          needs: 'the person themself, moderators and operators',
+          needs: 'the person whose data it is, moderators and operators',
         });
       }
       return await asking.run([by.author.id], () => exportFor(services, personId, by));

@@ -29,7 +29,7 @@ export interface ActionSpec {
 
 /**
  * Who can use it. `member`: everyone who can read the place. `subject`: the person it is about, and moderators.
- * `moderator`: people who manage the place; in a DM the person themself. `operator`: operators of the bot.
+ * `moderator`: people who manage the place; in a DM the person who talks to the bot. `operator`: operators of the bot.
  */
 export type Access = 'member' | 'subject' | 'moderator' | 'operator';
 

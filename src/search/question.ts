@@ -173,7 +173,7 @@ function nounBeginning(word: string): string {
   return word.charAt(1) === '에' ? word : word.slice(0, 2);
 }
 
-/** A particle with the last character of a longer noun is no noun. */
+/** A particle with the last character of a longer noun is not a noun. */
 function connects(word: string, whole: ReadonlySet<string>): boolean {
   return partedNoun(word) === null ? BRIEF.test(word) || isFunctionWord(word) : !whole.has(word);
 }

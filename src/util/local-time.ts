@@ -37,7 +37,7 @@ export function localTime(at: number, timeZone: string): LocalTime | null {
   return made;
 }
 
-/** `2026-11-20`, or nothing for a number that is no time. */
+/** `2026-11-20`, or nothing for a number that is not a time. */
 export function localDate(at: number, timeZone: string): string {
   return localTime(at, timeZone)?.date ?? '';
 }

@@ -63,7 +63,7 @@ function mistralCall(block: string): unknown {
   return head === undefined ? undefined : { name, arguments: parseJson(block.slice(head.length)) };
 }
 
-/** Undefined if a part of the text is no field. Values are written without a type. */
+/** Undefined if a part of the text is not a field. Values are written without a type. */
 function fieldsIn(text: string, opening: string, read: (part: string) => readonly [string, string] | null): unknown {
   const parts = partsOf(text, opening).map(read);
   if (text !== '' && !text.startsWith(opening)) return null;

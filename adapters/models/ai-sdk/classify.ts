@@ -110,7 +110,7 @@ function gather(error: unknown): Evidence {
 /** What the SDK says about any answer that it could not read to its end; the cause says why. */
 const WRAPPER = 'Failed to process successful response';
 
-/** These errors quote the answer, which is no evidence and belongs in no log. */
+/** These errors quote the answer, which proves nothing and must not be logged. */
 const UNREADABLE: ReadonlyMap<string, string> = new Map([
   ['AI_JSONParseError', 'JSON parsing failed: the server sent an event that is not JSON'],
   ['AI_TypeValidationError', 'type validation failed: the server sent an event that is not part of an answer'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as loose from './loose.ts';
 import { withLines } from './response.ts';
 
-/** A text that is no JSON stays, so that the tool's own validation can explain the problem. */
+/** A text that is not JSON stays, so that the tool's own validation can explain the problem. */
 const written = z
   .unknown()
   .optional()

@@ -187,7 +187,7 @@ export const windows: readonly RegExp[] = [
   /(?:コンテキスト|入力)[^\d。]{0,15}上限[^\d。]{0,5}([\d,]+)/,
 ];
 
-/** What follows a number that is no number of tokens. */
+/** What follows a number that does not count tokens. */
 export const otherUnit = /^ ?(?:bytes|characters|chars|[kmg]i?b)\b|^ ?(?:字节|字符|文字)/i;
 
 /** A wait in the body, such as `20s` or `1m2.5s`. */

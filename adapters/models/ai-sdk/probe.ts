@@ -43,7 +43,7 @@ const listed = z.object({
     .catch(null),
 });
 const list = z.array(listed.nullable().catch(null));
-/** The list of models from compatible servers; each has its own field for the window. Together's is no object. */
+/** The list of models from compatible servers; each has its own field for the window. Together's is not an object. */
 const modelList = z.union([list, z.object({ data: list }).transform(({ data }) => data)]);
 
 /** Asks an OpenAI-compatible server (OpenRouter, vLLM, llama.cpp, Groq …) for the window and abilities of a model. */

@@ -32,7 +32,7 @@ export function withStreams(send: typeof fetch): typeof fetch {
 }
 
 interface Opened {
-  /** From the first character that is no space. */
+  /** From the first character that is not a space. */
   readonly start: string;
   /** The whole body again. */
   readonly rest: ReadableStream<Uint8Array>;

@@ -93,6 +93,8 @@ describe('a piped conversation', () => {
     const { code, stdout } = await folder.runProcess([], '/demo\n/status\n/memory list\n');
     expect(code).toBe(0);
     expect(stdout).toMatch(/Strata: .*\btea\b/);
+    expect(stdout).toMatch(/Strata: .*\bcarpenter\b/);
+    expect(stdout).not.toContain('found nothing');
     expect(stdout).toMatch(/Memory: \d+ memories here/);
     expect(stdout).toMatch(/Cost +compact: (?:[2-9]|\d\d+) calls/);
     const [demo] = jsonLines<{ conversation: string }>((await folder.run(['context', '--json'])).stdout);

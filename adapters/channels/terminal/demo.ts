@@ -113,7 +113,7 @@ const said: readonly Said[] = [
   ['Mei', 'Everything is ready, I think. Thank you all so much.'],
   ['Ada', 'One last check of the list, then we are done.'],
   ['Bruno', 'Strata, what does Ada prefer to drink?'],
-  ['Chandra', 'Strata, what do I do for a living?'],
+  ['Chandra', 'Strata, what do I work as?'],
   ['Ada', 'Strata, what should the cake be free of, and why?'],
 ];
 

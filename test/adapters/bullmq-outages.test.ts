@@ -49,6 +49,27 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     admin.disconnect();
   });
 
+  it('names the refused password until it is accepted again', async () => {
+    await using server = await startRedis(redis);
+    const admin = new Redis(server.url);
+    await admin.call('ACL', 'SETUSER', 'bot', 'on', '>word', '~*', '+@all');
+    await using place = openPlace(server.url.replace('//', '//bot:word@'));
+    place.work();
+    place.queue.kick(1);
+    await vi.waitFor(() => expect(place.done).toEqual([1]), SOON);
+    await admin.call('ACL', 'SETUSER', 'bot', 'resetpass', '>another');
+    await admin.call('CLIENT', 'KILL', 'USER', 'bot');
+    place.queue.kick(2);
+    await vi.waitFor(() => expect(place.queue.stats().trouble).toContain('WRONGPASS'), SOON);
+    for (let look = 0; look < 60; look += 1) {
+      expect(place.queue.stats().trouble).toContain('WRONGPASS');
+      await sleep(50);
+    }
+    await admin.call('ACL', 'SETUSER', 'bot', 'resetpass', '>word');
+    await vi.waitFor(() => expect(place.done).toEqual([1, 2]), SOON);
+    admin.disconnect();
+  });
+
   it('reports a worker that may not do what it needs', async () => {
     await using server = await startRedis(redis, ['--rename-command', 'BZPOPMIN', '']);
     await using place = openPlace(server.url);

@@ -4,6 +4,7 @@ import { createDriver, isRedis, PREFIX } from './drivers.ts';
 import { openInTime } from './open.ts';
 import { addressOf, infoOf, tryToWait } from './redis.ts';
 import { ELSEWHERE, POOLED, reasonOf } from './trouble.ts';
+import { tryJob } from './try-job.ts';
 
 /** Requirements for the queue's server, each with a remedy. Replies need none of them. */
 export async function checkQueue(queue: QueuePlace): Promise<readonly Finding[]> {
@@ -16,12 +17,21 @@ export async function checkQueue(queue: QueuePlace): Promise<readonly Finding[]>
   } catch (error) {
     const reason = reasonOf(error);
     if (FORBIDDEN.test(reason)) return [forbidden(reason)];
+    if (UNTRUSTED.test(reason)) return [untrusted(`${place} cannot be used: ${reason}`)];
     return [unreachable(`${place} cannot be used: ${reason}`, 'that the password is correct')];
   }
 }
 
 /** A right is missing, or the command has another name there. */
 const FORBIDDEN = /^(NOPERM|ERR unknown command)/;
+
+const UNTRUSTED = /certificate|altnames|CERT_/;
+const TRUST =
+  'Set NODE_EXTRA_CA_CERTS to the file of the authority that signed the certificate, and use the host name that it names. Until then, summaries wait and replies continue.';
+
+function untrusted(message: string): Finding {
+  return finding('fail', { id: 'server', message, fixHint: TRUST });
+}
 
 function forbidden(reason: string): Finding {
   const fixHint =
@@ -34,6 +44,7 @@ async function checkRights(queue: QueuePlace): Promise<readonly Finding[]> {
   try {
     const findings = await useQueue(createDriver(queue));
     await tryToWait(queue.url, PREFIX);
+    await tryJob(queue.url, PREFIX);
     return findings;
   } catch (error) {
     const reason = reasonOf(error);

@@ -9,7 +9,7 @@ import {
   StrataError,
 } from '../../../src/adapter-kit.ts';
 import type { Driver, Malformed } from './driver.ts';
-import { createDriver } from './drivers.ts';
+import { createDriver, isRedis } from './drivers.ts';
 import { createKicks, type Kicks } from './kicks.ts';
 import { createTrouble, type Trouble } from './trouble.ts';
 import { routeWarnings } from './warnings.ts';
@@ -46,7 +46,7 @@ const NO_URL =
  */
 export function createBullMqQueue(options: BullMqOptions): Queue {
   requireObject(options, 'createBullMqQueue', '{ url: "redis://127.0.0.1:6379", storage, log, onTrouble }');
-  if (!/^(?:rediss?|postgres(?:ql)?):\/\//.test(options.url)) throw new StrataError('USAGE', { problem: NO_URL });
+  if (!isServer(options.url)) throw new StrataError('USAGE', { problem: NO_URL });
   const state = createState(options);
   const { kicks, delayed, trouble, rejections } = state;
   return {
@@ -78,6 +78,12 @@ export function createBullMqQueue(options: BullMqOptions): Queue {
       await close(state, options.deadlineMs);
     },
   };
+}
+
+/** Redis takes any other path for database 0 of this machine. */
+function isServer(url: unknown): boolean {
+  if (typeof url !== 'string' || !/^(?:rediss?|postgres(?:ql)?):\/\//.test(url) || !URL.canParse(url)) return false;
+  return !isRedis(url) || /^\/?\d*$/.test(new URL(url).pathname);
 }
 
 const BOARD_PACKAGES = ['@bull-board/api', '@bull-board/express'];

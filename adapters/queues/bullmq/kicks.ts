@@ -1,5 +1,5 @@
 import type { Counts, Driver, Producer } from './driver.ts';
-import { reasonOf, type Trouble } from './trouble.ts';
+import { isConsequence, reasonOf, type Trouble } from './trouble.ts';
 
 /** Sends kicks to the server when it is reachable, one per conversation. A kick never waits for this. */
 export interface Kicks {
@@ -182,7 +182,7 @@ async function look(state: State): Promise<Counts> {
 }
 
 function met({ driver, trouble, end }: State, error: unknown): void {
-  if (end.signal.aborted) return;
+  if (end.signal.aborted || (isConsequence(error) && trouble.current() !== null)) return;
   trouble.met(
     `${driver.where} cannot be used (${reasonOf(error)}): summaries wait until it is back, and replies continue.`,
   );

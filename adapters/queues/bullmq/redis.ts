@@ -61,6 +61,10 @@ export async function tryToWait(url: string, prefix: string): Promise<void> {
   await askOnce(url, (redis) => redis.bzpopmin(`{${prefix}}:doctor`, 0.01));
 }
 
+export async function removeKeys(url: string, keys: readonly string[]): Promise<void> {
+  await askOnce(url, (redis) => redis.del(...keys));
+}
+
 async function askOnce<Answer>(url: string, ask: (redis: Redis) => Promise<Answer>): Promise<Answer> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -87,8 +91,10 @@ async function askOnce<Answer>(url: string, ask: (redis: Redis) => Promise<Answe
 
 /** Without user and password from the URL. */
 export function addressOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `Redis at ${hostname}:${port === '' ? '6379' : port}`;
+  const { hostname, port, searchParams } = new URL(url);
+  const socket = searchParams.get('path');
+  if (socket !== null) return `Redis at ${socket}`;
+  return `Redis at ${hostname === '' ? 'localhost' : hostname}:${port === '' ? '6379' : port}`;
 }
 
 type Haste = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>;

@@ -54,5 +54,14 @@ export function reasonOf(error: unknown): string {
   if (reason.startsWith('unsupported startup parameter')) return POOLED;
   const [, node] = /^MOVED \d+ (\S+)/.exec(reason) ?? [];
   if (node !== undefined) return `${ELSEWHERE}: ${node}`;
-  return reason.startsWith('NOAUTH') ? 'it requires a password' : reason;
+  if (isConsequence(error)) return 'it is not connected';
+  return reason.startsWith('NOAUTH') ? 'it requires a password' : reason.replace(IN_SCRIPT, '');
+}
+
+/** What Redis adds to the errors of commands in a script. */
+const IN_SCRIPT = /\.? script: [0-9a-f]{40}, on @user_script:\d+\.?$/;
+
+/** There is no connection. Why, another error has said or will say. */
+export function isConsequence(error: unknown): boolean {
+  return /^(Stream isn't writeable|Connection is closed)/.test(describe(error));
 }

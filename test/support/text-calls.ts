@@ -411,7 +411,6 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/channels/slack/inbound/inbox.ts#createInbox',
   'adapters/channels/slack/packets.ts#dropMalformed',
   'adapters/channels/slack/request.ts#createFetch',
-  'src/app/open-adapters.ts#boardOf',
   'src/commands/command.ts#typed',
   'src/commands/reply.ts#failureReply',
   'src/plugins/failure-place.ts#describeFailure',

@@ -7,6 +7,8 @@ import { simplified } from './han-spelling.ts';
  */
 
 const ASCII = /^[ -~]*$/;
+/** Letters that are plain themselves, of alphabets in which each word has many forms to compare. */
+const PLAIN = /^[ -~\u0430-\u0438\u043a-\u044f\u03b1-\u03c1\u03c3-\u03c9\u0561-\u0586\u10d0-\u10fa]*$/;
 const HAN = /^\p{sc=Han}*$/u;
 const HANGUL = /^[\uac00-\ud7a3]*$/;
 /** Accents, Hebrew and Arabic vowel signs, the Arabic filler, and the dot below Indic letters. Other marks are vowels. */
@@ -26,7 +28,7 @@ const DIFFERENT = new RegExp(`[${[...LETTERS.keys()].join('')}]|${OTHER_DIGITS.s
 
 /** The plain spelling of a folded word. Stored indexes depend on it. */
 export function plainSpelling(word: string): string {
-  if (ASCII.test(word) || HANGUL.test(word)) return word;
+  if (PLAIN.test(word) || HANGUL.test(word)) return word;
   if (HAN.test(word)) return simplified(word);
   return normalForm(simplified(word), 'NFD')
     .replace(MARKS, '')

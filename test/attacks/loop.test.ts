@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryTools } from '../../src/tools/memory-tools.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { ada, dm, openWorld } from '../core/memory.world.ts';
-import { createBotWorld } from '../support/bot-world.ts';
+import { createBotWorld, HERE } from '../support/bot-world.ts';
 import { slowdown, threadCpuMs } from '../support/cpu.ts';
 import { SIZED, spread } from '../support/size.ts';
 
@@ -39,6 +39,9 @@ const distinct = (word: (index: number) => string): string => {
   const words = Array.from({ length: LENGTH / 4 }, (_, index) => word(index));
   return words.join(' ').slice(0, LENGTH);
 };
+/** A word of Cyrillic letters for a number. */
+const cyrillic = (index: number): string =>
+  `слово${index.toString(8).replace(/\d/gu, (digit) => 'абвгдежз'.charAt(Number(digit)))}`;
 const TEXTS: readonly (readonly [string, string])[] = [
   ...UNITS.map((unit) => [JSON.stringify(unit), fill(unit)] as const),
   ['words that differ', distinct((index) => `w${index.toString(36)}`)],
@@ -107,6 +110,29 @@ describe('one message', () => {
       const { seq } = await world.say(`I like tea and cake. ${fill('„a“ ')}`);
       const admitted = await longestBlock(() => world.admit(proposals.map((one) => ({ ...one, sources: [seq] }))));
       block = Math.min(block, admitted / slowdown());
+    }
+    expect(block).toBeLessThan(MAX_BLOCK_MS);
+  });
+
+  it.each([
+    ['words that differ', distinct((index) => `w${index.toString(36)}`)],
+    ['Cyrillic words that differ', distinct((index) => cyrillic(index * 7919))],
+  ])('of %s holds nobody up when edited', SIZED, async (_name, text) => {
+    let block = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < MAX_RUNS && block >= MAX_BLOCK_MS; run += 1) {
+      const model = scriptedModel(() => ({ text: 'ok' }), { id: 'test:chat' });
+      await using world = await createBotWorld({ models: [model] });
+      await world.say(text, { id: 'm1', asks: false });
+      await world.command('transcript search', { query: 'word' });
+      const edit = async (end: string) => {
+        const parts = [{ kind: 'text', text: text.slice(0, -9) + end }] as const;
+        await world.bot.sink.edited({ conversation: HERE, externalId: 'm1', parts, at: world.clock.now() });
+        await world.command('transcript search', { query: 'word' });
+      };
+      const edited = await longestBlock(async () => {
+        for (const end of ['one', 'two', 'three']) await edit(end);
+      });
+      block = Math.min(block, edited / slowdown());
     }
     expect(block).toBeLessThan(MAX_BLOCK_MS);
   });

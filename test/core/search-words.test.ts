@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plainSpelling } from '../../src/search/plain-spelling.ts';
 import { readTokens, type TokenReader } from '../../src/search/read-tokens.ts';
 import { beginningOf, stem } from '../../src/search/stem.ts';
 import { tokensOf } from '../../src/search/words.ts';
@@ -60,5 +61,16 @@ describe('reading tokens', () => {
     const { tokens, count } = readAll('The boat came Back at five', isWanted);
     expect(count).toBe(6);
     expect(Object.entries(tokens)).toEqual([['3', 'back']]);
+  });
+});
+
+describe('the plain spelling', () => {
+  it('of a letter is the same in any word', () => {
+    const letters = Array.from({ length: 0x2000 }, (_, code) => String.fromCodePoint(code)).filter((letter) =>
+      /\p{Ll}|\p{Lo}/u.test(letter),
+    );
+    expect(letters.map((letter) => plainSpelling(`${letter}x`))).toEqual(
+      letters.map((letter) => plainSpelling(`${letter}xé`).slice(0, -1)),
+    );
   });
 });

@@ -34,6 +34,11 @@ const ASCII = /^[ -~]*$/;
  * other conversations.
  */
 const INDEXED_CHARACTERS = 40_000;
+/**
+ * Different ones of a text, with all forms and pairs. SQLite takes up to ten microseconds to remove each from its index,
+ * all in one commit. Messages of half the length above have fewer in most languages.
+ */
+const INDEXED_WORDS = 8_000;
 const QUERY_WORDS = 32;
 /** Pairs of characters: a word has several. */
 const QUERY_PAIRS = 64;
@@ -64,9 +69,16 @@ function wordsIn(text: string): readonly string[] {
   const written = [...tokens, ...(mayBeSerbian(part) ? tokens.flatMap(latinFormsOf) : [])];
   const forms = isEnglish(tokens)
     ? []
-    : written.flatMap((word) => [...sharedBeginnings(word), ...partBeginnings(word)]);
+    : new Set(written.flatMap((word) => [...sharedBeginnings(word), ...partBeginnings(word)]));
   const words = [...written, ...otherTokensOf(part), ...joinedWordsOf(part), ...forms];
-  return ASCII.test(part) ? words : [...words, ...(normalForm(part, 'NFKC').match(IDEOGRAM) ?? [])];
+  return firstDifferent(ASCII.test(part) ? words : [...words, ...(normalForm(part, 'NFKC').match(IDEOGRAM) ?? [])]);
+}
+
+/** The words with all their repetitions, until there are too many different ones. */
+function firstDifferent(words: readonly string[]): readonly string[] {
+  if (words.length <= INDEXED_WORDS) return words;
+  const different = new Set<string>();
+  return words.filter((word) => different.has(word) || (different.size < INDEXED_WORDS && different.add(word)));
 }
 
 function stemOf(word: string): string {

@@ -5,6 +5,8 @@ export function createRecentMap<Key, Value>(max: number): Map<Key, Value> {
 
 class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
+  /** What it has passed is gone: a new one would first skip all keys that have left, one by one. */
+  #oldest = this.keys();
 
   constructor(max: number) {
     super();
@@ -14,8 +16,16 @@ class RecentMap<Key, Value> extends Map<Key, Value> {
   override set(key: Key, value: Value): this {
     this.delete(key);
     super.set(key, value);
-    const oldest = this.keys().next();
-    if (this.size > this.#max && !oldest.done) this.delete(oldest.value);
+    if (this.size > this.#max) this.#dropOldest();
     return this;
+  }
+
+  #dropOldest(): void {
+    let oldest = this.#oldest.next();
+    if (oldest.done) {
+      this.#oldest = this.keys();
+      oldest = this.#oldest.next();
+    }
+    if (!oldest.done) this.delete(oldest.value);
   }
 }

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRecentMap } from '../../src/util/recent-map.ts';
+import { cpuMsOf } from '../support/cpu.ts';
 
 it('keeps the keys that were set last', () => {
   const map = createRecentMap<string, number>(2);
@@ -8,4 +10,33 @@ it('keeps the keys that were set last', () => {
     ['a', 3],
     ['c', 4],
   ]);
+});
+
+it('keeps the same keys as a list would', () => {
+  const steps = fc.array(fc.tuple(fc.constantFrom('set', 'delete', 'clear'), fc.nat(6)), { maxLength: 60 });
+  fc.assert(
+    fc.property(steps, (all) => {
+      const map = createRecentMap<number, number>(3);
+      let list: number[] = [];
+      for (const [step, key] of all) {
+        if (step === 'clear' && key === 0) map.clear();
+        else if (step === 'set') map.set(key, key);
+        else map.delete(key);
+        list = step === 'clear' && key === 0 ? [] : list.filter((one) => one !== key);
+        if (step === 'set') list = [...list, key].slice(-3);
+        expect([...map.keys()]).toEqual(list);
+      }
+    }),
+  );
+});
+
+it('drops its oldest key in constant time', () => {
+  const timeOf = (max: number) =>
+    cpuMsOf(() => {
+      const map = createRecentMap<number, number>(max);
+      for (let key = 0; key < 4 * max; key += 1) map.set(key, key);
+    });
+  timeOf(5000);
+  const growths = Array.from({ length: 5 }, () => timeOf(40_000) / Math.max(1, timeOf(5000)));
+  expect(Math.min(...growths)).toBeLessThan(24);
 });

@@ -371,6 +371,8 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/stores/kysely/units.ts#createUnits', 'adapters/stores/postgres/units.ts#createUnits'],
   'adapters/stores/sql/archive.ts#createArchive',
   ...['adapters/stores/sql/apply-migrations.ts#isComplete', 'adapters/stores/sql/apply-migrations.ts#isForeign'],
+  ...['adapters/stores/sql/conditions.ts#beginsWith', 'adapters/stores/sql/shapes.ts#named'],
+  ...['adapters/stores/sql/shapes.ts#placeholders', 'adapters/stores/sql/shapes.ts#createShapes'],
   ...['adapters/stores/sqlite/failures.ts#explain', 'src/cli/backup.ts#contentsOf', 'src/app/log-file.ts#openLogFile'],
   ...[
     'src/commands/command.ts#optionOf',

@@ -2,6 +2,7 @@ import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import type { MemoryReader, Search } from '../../../src/adapter-kit.ts';
 import {
   COUNTED_ROWS,
+  createShapes,
   DEFAULT_STATES,
   type Hit,
   inverseFrequency,
@@ -24,7 +25,10 @@ import { rankEntries } from './entry-search.ts';
 /** BM25 over what the reader may read; other rows do not affect a score. */
 export function createSearch(engine: SqlEngine): Search {
   const open = createEntryReaders(engine.query);
-  const memories = createMemoryStatements(engine.query);
+  const memories = createShapes(
+    ({ audience, sharePublic }: MemoryReader) => `${audience} ${sharePublic}`,
+    (reader) => prepareMemories(engine.query, reader),
+  );
   const summaries = prepareSummaries(engine.query);
   return {
     entries: (wanted) => engine.read((transaction) => rankEntries(() => open(transaction, wanted), wanted)),
@@ -81,21 +85,9 @@ interface MemoryValues {
   readonly terms: readonly string[];
 }
 
-type MemoryStatement = (values: MemoryValues) => Statement<RankedRow<MemoryRowId>>;
 type MemoryRowId = Tables['memory']['id'];
 
-/** The condition depends on the reader and has six shapes, each built once. */
-function createMemoryStatements(query: Kysely<Tables>): (reader: MemoryReader) => MemoryStatement {
-  const made = new Map<string, MemoryStatement>();
-  return (reader) => {
-    const shape = `${reader.audience} ${reader.sharePublic}`;
-    const known = made.get(shape) ?? prepareMemories(query, reader);
-    made.set(shape, known);
-    return known;
-  };
-}
-
-function prepareMemories(query: Kysely<Tables>, { audience, sharePublic }: MemoryReader): MemoryStatement {
+function prepareMemories(query: Kysely<Tables>, { audience, sharePublic }: MemoryReader) {
   return prepare((p: Parameter<MemoryValues>) => {
     const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
     const isOwn = sql<SqlBool>`${readableBy(reader)} and memory.state = any(${p('states')}::text[])`;

@@ -1,10 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { CacheLog, CacheLoss, SpendingQuery } from '../../../src/adapter-kit.ts';
-import { ofConversation, required } from './columns.ts';
+import { dayOf, ofConversation, required } from './columns.ts';
 import { first, type Parameter, prepare, type SqlEngine } from './engine.ts';
 import type { Shared } from './shared.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Losses of the prefix cache by day and cause, and the print of each conversation's newest request. */
 export function createCacheLog({ engine, conversations }: Pick<Shared, 'engine' | 'conversations'>): CacheLog {
@@ -14,7 +12,7 @@ export function createCacheLog({ engine, conversations }: Pick<Shared, 'engine' 
       engine.write(async (tx) => {
         const row = await conversations.lock(tx, conversationId);
         if (row === null) return;
-        const day = Math.floor(at / DAY_MS);
+        const day = dayOf(at);
         for (const loss of losses) await tx.run(statements.add({ conversationId, day, ...loss }));
         if (row.changed_revision <= revision) await tx.run(statements.keep({ conversationId, print }));
       }),
@@ -32,7 +30,7 @@ function totals({ query }: SqlEngine, { since, conversationId }: Pick<SpendingQu
       sql<number>`cast(sum(losses) as bigint)`.as('losses'),
       sql<number>`cast(sum(tokens) as bigint)`.as('tokens'),
     ])
-    .$if(since !== null, (select) => select.where('day', '>=', Math.floor((since ?? 0) / DAY_MS)))
+    .$if(since !== null, (select) => select.where('day', '>=', dayOf(since ?? 0)))
     .$if(conversationId !== null, (select) => select.where('conversation_id', '=', conversationId ?? 0))
     .groupBy('cause')
     .orderBy('tokens', 'desc')
@@ -47,8 +45,11 @@ function prepareStatements(query: SqlEngine['query']) {
       query
         .insertInto('cache_loss')
         .values({
-          ...{ conversation_id: p('conversationId'), day: p('day'), cause: p('cause') },
-          ...{ losses: sql.lit(1), tokens: p('tokens') },
+          conversation_id: p('conversationId'),
+          day: p('day'),
+          cause: p('cause'),
+          losses: sql.lit(1),
+          tokens: p('tokens'),
         })
         .onConflict((conflict) =>
           conflict.columns(['conversation_id', 'day', 'cause']).doUpdateSet({

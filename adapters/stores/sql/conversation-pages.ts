@@ -1,5 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { ConversationPage, ConversationScope } from '../../../src/adapter-kit.ts';
+import { beginsWith } from './conditions.ts';
 import { isKept } from './conversation-rows.ts';
 import type { Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
@@ -59,6 +60,5 @@ function inScope(rows: Rows, scope: ConversationScope): Rows {
   if ('place' in scope) return rows.where('place', '=', scope.place);
   const { within } = scope;
   if (within === null) return rows;
-  const head = `${within}:`;
-  return rows.where(sql<boolean>`(key = ${within} or substr(key, 1, ${sql.lit(head.length)}) = ${head})`);
+  return rows.where(sql<boolean>`(key = ${within} or ${beginsWith('key', `${within}:`)})`);
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Updateable } from 'kysely';
 import type { Audience, ConversationKey } from '../../../src/adapter-kit.ts';
+import { beginsWith } from './conditions.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
 
@@ -99,6 +100,5 @@ export function dueAt(row: Pick<ConversationRow, 'maintain_at'>, at: number) {
 
 /** Whether the conversation belongs to the platform: its key begins with the name. */
 export function isOf(platform: string) {
-  const prefix = `${platform}:`;
-  return sql<boolean>`substr(conversation.key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
+  return beginsWith('conversation.key', `${platform}:`);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type ConversationKey, childRangeOf, type SummaryId } from '../../../src/adapter-kit.ts';
+import { PENDING } from './conditions.ts';
 import { type ConversationRows, GONE } from './conversation-rows.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from './engine.ts';
 import { indexed } from './entry-rows.ts';
@@ -37,7 +38,7 @@ async function hide(
   const sources = query.deleteFrom('memory_source').where('conversation_id', '=', id);
   await transaction.run(sources.compile());
   const posts = query.deleteFrom('outbox').where('conversation_id', '=', id);
-  await transaction.run(posts.where('state', '=', sql.lit('pending' as const)).compile());
+  await transaction.run(posts.where('state', '=', PENDING).compile());
   await removeValuesOf(engine, transaction, key);
   await conversations.change(transaction, id, {
     ...{ key: gone as ConversationKey, place: gone, next_seq: 1, revision: revision + 1 },

@@ -39,10 +39,13 @@ export {
   DEFAULT_STATES,
   type Hit,
   inverseFrequency,
+  LENGTH_SHARE,
   type Match,
   RANKED_ROWS,
+  SATURATION,
   score,
 } from './ranking.ts';
+export { createShapes, named, placeholders } from './shapes.ts';
 export type { MemoryRow, Tables } from './tables.ts';
 export { FEW_ROWS, onShelf, type QueryWord, queryTerms, queryWords, shelfOf, stemsOf, wordsOnShelf } from './words.ts';
 

@@ -1,5 +1,5 @@
-import type { ExpressionBuilder } from 'kysely';
 import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../src/adapter-kit.ts';
+import { beginsWith } from './conditions.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { removeSentences } from './held.ts';
 import { readMemoryEvent } from './json.ts';
@@ -9,7 +9,7 @@ import { applyWrites } from './memory-writes.ts';
 import { createNoteReadings, interrupt } from './provenance.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
-import type { MemoryRow, Tables } from './tables.ts';
+import type { MemoryRow } from './tables.ts';
 import { forgetAskers } from './usage.ts';
 
 export function createMemories(shared: Shared): MemoryStore {
@@ -150,10 +150,8 @@ async function forgetWorkspace(engine: SqlEngine, transaction: Transaction, work
   const ids = (await transaction.rows(captured.compile())).map((memory) => memory.id);
   await engine.noteDeletion(transaction);
   await removeMemories(engine, transaction, ids);
-  const beginning = `${workspace}:`;
-  const place = (where: ExpressionBuilder<Tables, 'tombstone'>) =>
-    where(where.fn('substr', ['place', where.val(1), where.val(beginning.length)]), '=', beginning);
-  await transaction.run(query.deleteFrom('tombstone').where(place).compile());
+  const tombstones = query.deleteFrom('tombstone').where(beginsWith('place', `${workspace}:`));
+  await transaction.run(tombstones.compile());
 }
 
 /** A count, not an event: a memory may be recalled with every turn. */

@@ -2,27 +2,21 @@ import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Memory, MemoryId, MemoryList } from '../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { asksForActive, byWeight, pickActive } from './memory-filter.ts';
-import { padded, readableBy, type WithSources } from './memory-rows.ts';
+import { readableBy, type WithSources } from './memory-rows.ts';
+import { createShapes, named, padded, placeholders } from './shapes.ts';
 import type { Tables } from './tables.ts';
 
-/** Shapes differ by the lengths of lists. Those of the reply path recur often; the others are built each time. */
-const KEPT_SHAPES = 200;
-const MAX_PADDED = 64;
-
 /**
- * Reads a list of memories with their sources. Every turn does this, and building the query costs more than running it, so each shape is
- * built once. Lists shorter than their limit, as most are, are sorted here, because sorting costs SQLite far more, even
- * if there is nothing to sort.
+ * Reads a list of memories with their sources. Lists shorter than their limit, as most are, are sorted here, because
+ * sorting costs SQLite far more, even if there is nothing to sort.
  */
 export function createMemoryList(engine: SqlEngine, withSources: WithSources) {
-  const kept = new Map<string, ReturnType<typeof prepareList>>();
+  const statementsFor = createShapes(shapeOf, (list) => prepareList(engine, list));
   return async (transaction: Transaction, asked: MemoryList): Promise<readonly Memory[]> => {
     const active = asksForActive(asked) ? await engine.activeMemories(transaction, asked.reader) : null;
     if (active !== null) return pickActive(active, asked);
     const list = withPaddedRecall(asked);
-    const shape = shapeOf(list);
-    const statements = kept.get(shape) ?? prepareList(engine, list);
-    if (kept.size < KEPT_SHAPES) kept.set(shape, statements);
+    const statements = statementsFor(list);
     const values = valuesOf(list);
     if (list.offset === 0) {
       const rows = await transaction.rows(statements.some({ ...values, limit: list.limit + 1 }));
@@ -34,7 +28,7 @@ export function createMemoryList(engine: SqlEngine, withSources: WithSources) {
 
 function withPaddedRecall(list: MemoryList): MemoryList {
   if (list.recall === undefined) return list;
-  return { ...list, recall: { ...list.recall, ids: padded(list.recall.ids, MAX_PADDED) } };
+  return { ...list, recall: { ...list.recall, ids: padded(list.recall.ids) } };
 }
 
 function prepareList(engine: SqlEngine, list: MemoryList) {
@@ -73,11 +67,11 @@ function valuesOf(list: MemoryList): ListValues {
   const { reader, subjectId, recall, ids, fingerprints, restingOn, supersededBy, limit, offset } = list;
   const { place, workspace, agentId } = reader;
   return {
-    ...Object.fromEntries((ids ?? []).map((id, index) => [`id.${index}`, id])),
-    ...Object.fromEntries((recall?.ids ?? []).map((id, index) => [`recalled.${index}`, id])),
-    ...Object.fromEntries((fingerprints ?? []).map((text, index) => [`fingerprint.${index}`, text])),
-    ...Object.fromEntries((restingOn?.seqs ?? []).map((seq, index) => [`source.${index}`, seq])),
-    ...Object.fromEntries((supersededBy ?? []).map((id, index) => [`successor.${index}`, id])),
+    ...named('id', ids),
+    ...named('recalled', recall?.ids),
+    ...named('fingerprint', fingerprints),
+    ...named('source', restingOn?.seqs),
+    ...named('successor', supersededBy),
     sourceConversation: restingOn?.conversationId ?? 0,
     place,
     workspace,
@@ -103,13 +97,10 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   if (states) select = select.where('state', 'in', states);
   if (list.subjectId !== undefined) select = select.where('subject_id', '=', p('subjectId'));
   if (list.recall) select = select.where(considered(list.recall, list.reader, p));
-  const idsOf = ids?.map((_, index) => p(`id.${index}`));
-  if (idsOf) select = select.where('id', 'in', idsOf);
-  const printsOf = fingerprints?.map((_, index) => p(`fingerprint.${index}`));
-  if (printsOf) select = select.where('fingerprint', 'in', printsOf);
+  if (ids) select = select.where('id', 'in', placeholders(p, 'id', ids.length));
+  if (fingerprints) select = select.where('fingerprint', 'in', placeholders(p, 'fingerprint', fingerprints.length));
   if (restingOn) select = select.where('id', 'in', restingMemories({ query }, restingOn.seqs, p));
-  const successors = supersededBy?.map((_, index) => p(`successor.${index}`));
-  if (successors) select = select.where('superseded_by', 'in', successors);
+  if (supersededBy) select = select.where('superseded_by', 'in', placeholders(p, 'successor', supersededBy.length));
   return select;
 }
 
@@ -118,16 +109,12 @@ function restingMemories({ query }: Pick<SqlEngine, 'query'>, seqs: readonly num
     .selectFrom('memory_source')
     .select('memory_id')
     .where('conversation_id', '=', p('sourceConversation'))
-    .where(
-      'seq',
-      'in',
-      seqs.map((_, index) => p(`source.${index}`)),
-    );
+    .where('seq', 'in', placeholders(p, 'source', seqs.length));
 }
 
 /** Recall's own ids are never crowded out by pins. */
 function ordered(select: ReturnType<typeof filtered>, { recall }: MemoryList, p: Parameter<ListValues>) {
-  const recalled = recall?.ids.map((_, index) => p(`recalled.${index}`)) ?? [];
+  const recalled = placeholders(p, 'recalled', recall?.ids.length ?? 0);
   const wantedFirst =
     recalled.length === 0
       ? select
@@ -147,7 +134,7 @@ function considered(
   p: Parameter<ListValues>,
 ): Expression<SqlBool> {
   const where = expressionBuilder<Tables, 'memory'>();
-  const recalled = ids.map((_, index) => p(`recalled.${index}`));
+  const recalled = placeholders(p, 'recalled', ids.length);
   const forEverybody = where('subject_id', 'is', null);
   const forThem =
     subjectId === null ? forEverybody : where.or([forEverybody, where('subject_id', '=', p('recalledSubjectId'))]);

@@ -11,6 +11,7 @@ import { removeQuotes } from './conversation-state.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { writeJson } from './json.ts';
 import { toMemory } from './rows.ts';
+import { createShapes, named, padded, placeholders } from './shapes.ts';
 import type { MemoryRow, Tables } from './tables.ts';
 
 /** The rule of `memory/policy.ts` as an SQL condition, applied before anything is ranked, counted or cut. */
@@ -41,10 +42,11 @@ export type ReaderValues = Pick<MemoryReader, 'audience' | 'sharePublic'> & {
 export type WithSources = (transaction: Transaction, rows: readonly MemoryRow[]) => Promise<readonly Memory[]>;
 
 export function createWithSources(engine: Pick<SqlEngine, 'query'>): WithSources {
-  const statementFor = createSourceStatements(engine);
+  const sourcesOf = createShapes(String, (length) => prepareSources(engine, length));
   return async (transaction, rows) => {
     if (rows.length === 0) return [];
-    return toMemories(rows, await transaction.rows(statementFor(rows.map((row) => row.id))));
+    const ids = padded(rows.map((row) => row.id));
+    return toMemories(rows, await transaction.rows(sourcesOf(ids.length)(named('id', ids))));
   };
 }
 
@@ -53,34 +55,10 @@ export function toMemories(rows: readonly MemoryRow[], sources: readonly SourceR
   return rows.map((row) => toMemory(row, (byMemory.get(row.id) ?? []).map(toSource)));
 }
 
-/** Every turn with recalled memories reads sources, so for common numbers of memories the query is built once. */
-const MAX_KEPT = 64;
-
-function createSourceStatements(engine: Pick<SqlEngine, 'query'>) {
-  const kept = new Map<number, ReturnType<typeof prepareSources>>();
-  return (ids: readonly MemoryId[]) => {
-    const asked = padded(ids, MAX_KEPT);
-    const statement = kept.get(asked.length) ?? prepareSources(engine, asked.length);
-    if (asked.length <= MAX_KEPT) kept.set(asked.length, statement);
-    return statement(Object.fromEntries(asked.map((id, index) => [`id.${index}`, id])));
-  };
-}
-
-const PADDED_TO = 4;
-
-/** Padded to a multiple of four by repeating the last one: fewer list lengths need fewer queries. */
-export function padded<Value>(values: readonly Value[], most: number): readonly Value[] {
-  const [last] = values.slice(-1);
-  if (last === undefined || values.length > most) return values;
-  const length = PADDED_TO * Math.ceil(values.length / PADDED_TO);
-  return [...values, ...new Array<Value>(length - values.length).fill(last)];
-}
-
 function prepareSources({ query }: Pick<SqlEngine, 'query'>, length: number) {
-  return prepare((p: Parameter<{ readonly [id: `id.${number}`]: MemoryId }>) => {
-    const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
-    return selectSources(query, ids);
-  });
+  return prepare((p: Parameter<{ readonly [id: `id.${number}`]: MemoryId }>) =>
+    selectSources(query, placeholders(p, 'id', length)),
+  );
 }
 
 /** The sources of some memories, in their order. */

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import { type OutboxStore, POST_HOLD_MS } from '../../../src/adapter-kit.ts';
+import { PENDING } from './conditions.ts';
 import { isOf, whereFree } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine } from './engine.ts';
 import { toPost } from './rows.ts';
@@ -23,7 +23,7 @@ export function createOutbox(engine: SqlEngine): OutboxStore {
         .updateTable('outbox')
         .set({ held_until: now + POST_HOLD_MS })
         .where('conversation_id', 'in', conversationIds)
-        .where('state', '=', sql.lit('pending' as const));
+        .where('state', '=', PENDING);
       await engine.write((tx) => tx.run(held.compile()));
     },
     async attempt(id, reason) {
@@ -44,12 +44,11 @@ function takeFree(
   { query }: SqlEngine,
   { platform, now, limit }: { readonly platform: string; readonly now: number; readonly limit: number },
 ) {
-  const pending = sql.lit('pending' as const);
   const free = query
     .selectFrom('outbox')
     .innerJoin('conversation', 'conversation.id', 'outbox.conversation_id')
     .select('outbox.id')
-    .where('outbox.state', '=', pending)
+    .where('outbox.state', '=', PENDING)
     .where(whereFree('outbox.held_until', now))
     .where(isOf(platform))
     .orderBy('outbox.id')
@@ -58,19 +57,14 @@ function takeFree(
     .updateTable('outbox')
     .set({ held_until: now + POST_HOLD_MS })
     .where('id', 'in', free)
-    .where('state', '=', pending)
+    .where('state', '=', PENDING)
     .where(whereFree('outbox.held_until', now))
     .returningAll()
     .compile();
 }
 
 function prepareStatements({ query }: SqlEngine) {
-  // A literal, because the partial index of pending posts cannot be used with a parameter.
-  const pending = query
-    .selectFrom('outbox')
-    .selectAll()
-    .where('state', '=', sql.lit('pending' as const))
-    .orderBy('id');
+  const pending = query.selectFrom('outbox').selectAll().where('state', '=', PENDING).orderBy('id');
   const ended = query.updateTable('outbox').set({ body: null });
   return {
     allPending: prepare((_: Parameter<object>) => pending),

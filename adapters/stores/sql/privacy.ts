@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { type Audience, looserThan, tighterThan } from '../../../src/adapter-kit.ts';
+import { PENDING } from './conditions.ts';
 import type { Transaction } from './engine.ts';
 import type { Shared } from './shared.ts';
 import type { Tables } from './tables.ts';
@@ -67,10 +68,7 @@ async function exposed(
           ]),
       ...(looser.length === 0 ? [] : [where('id', 'in', readers.where('memory.audience', 'in', looser))]),
     ]);
-  const unsent = query
-    .selectFrom('outbox')
-    .select('outbox.conversation_id')
-    .where('state', '=', sql.lit('pending' as const));
+  const unsent = query.selectFrom('outbox').select('outbox.conversation_id').where('state', '=', PENDING);
   const found = query
     .selectFrom('conversation')
     .select('id')

@@ -7,11 +7,13 @@ import {
   type WithheldMemory,
   type WithheldQuery,
 } from '../../../src/adapter-kit.ts';
+import { beginsWith } from './conditions.ts';
 import { presentOf } from './conversation-rows.ts';
 import { removeQuotes } from './conversation-state.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import { decideHeld, listHeld } from './held.ts';
-import { padded, readableBy } from './memory-rows.ts';
+import { readableBy } from './memory-rows.ts';
+import { createShapes, named, padded, placeholders } from './shapes.ts';
 import type { Shared } from './shared.ts';
 import type { ConversationRow } from './tables.ts';
 
@@ -49,12 +51,11 @@ async function listWithheld(
   transaction: Transaction,
   { subjectId, within, reader, limit, offset }: WithheldQuery,
 ): Promise<readonly WithheldMemory[]> {
-  const head = `${within}:`;
   const own = query
     .selectFrom('memory')
     .select(['id', 'kind', 'state', 'audience', 'created_at as createdAt'])
     .where('subject_id', '=', subjectId)
-    .where(sql<boolean>`substr(place, 1, ${sql.lit(head.length)}) = ${head}`)
+    .where(beginsWith('place', `${within}:`))
     .where((where) => where.not(readableBy(reader)))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc');
@@ -67,19 +68,13 @@ interface Reading {
   readonly fromSeq: number;
 }
 
-/** Most turns recall no more; for these numbers of memories the statement is built once. */
-const MAX_PADDED = 64;
-
 /** Records that a reply was given memories from elsewhere. Memories of the conversation itself need no record. */
 export function createNoteReadings(engine: Pick<SqlEngine, 'query'>) {
-  const kept = new Map<number, ReturnType<typeof prepareNote>>();
+  const noteFor = createShapes(String, (length) => prepareNote(engine, length));
   return async (transaction: Transaction, { conversationId, ids, fromSeq }: Reading): Promise<void> => {
     if (ids.length === 0) return;
-    const noted = padded(ids, MAX_PADDED);
-    const statement = kept.get(noted.length) ?? prepareNote(engine, noted.length);
-    if (noted.length <= MAX_PADDED) kept.set(noted.length, statement);
-    const named = Object.fromEntries(noted.map((id, index) => [`id.${index}`, id]));
-    await transaction.run(statement({ ...named, conversationId, fromSeq }));
+    const noted = padded(ids);
+    await transaction.run(noteFor(noted.length)({ ...named('id', noted), conversationId, fromSeq }));
   };
 }
 
@@ -91,7 +86,7 @@ interface NoteValues {
 
 function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
   return prepare((p: Parameter<NoteValues>) => {
-    const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
+    const ids = placeholders(p, 'id', length);
     const own = query
       .selectFrom('memory_source')
       .select('memory_id')
@@ -119,19 +114,19 @@ export interface Given {
 
 /** Which agent shares what was decided when a memory was given. */
 export function createReadGiven(engine: Pick<SqlEngine, 'query' | 'memoryMark'>) {
-  const made = new Map<string, ReturnType<typeof prepareGiven>>();
+  const statementFor = createShapes(
+    ({ present, length }: GivenShape) => `${present} ${length}`,
+    (shape) => prepareGiven(engine, shape),
+  );
   const settled = createSettled();
   return async (transaction: Transaction, row: ConversationRow, ids: readonly MemoryId[]): Promise<Given> => {
     if (ids.length === 0) return { isWithdrawn: false, unnoted: [] };
     const mark = engine.memoryMark();
     if (settled.covers(row, mark, ids)) return { isWithdrawn: false, unnoted: [] };
-    const asked = padded(ids, MAX_PADDED);
-    const present = presentOf(row);
-    const shape = `${present} ${asked.length}`;
-    const statement = made.get(shape) ?? prepareGiven(engine, present, asked.length);
-    if (asked.length <= MAX_PADDED) made.set(shape, statement);
-    const named = Object.fromEntries(asked.map((id, index) => [`id.${index}`, id]));
-    const rows = await transaction.rows(statement({ ...named, place: row.place, conversationId: row.id }));
+    const asked = padded(ids);
+    const statement = statementFor({ present: presentOf(row), length: asked.length });
+    const values = { ...named('id', asked), place: row.place, conversationId: row.id };
+    const rows = await transaction.rows(statement(values));
     const isNoted = ({ readIn, saidIn }: (typeof rows)[number]) => readIn !== null || saidIn !== null;
     const readable = rows.filter(({ isReadable }) => isReadable);
     settled.add(
@@ -176,9 +171,14 @@ interface GivenValues {
   readonly conversationId: number;
 }
 
-function prepareGiven({ query }: Pick<SqlEngine, 'query'>, present: Audience, length: number) {
+interface GivenShape {
+  readonly present: Audience;
+  readonly length: number;
+}
+
+function prepareGiven({ query }: Pick<SqlEngine, 'query'>, { present, length }: GivenShape) {
   return prepare((p: Parameter<GivenValues>) => {
-    const ids = Array.from({ length }, (_, index) => p(`id.${index}`));
+    const ids = placeholders(p, 'id', length);
     const place = p('place');
     const here = p('conversationId');
     // Workspace and agent matter only if public memories are shared.

@@ -9,8 +9,9 @@ export const COUNTED_ROWS = 2_000;
 /** Memories in other states are found only if the query names them. */
 export const DEFAULT_STATES: NonNullable<MemoryQuery['states']> = ['active'];
 
-const SATURATION = 1.2;
-const LENGTH_SHARE = 0.75;
+/** How much repetitions of a word count, as in the index of SQLite. */
+export const SATURATION = 1.2;
+export const LENGTH_SHARE = 0.75;
 
 /** One row with one of the words. */
 export interface Match<Id> {

@@ -1,10 +1,9 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
-import { ofConversation, required, zero } from './columns.ts';
+import { DAY_MS, ofConversation, required, zero } from './columns.ts';
 
 /** The migration after which usage is stored by day, agent and person, with reasoning tokens and costs. */
 export const USAGE_BY_DAY = '0008_usage_by_day';
 
-const DAY_MS = 86_400_000;
 const unnamed = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo('');
 
 /** SQLite cannot change a key, so the table is rebuilt. */

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Spending, SpendingKey, SpendingQuery, Spent, UsageRow, UsageTotal } from '../../../src/adapter-kit.ts';
+import { DAY_MS, dayOf } from './columns.ts';
+import { beginsWith } from './conditions.ts';
 import { isKept } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 
@@ -10,7 +12,6 @@ export interface UsageRows {
   spending(transaction: Transaction, query: SpendingQuery): Promise<readonly Spending[]>;
 }
 
-const DAY_MS = 86_400_000;
 /** Costs are stored as whole numbers, because sums of fractions depend on their order. */
 const NANOS_PER_DOLLAR = 1e9;
 /** Columns are never null, because they are part of the key. */
@@ -56,7 +57,7 @@ function sumUp(rows: readonly UsageRow[]): readonly UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const row of rows) {
     const { purpose, model, agentId, at } = row;
-    const day = Math.floor(at / DAY_MS);
+    const day = dayOf(at);
     const person = row.person ?? NOBODY;
     const key = JSON.stringify([day, agentId, person, purpose, model]);
     const known = sums.get(key);
@@ -154,7 +155,7 @@ function spendingQuery(query: SqlEngine['query'], { by, since, conversationId, l
     )
     .select(key.as('key'))
     .select(SUMS)
-    .$if(since !== null, (select) => select.where('usage.day', '>=', Math.floor((since ?? 0) / DAY_MS)))
+    .$if(since !== null, (select) => select.where('usage.day', '>=', dayOf(since ?? 0)))
     .$if(conversationId !== null, (select) => select.where('usage.conversation_id', '=', conversationId ?? 0))
     .groupBy(key)
     .$if(by !== 'day', (select) => select.orderBy('costNanos', 'desc').orderBy('inputTokens', 'desc'))
@@ -178,7 +179,7 @@ export async function forgetAskers(
   const chosen =
     'person' in of
       ? sql<boolean>`person = ${of.person} and conversation_id in ${conversationsWithin(of.within)}`
-      : sql<boolean>`conversation_id = ${of.conversationId} and person <> ${NOBODY} and day < ${Math.floor(of.before / DAY_MS)}`;
+      : sql<boolean>`conversation_id = ${of.conversationId} and person <> ${NOBODY} and day < ${dayOf(of.before)}`;
   const columns = sql.join([...KEY, ...SUMMED, 'last_at'].map((column) => sql.ref(column)));
   const sums = sql.join(SUMMED.map((column) => sql`sum(${sql.ref(column)})`));
   const kept = sql.join(
@@ -194,6 +195,5 @@ export async function forgetAskers(
 }
 
 function conversationsWithin(scope: string) {
-  const head = `${scope}:`;
-  return sql`(select id from conversation where substr(key, 1, ${sql.lit(head.length)}) = ${head})`;
+  return sql`(select id from conversation where ${beginsWith('key', `${scope}:`)})`;
 }

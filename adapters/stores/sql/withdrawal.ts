@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { PENDING } from './conditions.ts';
 import type { Transaction } from './engine.ts';
 import { redact, withoutReader } from './redaction.ts';
 import type { Shared } from './shared.ts';
@@ -48,7 +48,7 @@ async function unsentTurns(
     .select('turn')
     .distinct()
     .where('conversation_id', '=', conversationId)
-    .where('state', '=', sql.lit('pending' as const))
+    .where('state', '=', PENDING)
     .where('unasked_at', 'is', null)
     .orderBy('turn');
   return (await transaction.rows(unsent.compile())).map(({ turn }) => turn);

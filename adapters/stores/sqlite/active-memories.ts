@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Memory, MemoryReader } from '../../../src/adapter-kit.ts';
 import {
+  createShapes,
   type Parameter,
   prepare,
   readableBy,
@@ -41,7 +42,10 @@ interface ActiveMemories {
 
 /** Reads a reader's active memories once for all queries between two changes of memories. */
 export function createActiveMemories({ query, memoryMark, watch }: ActiveMemories): SqlEngine['activeMemories'] {
-  const statements = createStatements(query);
+  const statementsFor = createShapes(
+    ({ audience, sharePublic }: MemoryReader) => `${audience} ${sharePublic}`,
+    (reader) => prepareActive(query, reader),
+  );
   const kept = createKept();
   const crowded = new Set<string>();
   watch.onRecall((id, counted) => {
@@ -58,7 +62,7 @@ export function createActiveMemories({ query, memoryMark, watch }: ActiveMemorie
     const mark = memoryMark();
     const known = kept.get(key);
     if (known?.mark === mark) return known.memories;
-    const own = await readFew(transaction, statements(reader), { place, workspace, agentId });
+    const own = await readFew(transaction, statementsFor(reader), { place, workspace, agentId });
     if (own === null) {
       kept.remove(key);
       if (crowded.size >= MAX_CROWDED) crowded.clear();
@@ -129,17 +133,6 @@ function createKept() {
 }
 
 type ReaderParameters = Pick<MemoryReader, 'place' | 'workspace' | 'agentId'>;
-
-/** The condition depends on the reader; each shape is built once. */
-function createStatements(query: Kysely<Tables>) {
-  const made = new Map<string, ReturnType<typeof prepareActive>>();
-  return (reader: MemoryReader) => {
-    const shape = `${reader.audience} ${reader.sharePublic}`;
-    const known = made.get(shape) ?? prepareActive(query, reader);
-    made.set(shape, known);
-    return known;
-  };
-}
 
 function prepareActive(query: Kysely<Tables>, { audience, sharePublic }: MemoryReader) {
   const active = (p: Parameter<ReaderParameters>) => {

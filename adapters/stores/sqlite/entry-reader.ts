@@ -1,6 +1,6 @@
 import type { EntryQuery, SeqRange } from '../../../src/adapter-kit.ts';
+import { SATURATION } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
-import { SATURATION } from './ranking.ts';
 import { entryNumber } from './search-index.ts';
 
 /** The index of one conversation, within the bounds of a query. */

@@ -1,11 +1,7 @@
 import type { EntryHit } from '../../../src/adapter-kit.ts';
+import { LENGTH_SHARE, SATURATION } from '../sql/index.ts';
 
 /** BM25 arithmetic. Pure. */
-
-/** How much repetitions of a word count, as in the index. */
-export const SATURATION = 1.2;
-
-const LENGTH_SHARE = 0.75;
 
 /** The value of one occurrence in a text of this length: 1 at average length. */
 export function lengthFactor(length: number, average: number): number {

@@ -10,13 +10,17 @@ import type {
 } from '../../../src/adapter-kit.ts';
 import {
   COUNTED_ROWS,
+  createShapes,
   DEFAULT_STATES,
   type Hit,
   inverseFrequency,
+  named,
   type Parameter,
+  placeholders,
   prepare,
   queryWords,
   readableBy,
+  SATURATION,
   type SqlEngine,
   type Statement,
   shelfOf,
@@ -27,7 +31,6 @@ import type { Connection } from './connection.ts';
 import { rankEntries } from './entry-search.ts';
 import { createFewTexts, FEW_MEMORIES, type FewTexts, weighTexts } from './few-memories.ts';
 import type { LateIndex } from './late-index.ts';
-import { SATURATION } from './ranking.ts';
 import type { IndexName, SearchTables } from './search-index.ts';
 import { indexTerm } from './words.ts';
 
@@ -42,7 +45,10 @@ export function createSearch({
   readonly lateIndex: Pick<LateIndex, 'covers' | 'flush'>;
 }): Search {
   const query = engine.query.withTables<SearchTables>();
-  const memories = createMemoryStatements(query);
+  const memories = createShapes(
+    ({ reader, states = DEFAULT_STATES }: MemoryQuery) => `${reader.audience} ${reader.sharePublic} ${states.length}`,
+    ({ reader, states = DEFAULT_STATES }) => prepareMemories(query, reader, states.length),
+  );
   const fewTexts = createFewTexts();
   const summaries = prepareSummaries(query);
   return {
@@ -105,8 +111,7 @@ async function searchMemories(
   const words = queryWords(text);
   if (words.length === 0 || limit <= 0) return [];
   const { place, workspace, agentId } = reader;
-  const named = Object.fromEntries(states.map((state, index) => [`state.${index}`, state]));
-  const own = { place, workspace, agentId, ...named };
+  const own = { place, workspace, agentId, ...named('state', states) };
   return engine.read(async (transaction) => {
     const isOfActive = states.length === 1 && states[0] === 'active';
     const active = isOfActive ? await engine.activeMemories(transaction, reader) : null;
@@ -121,17 +126,6 @@ async function searchMemories(
   });
 }
 
-/** The condition depends on the reader and the number of states; each shape is built once. */
-function createMemoryStatements(query: SearchQuery): (wanted: MemoryQuery) => MemoryStatements {
-  const made = new Map<string, MemoryStatements>();
-  return ({ reader, states = DEFAULT_STATES }) => {
-    const shape = `${reader.audience} ${reader.sharePublic} ${states.length}`;
-    const known = made.get(shape) ?? prepareMemories(query, reader, states.length);
-    made.set(shape, known);
-    return known;
-  };
-}
-
 interface MemoryValues {
   readonly place: string;
   readonly workspace: string;
@@ -140,16 +134,11 @@ interface MemoryValues {
 }
 
 function prepareMemories(query: SearchQuery, { audience, sharePublic }: MemoryReader, stateCount: number) {
-  const states = Array.from({ length: stateCount }, (_, index) => `state.${index}` as const);
   const readable = (p: Parameter<MemoryValues>) =>
     query
       .selectFrom('memory')
       .where(readableBy({ place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic }))
-      .where(
-        'memory.state',
-        'in',
-        states.map((name) => p(name)),
-      );
+      .where('memory.state', 'in', placeholders(p, 'state', stateCount));
   return {
     /** One more than a few, to detect that there are more. */
     texts: prepare((p: Parameter<MemoryValues>) =>

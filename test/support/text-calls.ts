@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ZodString } from 'zod';
+import { ZodString, z } from 'zod';
 import { messageSchema as discordMessage } from '../../adapters/channels/discord/wire.ts';
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
 import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
@@ -150,6 +150,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['adapters/models/ai-sdk/classify.ts#classify', (run, text) => run(new Error(text), 0, [text.slice(0, 100)])],
   ['adapters/models/ai-sdk/phrases.ts#says', (_run, text) => says(text, windows)],
   ['adapters/models/ai-sdk/request-changes.ts#lowered', (run, text) => run({ messages: [], [text]: 9 }, text, 1)],
+  ['adapters/models/ai-sdk/response.ts#reshaped', (run, text) => run(`data: ${JSON.stringify({ text })}`, z.json())],
   ['adapters/models/ai-sdk/retry-after.ts#retryAfterMs', (run, text) => run({ headers: {}, text }, 0)],
   ['adapters/models/ai-sdk/written-calls.ts#writtenCalls', (run, text) => run(text, [{ name: text }])],
   [`${OFFLINE}/acknowledge.ts#acknowledge`, (run, text) => run(text, view(text), english)],
@@ -372,7 +373,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/stores/sql/archive.ts#createArchive',
   ...['adapters/stores/sql/apply-migrations.ts#isComplete', 'adapters/stores/sql/apply-migrations.ts#isForeign'],
   ...['adapters/stores/sql/conditions.ts#beginsWith', 'adapters/stores/sql/shapes.ts#named'],
-  ...['adapters/stores/sql/shapes.ts#placeholders', 'adapters/stores/sql/shapes.ts#createShapes'],
+  'adapters/stores/sql/shapes.ts#createShapes',
   ...['adapters/stores/sqlite/failures.ts#explain', 'src/cli/backup.ts#contentsOf', 'src/app/log-file.ts#openLogFile'],
   ...[
     'src/commands/command.ts#optionOf',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import * as loose from './loose.ts';
-import { parseJson } from './parse-json.ts';
-import { createRest, DATA, withLines } from './response.ts';
+import { createRest, DATA, dataLine, dataOf, withLines } from './response.ts';
 
 const EVENTS: ReadonlySet<string> = new Set([
   ...['message_start', 'message_delta', 'message_stop', 'ping', 'error'],
@@ -63,7 +62,7 @@ export function withKnownEvents(send: typeof fetch): typeof fetch {
       },
       isLast: (line) => STOPPED.test(line) && kind.safeParse(dataOf(line)).data?.type === 'message_stop',
       restMs: createRest({ ended: ENDED, goesOn: null, counts: COUNTED }),
-      missing: () => (isUnfinished ? `${DATA} {"type":"message_stop"}\n\n` : ''),
+      missing: () => (isUnfinished ? `${dataLine({ type: 'message_stop' })}\n\n` : ''),
     };
   });
 }
@@ -72,10 +71,6 @@ const STOPPED = /^data:.{0,1000}"message_stop"/;
 const REASON = /^data:(?=.{0,1000}"message_delta").{0,1000}"stop_reason" {0,2}: {0,2}"\w/;
 const ENDED = new RegExp(`${REASON.source}|${STOPPED.source}`);
 const COUNTED = /"usage" {0,2}: {0,2}\{/;
-
-function dataOf(line: string): unknown {
-  return parseJson(line.slice(DATA.length));
-}
 
 function readable(line: string, unknownBlocks: Set<number>): string {
   const value = dataOf(line);
@@ -89,12 +84,12 @@ function readable(line: string, unknownBlocks: Set<number>): string {
 
 /** The provider package ignores text with which a block begins. */
 function withBegunText(event: Known): string {
-  const line = `${DATA} ${JSON.stringify(event)}`;
+  const line = dataLine(event);
   if (event.type !== 'content_block_start') return line;
   const text = begun.safeParse(event.content_block).data?.text;
   if (text === undefined) return line;
   const delta = { type: 'content_block_delta', index: event.index, delta: { type: 'text_delta', text } };
-  return `${line}\n\n${DATA} ${JSON.stringify(delta)}`;
+  return `${line}\n\n${dataLine(delta)}`;
 }
 
 function isLeftOut(event: Known, unknownBlocks: Set<number>): boolean {

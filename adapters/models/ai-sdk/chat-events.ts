@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { count, name, text } from './loose.ts';
+import { count, name, text, words } from './loose.ts';
 import { parseJson } from './parse-json.ts';
-import { createRest, DATA, withLines } from './response.ts';
+import { createRest, DATA, dataLine, reshaped, withLines } from './response.ts';
 
 const details = z.record(z.string(), count).nullable().catch(null);
 const usage = z
@@ -19,10 +19,6 @@ const written = z
   .unknown()
   .optional()
   .transform((given) => (isPlain(given) ? given : JSON.stringify(given)));
-const content = z
-  .unknown()
-  .optional()
-  .transform((given) => (typeof given === 'number' ? String(given) : given));
 const index = z
   .union([
     z.int(),
@@ -45,7 +41,7 @@ const calls = z
   .transform((given) => given?.map((one, at) => ({ ...one, index: one.index ?? at })));
 /** What nobody reads is left out, whatever its form. */
 const delta = z
-  .looseObject({ content, refusal: text, reasoning: text, reasoning_content: text, tool_calls: calls })
+  .looseObject({ content: words, refusal: text, reasoning: text, reasoning_content: text, tool_calls: calls })
   .transform(({ role, annotations, ...rest }) => rest);
 const choice = z
   .looseObject({ index: z.int().catch(0), delta: delta.nullish(), message: delta.nullish(), finish_reason: written })
@@ -75,7 +71,7 @@ const BEGUN = /"(?:content|arguments)" {0,2}: {0,2}(?:"[^"]|[[{])/;
 const ENDED = /"finish_reason" {0,2}: {0,2}[^ n]|"error" {0,2}: {0,2}[^ n]/;
 const FINISHED = /"finish_reason" {0,2}: {0,2}"\w/;
 const COUNTED = /"usage" {0,2}: {0,2}\{/;
-const END = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const END = dataLine({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
 
 /**
  * The provider package rejects a whole event for one unexpected value. Here, unreadable counts become `null`, and other
@@ -89,9 +85,9 @@ export function withReadableEvents(send: typeof fetch): typeof fetch {
       change: (line) => {
         if (line.startsWith(ERROR)) return errorEvent(line);
         if (!line.startsWith(DATA)) return line;
-        if (isEnd(line)) return isOpen ? `${DATA} ${END}\n\n${line}` : line;
+        if (isEnd(line)) return isOpen ? `${END}\n\n${line}` : line;
         isOpen = !ENDED.test(line) && (isOpen || BEGUN.test(line));
-        return readable(line);
+        return reshaped(line, readableEvent);
       },
       isLast: isEnd,
       restMs: createRest({ ended: FINISHED, goesOn: BEGUN, counts: COUNTED }),
@@ -108,12 +104,7 @@ const ERROR = 'error:';
 
 function errorEvent(line: string): string {
   const told = parseJson(line.slice(ERROR.length));
-  return told === null ? line : `${DATA} ${JSON.stringify({ error: told })}`;
-}
-
-function readable(line: string): string {
-  const read = readableEvent.safeParse(parseJson(line.slice(DATA.length))).data;
-  return read === undefined ? line : `${DATA} ${JSON.stringify(read)}`;
+  return told === null ? line : dataLine({ error: told });
 }
 
 function isPlain(value: unknown): boolean {

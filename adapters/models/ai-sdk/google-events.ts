@@ -1,19 +1,14 @@
 import { z } from 'zod';
-import { count, name, text } from './loose.ts';
-import { parseJson } from './parse-json.ts';
-import { createRest, DATA, withLines } from './response.ts';
+import { count, name, text, words } from './loose.ts';
+import { createRest, DATA, reshaped, withLines } from './response.ts';
 
 const flag = z
   .union([z.boolean(), z.literal('true').transform(() => true)])
   .nullish()
   .catch(null);
 const call = z.looseObject({ id: name, name: text });
-const said = z
-  .unknown()
-  .optional()
-  .transform((given) => (typeof given === 'number' ? String(given) : given));
 const part = z.looseObject({
-  text: said,
+  text: words,
   thought: flag,
   thoughtSignature: text,
   functionCall: call.optional().catch(undefined),
@@ -25,9 +20,14 @@ const candidate = z
   .transform(({ safetyRatings, groundingMetadata, urlContextMetadata, ...rest }) => rest);
 const usage = z
   .looseObject({
-    ...{ promptTokenCount: count, candidatesTokenCount: count, totalTokenCount: count },
-    ...{ cachedContentTokenCount: count, thoughtsTokenCount: count, toolUsePromptTokenCount: count },
-    ...{ trafficType: text, serviceTier: text },
+    promptTokenCount: count,
+    candidatesTokenCount: count,
+    totalTokenCount: count,
+    cachedContentTokenCount: count,
+    thoughtsTokenCount: count,
+    toolUsePromptTokenCount: count,
+    trafficType: text,
+    serviceTier: text,
   })
   .transform(
     ({ promptTokensDetails, cacheTokensDetails, candidatesTokensDetails, toolUsePromptTokensDetails, ...counts }) =>
@@ -57,13 +57,8 @@ const COUNTED = /"usageMetadata" {0,2}: {0,2}\{/;
  */
 export function withGoogleEvents(send: typeof fetch): typeof fetch {
   return withLines(send, () => ({
-    change: (line) => (line.startsWith(DATA) ? readable(line) : line),
+    change: (line) => (line.startsWith(DATA) ? reshaped(line, event) : line),
     isLast: () => false,
     restMs: createRest({ ended: ENDED, goesOn: SAID, counts: COUNTED }),
   }));
-}
-
-function readable(line: string): string {
-  const read = event.safeParse(parseJson(line.slice(DATA.length))).data;
-  return read === undefined ? line : `${DATA} ${JSON.stringify(read)}`;
 }

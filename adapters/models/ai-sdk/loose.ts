@@ -22,3 +22,9 @@ export const name = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
   .catch(null);
+
+/** What is neither stays as it is. */
+export const words = z
+  .unknown()
+  .optional()
+  .transform((given) => (typeof given === 'number' ? String(given) : given));

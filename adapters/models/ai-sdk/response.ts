@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { endsWithin } from '../../../src/adapter-kit.ts';
+import { parseJson } from './parse-json.ts';
 
 /** Even with every token in its own event, the longest answers of current models take a quarter of this. */
 const MAX_RESPONSE_BYTES = 32_000_000;
@@ -33,6 +35,21 @@ export interface LineReader {
 
 /** Begins the lines of a stream that have data. */
 export const DATA = 'data:';
+
+export function dataOf(line: string): unknown {
+  return parseJson(line.slice(DATA.length));
+}
+
+export function dataLine(value: unknown): string {
+  return `${DATA} ${JSON.stringify(value)}`;
+}
+
+/** The line with its data in the form of the schema. One that cannot be read stays as it is. */
+export function reshaped(line: string, schema: z.ZodType): string {
+  const read = schema.safeParse(dataOf(line)).data;
+  return read === undefined ? line : dataLine(read);
+}
+
 /** After the reason for the end, counts may follow. Some servers then send neither a last line nor the end. */
 const AFTER_END_MS = 5000;
 const AFTER_COUNTS_MS = 500;

@@ -1,7 +1,7 @@
 import { trimEndOf } from '../../../src/adapter-kit.ts';
 import { type Finding, findingsIn, introducedName } from './findings.ts';
 import { toSecondPerson } from './person.ts';
-import { shorten } from './sentences.ts';
+import { capital, shorten } from './sentences.ts';
 import { withStop } from './telling.ts';
 import type { View } from './view.ts';
 import type { Voice } from './voice.ts';
@@ -44,8 +44,4 @@ function lower(text: string): string {
   )
     ? `${text.charAt(0).toLowerCase()}${text.slice(1)}`
     : text;
-}
-
-function capital(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -5,7 +5,7 @@ import type { Rule } from './rules.ts';
 import { rulesChinese } from './rules-chinese.ts';
 import { rulesEnglish } from './rules-english.ts';
 import { rulesGerman } from './rules-german.ts';
-import { clausesOf, isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
+import { capital, clausesOf, isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
 import { topicWords } from './words.ts';
 
 /** One statement worth remembering, found by a pattern. */
@@ -75,11 +75,6 @@ function tidy(text: string, stop: string): string {
   const bare = trimEndOf(text.replace(/\s+/gu, ' '), STOPS);
   const word = FILLERS.find((filler) => bare.toLowerCase().endsWith(filler)) ?? '';
   return `${trimEndOf(bare.slice(0, bare.length - word.length), ',;:').trim()}${stop}`;
-}
-
-function capital(text: string): string {
-  const [first = '', ...rest] = text;
-  return `${first.toUpperCase()}${rest.join('')}`;
 }
 
 /** "Ada loves it" means nothing after the conversation. */

@@ -60,3 +60,8 @@ export function shorten(text: string, longest: number): string {
   const space = cut.lastIndexOf(' ');
   return `${trimEndOf((space > longest / 2 ? cut.slice(0, space) : cut).toWellFormed(), ',;:.\uFFFD')}…`;
 }
+
+export function capital(text: string): string {
+  const [first = ''] = text;
+  return `${first.toUpperCase()}${text.slice(first.length)}`;
+}

@@ -2,7 +2,7 @@ import { countText } from './count.ts';
 import { withDates } from './dates.ts';
 import { type Finding, findingsIn } from './findings.ts';
 import { speaksOfSelf, toThirdPerson } from './person.ts';
-import { clausesOf, isPleasantry, isQuestion, sentencesOf, shorten } from './sentences.ts';
+import { capital, clausesOf, isPleasantry, isQuestion, sentencesOf, shorten } from './sentences.ts';
 import type { Line } from './transcript.ts';
 import { overlap, topicWords } from './words.ts';
 
@@ -123,10 +123,6 @@ function retell(clause: string, { author, saidOn, byPerson }: Line): string {
   return speaksOfSelf(clause) && /^[\p{ASCII}’]+$/u.test(clause)
     ? capital(toThirdPerson(closed, author))
     : `${author}: ${closed}`;
-}
-
-function capital(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** The score of a sentence that matches no pattern: names and numbers raise it, the bot's own words hardly count. */

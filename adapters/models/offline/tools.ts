@@ -1,7 +1,7 @@
 import { between, type JsonValue, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
 import { findingsIn } from './findings.ts';
 import { toThirdPerson } from './person.ts';
-import { isQuestion } from './sentences.ts';
+import { capital, isQuestion } from './sentences.ts';
 import { withStop } from './telling.ts';
 import { fieldsFor } from './tool-fields.ts';
 import { inputFrom } from './tool-input.ts';
@@ -53,8 +53,7 @@ export function plannedCall(view: View, tools: readonly ToolSpec[]): PlannedCall
 function callToSave(tool: ToolSpec, about: string, { asker, name, clock }: View): PlannedCall {
   const text = trimEndOf(about, '.!');
   const [found] = findingsIn(text, { label: asker, name }, clock);
-  const statement = toThirdPerson(text, name || 'The user');
-  const fallback = { kind: 'fact', text: withStop(`${statement.charAt(0).toUpperCase()}${statement.slice(1)}`) };
+  const fallback = { kind: 'fact', text: withStop(capital(toThirdPerson(text, name || 'The user'))) };
   const { kind, text: said } = found ?? fallback;
   const fields = { kind, text: said, about: asker, subject: asker, importance: 0.8, confidence: 0.9 };
   return { tool: tool.name, input: fieldsFor(tool, fields) };

@@ -1,5 +1,6 @@
 import type { ProvenanceStore, StateStore, Store } from '../../../src/adapter-kit.ts';
 import { createBlobs } from './blobs.ts';
+import { skipWhileRunning } from './coalesce.ts';
 import { createConversationRows } from './conversation-rows.ts';
 import { createConversations } from './conversations.ts';
 import type { SqlEngine } from './engine.ts';
@@ -18,6 +19,7 @@ import { createTranscript } from './transcript.ts';
 export { applyMigrations, isComplete, isForeign, type MigratedTables, occupied } from './apply-migrations.ts';
 export { createArchive } from './archive.ts';
 export { indexAll, transactionOf } from './archive-index.ts';
+export { coalesce, skipWhileRunning } from './coalesce.ts';
 export type {
   EngineIndex,
   IndexedEntry,
@@ -90,19 +92,12 @@ const RESUME_INTERVAL_MS = 10 * 60_000;
 
 /** Now and every ten minutes, in the background: a step may fail, and a process that begins an erasure may die. */
 function resumeOften(erasure: Erasure, engine: SqlEngine): { stop(): void } {
-  let isResuming = false;
-  const resume = async () => {
-    if (isResuming) return;
-    isResuming = true;
-    try {
-      if (await erasure.resume()) await engine.scrub();
-    } catch {
-      // The next time.
-    } finally {
-      isResuming = false;
-    }
-  };
-  void resume();
-  const timer = setInterval(resume, RESUME_INTERVAL_MS).unref();
+  const resume = skipWhileRunning(async () => {
+    if (await erasure.resume()) await engine.scrub();
+  });
+  // What fails is done the next time.
+  const attempt = () => void resume().catch(() => undefined);
+  attempt();
+  const timer = setInterval(attempt, RESUME_INTERVAL_MS).unref();
   return { stop: () => clearInterval(timer) };
 }

@@ -6,11 +6,12 @@ import { readMemoryEvent } from './json.ts';
 import { createMemoryList } from './memory-list.ts';
 import { addMemoryEvent, createWithSources, findMemory, removeMemories } from './memory-rows.ts';
 import { applyWrites } from './memory-writes.ts';
-import { createNoteReadings, interrupt } from './provenance.ts';
+import { createNoteReadings } from './provenance.ts';
 import { redact } from './redaction.ts';
 import type { Shared } from './shared.ts';
 import type { MemoryRow } from './tables.ts';
 import { forgetAskers } from './usage.ts';
+import { interrupt } from './withdrawal.ts';
 
 export function createMemories(shared: Shared): MemoryStore {
   const { engine } = shared;

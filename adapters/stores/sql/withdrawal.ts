@@ -1,4 +1,5 @@
 import { PENDING } from './conditions.ts';
+import { removeQuotes } from './conversation-state.ts';
 import type { Transaction } from './engine.ts';
 import { redact, withoutReader } from './redaction.ts';
 import type { Shared } from './shared.ts';
@@ -52,4 +53,57 @@ async function unsentTurns(
     .where('unasked_at', 'is', null)
     .orderBy('turn');
   return (await transaction.rows(unsent.compile())).map(({ turn }) => turn);
+}
+
+/**
+ * Ends the claims of turns and jobs that may have read what is being forgotten; they start again without it. What may
+ * quote it is deleted.
+ */
+export async function interrupt(
+  { engine, conversations }: Shared,
+  transaction: Transaction,
+  {
+    places,
+    conversationIds,
+    now,
+  }: { readonly places: readonly string[]; readonly conversationIds: readonly number[]; readonly now: number },
+): Promise<void> {
+  if (places.length + conversationIds.length === 0) return;
+  const { query } = engine;
+  const readers = query
+    .selectFrom('conversation')
+    .select('id')
+    .where((where) =>
+      where.or([
+        ...(places.length === 0 ? [] : [where('place', 'in', places)]),
+        ...(conversationIds.length === 0 ? [] : [where('id', 'in', conversationIds)]),
+      ]),
+    )
+    .orderBy('id');
+  const changed = query.updateTable('conversation').set((row) => ({
+    revision: row('revision', '+', 1),
+    changed_revision: row('revision', '+', 1),
+    last_error: null,
+  }));
+  // In one order everywhere, so that two transactions never wait for each other.
+  const locked = engine.rowLocks ? readers.forUpdate() : readers;
+  await transaction.run(changed.where('id', 'in', locked).compile());
+  await removeQuotes(engine, transaction, readers.$asScalar());
+  const running = await transaction.rows(
+    readers
+      .where((where) => where.or([where('reply_until', 'is not', null), where('maintenance_until', 'is not', null)]))
+      .compile(),
+  );
+  for (const { id } of running) {
+    const row = await conversations.lock(transaction, id);
+    if (row === null) continue;
+    await conversations.change(transaction, id, {
+      reply_epoch: row.reply_epoch + 1,
+      reply_until: null,
+      maintenance_epoch: row.maintenance_epoch + 1,
+      maintenance_until: null,
+      maintain_at: Math.min(row.maintain_at ?? now, now),
+      maintain_again: 1,
+    });
+  }
 }

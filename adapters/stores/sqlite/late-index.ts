@@ -1,16 +1,17 @@
 import { type Kysely, sql } from 'kysely';
 import type { EntryQuery } from '../../../src/adapter-kit.ts';
 import {
+  coalesce,
   type EngineIndex,
   type IndexedEntry,
   indexed,
   type Parameter,
   prepare,
+  skipWhileRunning,
   type Tables,
   type TextIndex,
   type Transaction,
 } from '../sql/index.ts';
-import { coalesce, skipWhileRunning } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { createRemovals, EVERYTHING, type NumberRange, numbersOf } from './late-removal.ts';

@@ -1,4 +1,4 @@
-import { coalesce } from './coalesce.ts';
+import { coalesce } from '../sql/index.ts';
 import type { Log } from './log.ts';
 
 /** How long a write that can wait does so, for others that share its flush. */

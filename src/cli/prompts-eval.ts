@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { findPlugins } from '../app/configuration.ts';
 import { loadConfig } from '../config/load.ts';
+import { MAX_RUNS } from '../context/history.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import { makeKey } from '../domain/key.ts';
@@ -24,7 +25,6 @@ import { withScratchApp } from './scratch.ts';
 
 /** More compactions than any recorded conversation needs. */
 const MAX_ROUNDS = 20;
-const MAX_RUNS = 100;
 const MAX_MEMORIES = 1000;
 const MINUTE_MS = 60_000;
 /** A Monday, so that "Friday" in a conversation is always the same day. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentSettings } from '../config/schema.ts';
 import type { ContextProfile } from '../ports/engine.ts';
@@ -104,7 +104,7 @@ function keepSection(section: SystemSection): KeptSection {
 const HASH_LENGTH = 22;
 
 function partOf(text: string): RequestPart {
-  return { hash: createHash('sha256').update(text).digest('base64url').slice(0, HASH_LENGTH), text };
+  return { hash: hash('sha256', text, 'base64url').slice(0, HASH_LENGTH), text };
 }
 
 export function readKeptProfile(text: string): KeptProfile {

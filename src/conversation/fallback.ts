@@ -1,6 +1,6 @@
 import type { ModelError } from '../domain/errors.ts';
-import { type Breaker, isOutage } from '../models/breaker.ts';
-import { describeForAll } from '../models/failure.ts';
+import type { Breaker } from '../models/breaker.ts';
+import { describeForAll, isOutage } from '../models/failure.ts';
 import type { Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { ChatModel } from '../ports/model.ts';

@@ -1,6 +1,7 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { type CallBudget, callBudgetOf } from '../compaction/call-budget.ts';
+import { MAX_RUNS } from '../context/history.ts';
 import { parsePrint } from '../context/request-print.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { lastFailureOf } from '../conversation/last-failure.ts';
@@ -90,7 +91,6 @@ export type Whereabouts =
 const MAX_ENTRIES = 2000;
 const MAX_BARS = 100;
 const LINES = 50;
-const MAX_RUNS = 100;
 const MAX_MEMORIES = 50;
 
 export async function conversationView(

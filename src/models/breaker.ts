@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { ModelError, type ModelFailure } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
@@ -25,13 +24,6 @@ const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 const NAMESPACE = 'breaker';
 const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
-
-/** The model is unavailable or overloaded, so another one may answer. A refusal, a rejected key or an unknown model does not count. */
-export function isOutage(error: unknown): error is ModelError {
-  return error instanceof ModelError && OUTAGES.includes(error.reason);
-}
-
-const OUTAGES: readonly ModelFailure[] = ['transient', 'rate-limit', 'timeout'];
 
 export interface ModelFailureSeen {
   /** A rejected key will be rejected again, so one such answer opens the breaker. */
@@ -59,7 +51,12 @@ export function afterFailure(state: BreakerState, failure: ModelFailureSeen, now
 
 /** The state is not deleted with a conversation, so it does not name one. */
 function markOf(place: string): string {
-  return createHash('sha256').update(place).digest('base64url').slice(0, MARK_LENGTH);
+  return hash('sha256', place, 'base64url').slice(0, MARK_LENGTH);
+}
+
+interface Pause {
+  readonly untilAt: number;
+  readonly message: string;
 }
 
 /**
@@ -68,7 +65,7 @@ function markOf(place: string): string {
  */
 export interface Breaker {
   /** When the model can be called again; null if it can be called now. */
-  pausedUntil(modelId: string): Promise<{ readonly untilAt: number; readonly message: string } | null>;
+  pausedUntil(modelId: string): Promise<Pause | null>;
   failed(modelId: string, failure: ModelFailureSeen): Promise<void>;
   succeeded(modelId: string): Promise<void>;
 }
@@ -83,15 +80,14 @@ export function createBreaker(options: {
   const lanes = createLanes();
   return {
     async pausedUntil(modelId) {
-      const { untilAt, message } = await readBreaker(state, modelId);
-      return untilAt !== null && untilAt > clock.now() ? { untilAt, message } : null;
+      return pauseIn(await readBreaker(state, modelId), clock.now());
     },
     failed: (modelId, failure) =>
       lanes.run([modelId], async () => {
         const before = await readBreaker(state, modelId);
         const now = clock.now();
         // Calls that were already running when the breaker opened add no information.
-        if (before.untilAt !== null && before.untilAt > now) return;
+        if (pauseIn(before, now) !== null) return;
         const after = afterFailure(before, failure, now);
         if (after === before) return;
         await state.set(NAMESPACE, modelId, after);
@@ -114,10 +110,12 @@ async function readBreaker(state: StateStore, modelId: string): Promise<BreakerS
   return stored.success ? stored.data : CLOSED;
 }
 
-export interface PausedModel {
+function pauseIn({ untilAt, message }: BreakerState, now: number): Pause | null {
+  return untilAt === null || untilAt <= now ? null : { untilAt, message };
+}
+
+export interface PausedModel extends Pause {
   readonly model: string;
-  readonly untilAt: number;
-  readonly message: string;
 }
 
 /** The models that are currently paused, for `/status`. */
@@ -125,7 +123,7 @@ export async function pausedModels(state: StateStore, now: number): Promise<read
   const rows = await state.list(NAMESPACE);
   return rows.flatMap(({ key, value }) => {
     const { data } = breakerSchema.safeParse(value);
-    if (data === undefined || data.untilAt === null || data.untilAt <= now) return [];
-    return [{ model: key, untilAt: data.untilAt, message: data.message }];
+    const pause = data === undefined ? null : pauseIn(data, now);
+    return pause === null ? [] : [{ model: key, ...pause }];
   });
 }

@@ -14,6 +14,16 @@ export interface Failure {
   readonly modelId: string | null;
 }
 
+/**
+ * The model is unavailable or overloaded, so another one may answer. A refusal, a rejected key or an unknown model does
+ * not count.
+ */
+export function isOutage(error: unknown): error is ModelError {
+  return error instanceof ModelError && OUTAGES.includes(error.reason);
+}
+
+const OUTAGES: readonly ModelFailure[] = ['transient', 'rate-limit', 'timeout'];
+
 /** Every later call would be rejected too. */
 const FINAL: readonly ModelFailure[] = ['auth', 'quota', 'missing'];
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from './parse-json.ts';
 
@@ -81,7 +81,7 @@ function withShortId(one: Message): Message {
 }
 
 function shortId(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH);
+  return hash('sha256', id, 'hex').slice(0, ID_LENGTH);
 }
 
 const systemList = z.array(z.looseObject({ text: z.string() }));

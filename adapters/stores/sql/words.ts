@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   cachedStem,
   type EntryQuery,
@@ -138,7 +138,7 @@ export function queryWords(text: string): readonly string[] {
  * checked.
  */
 export function shelfOf(workspace: string): number {
-  return createHash('sha256').update(workspace).digest().readUIntBE(0, 6);
+  return hash('sha256', workspace, 'buffer').readUIntBE(0, 6);
 }
 
 /** The index form of a stem on this shelf. Stemming it again would change words like "house". */

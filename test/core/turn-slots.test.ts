@@ -35,7 +35,7 @@ describe('the slots of a person', () => {
     expect(other.take()).not.toBeNull();
   });
 
-  it('pass on in the order in which they were asked for', async () => {
+  it('pass on in the order of the requests', async () => {
     const { slots, taken, seat } = full();
     const order: string[] = [];
     const second = slots.seat();
@@ -130,7 +130,7 @@ describe('a person who asks in many threads at once', () => {
     await until(() => open.has('question 19') || open.has('question 3000'));
   });
 
-  it('has no more than eight replies that wait to be posted', async () => {
+  it('has at most eight replies waiting to be posted', async () => {
     const posting = Promise.withResolvers<void>();
     let begun = 0;
     await using world = await createBotWorld({

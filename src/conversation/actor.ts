@@ -156,9 +156,9 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   return await onDisk(options, self, result);
 }
 
-/** The next turn answers its author, among others. */
-function noteAsker({ personScopeOf }: ActorOptions, { key, seat }: Self, message: Pick<Entry, 'author'>): void {
-  if (message.author !== null) seat.ask(`${personScopeOf(key)} ${message.author.id}`);
+/** The next turn answers its author, among others. A bot may speak for many people, such as those of a bridge. */
+function noteAsker({ personScopeOf }: ActorOptions, { key, seat }: Self, { author }: Pick<Entry, 'author'>): void {
+  if (author?.kind === 'person') seat.ask(`${personScopeOf(key)} ${author.id}`);
 }
 
 async function onDisk({ disk }: ActorOptions, { key }: Self, result: AppendResult): Promise<Appended> {

@@ -31,7 +31,10 @@ export interface HeardBy {
 
 /** Who wrote a message. */
 export interface Author {
-  /** The platform's own id, unique within the platform and workspace. */
+  /**
+   * The platform's own id, unique within the platform and workspace. Rights, memories and the limit of eight replies at
+   * once belong to a person, so people must not share one.
+   */
   readonly id: string;
   readonly name: string;
   readonly kind: 'person' | 'bot';

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createTurnSlots } from '../../src/conversation/turn-slots.ts';
 import { makeKey } from '../../src/domain/key.ts';
+import type { Author } from '../../src/domain/message.ts';
 import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
 import { scriptedModel, until } from './compaction.world.ts';
 
@@ -77,7 +78,7 @@ describe('the slots of a person', () => {
 });
 
 describe('a person who asks in many threads at once', () => {
-  async function flood(count: number) {
+  async function flood(count: number, author: Author = BOB, atOnce = MOST) {
     const open = new Map<string, () => void>();
     const model = scriptedModel(
       async ({ messages, purpose }) => {
@@ -88,11 +89,11 @@ describe('a person who asks in many threads at once', () => {
       },
       { id: 'test:chat' },
     );
-    const world = await createBotWorld({ models: [model] });
+    const world = await createBotWorld({ models: [model], agent: { allow_bots: true } });
     for (let index = 0; index < count; index += 1) {
-      await world.say(`question ${index}`, { key: threadOf(index), author: BOB });
+      await world.say(`question ${index}`, { key: threadOf(index), author });
     }
-    await until(() => open.size >= Math.min(count, MOST));
+    await until(() => open.size >= Math.min(count, atOnce));
     return { world, open };
   }
 
@@ -103,6 +104,12 @@ describe('a person who asks in many threads at once', () => {
     await world.say('question 1000', { key: threadOf(1_000), author: ADA });
     await until(() => open.has('question 1000'));
     expect(open.size).toBe(MOST + 1);
+  });
+
+  it('is answered everywhere if it is a bot of a bridge', async () => {
+    const { world, open } = await flood(16, { ...BOB, kind: 'bot' }, 16);
+    await using _ = world;
+    expect(open.size).toBe(16);
   });
 
   it('is answered everywhere, once', async () => {

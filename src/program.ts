@@ -71,8 +71,9 @@ export async function loadConfig(options: Partial<GlobalOptions> = {}): Promise<
  *
  * @example
  * const app = await openApp({ config: 'config.toml' });
+ * process.once('SIGTERM', () => app.close());
  * await app.start();
- * await app.ended;
+ * await app.ended; // the terminal has ended, or app.close() was called
  * await app.close();
  */
 export async function openApp(options: Partial<OpenOptions> = {}): Promise<App> {

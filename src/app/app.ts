@@ -57,7 +57,10 @@ export interface App {
   readonly channelContext: ChannelContext;
   readonly platforms: readonly string[];
   readonly notices: Notices;
-  /** Resolves when the terminal's input has ended. Rejects when a platform has permanently refused the bot. */
+  /**
+   * Resolves when the terminal's input has ended, or the app is closed. Rejects when a platform has permanently refused
+   * the bot.
+   */
   readonly ended: Promise<TerminalEnd>;
   /** Checks of the queue's server, if the queue has one. */
   checkQueue(): Promise<readonly Finding[]>;

@@ -106,7 +106,15 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       checkQueue: () => checkQueue(host.adapters, configured.config, storage),
       reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
-      ...runOf({ bot, live, config, log, upkeep: storage.upkeep, plugins: await startable(plugins, { bot, log }) }),
+      ...runOf({
+        bot,
+        live,
+        config,
+        log,
+        ended,
+        upkeep: storage.upkeep,
+        plugins: await startable(plugins, { bot, log }),
+      }),
     };
   } catch (error) {
     await storage.store.close();
@@ -135,8 +143,10 @@ function runOf({
   config,
   upkeep,
   log,
+  ended,
 }: {
   readonly bot: Bot;
+  readonly ended: PromiseWithResolvers<TerminalEnd>;
   readonly live: LiveConfig;
   readonly plugins: PluginRun | null;
   readonly config: Config;
@@ -154,6 +164,8 @@ function runOf({
       live.close();
       await bot.stop(options);
       await plugins?.stop();
+      // A program that waits for the end of a platform would wait forever.
+      ended.resolve({ failures: 0 });
     },
   };
 }

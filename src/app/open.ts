@@ -106,14 +106,7 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       checkQueue: () => checkQueue(host.adapters, configured.config, storage),
       reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
-      ...runOf({
-        bot,
-        live,
-        config,
-        log,
-        ended,
-        upkeep: storage.upkeep,
-        plugins: await startable(plugins, { bot, log }),
+      ...runOf({ bot, live, config, log, ended, storage, plugins: await startable(plugins, { bot, log }) }),
       }),
     };
   } catch (error) {
@@ -141,7 +134,7 @@ function runOf({
   live,
   plugins,
   config,
-  upkeep,
+  storage,
   log,
   ended,
 }: {
@@ -150,7 +143,7 @@ function runOf({
   readonly live: LiveConfig;
   readonly plugins: PluginRun | null;
   readonly config: Config;
-  readonly upkeep: Storage['upkeep'];
+  readonly storage: Pick<Storage, 'upkeep'>;
   readonly log: Log;
 }): Pick<App, 'start' | 'close'> {
   return {
@@ -158,7 +151,7 @@ function runOf({
       await plugins?.start();
       await bot.start();
       // A file is checked when it is opened.
-      if (config.storage.url !== '') void logFindings(upkeep, log);
+      if (config.storage.url !== '') void logFindings(storage.upkeep, log);
     },
     async close(options) {
       live.close();

@@ -107,7 +107,6 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       reportUncaught: (failure) => reportUncaught(failure, { plugins, log, events: bot.events }),
       ...serversOf(host.adapters, config, { bot, load, role: options.role, log, openBoard }),
       ...runOf({ bot, live, config, log, ended, storage, plugins: await startable(plugins, { bot, log }) }),
-      }),
     };
   } catch (error) {
     await storage.store.close();

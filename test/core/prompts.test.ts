@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { timeLabel } from '../../src/context/label.ts';
 import { builtInPrompts, createPromptLibrary, promptProblems } from '../../src/prompts/library.ts';
 import { samplesOf } from '../../src/prompts/samples.ts';
 import { compileTemplate } from '../../src/prompts/template.ts';
@@ -343,4 +344,11 @@ test('refuses undeclared variables and runs no templates in values', () => {
   expect(render('clock', { now: '{{agentId}} {{#each}} <b>&amp;' })).toBe(
     '[Current time: {{agentId}} {{#each}} <b>&amp;]',
   );
+});
+
+test('example labels look like those of a transcript', () => {
+  const text = render('extractor', { tools: true, maxMemories: 17, examples: true });
+  const times = [...text.matchAll(/\[#\d+ \| ([^|]+) \|/g)].map(([, time = '']) => time);
+  expect(times).toHaveLength(2);
+  for (const time of times) expect(timeLabel(Date.parse(`${time.replace(/ [A-Z][a-z]{2} /, 'T')}Z`))).toBe(time);
 });

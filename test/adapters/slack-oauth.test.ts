@@ -224,6 +224,31 @@ describe('installing', () => {
   });
 });
 
+test('a command whose acknowledgement fails runs once', async () => {
+  const kept = createState();
+  let read = Promise.resolve();
+  const state = { ...kept, get: (...of: Parameters<typeof kept.get>) => read.then(() => kept.get(...of)) };
+  const bot = await start({ state, table: { transport: 'socket', sockets: 1 } });
+  expect((await install(port)).status).toBe(200);
+  const payload = { command: '/strata', text: 'status', user_id: ADA, team_id: TEAM, channel_id: GENERAL };
+  const whole = { type: 'slash_commands', payload: { ...payload, response_url: `${slack.base}/respond` } };
+  const send = () => slack.frame(JSON.stringify({ ...whole, envelope_id: 'E-lost', accepts_response_payload: true }));
+  const slow = Promise.withResolvers<void>();
+  read = slow.promise;
+  send();
+  slack.kill();
+  await until('the loss', () => bot.log.lines.some(({ message }) => message === 'A Slack socket was closed'));
+  slow.resolve();
+  await until('the failure', () => bot.log.lines.some(({ message }) => message === 'A Slack request was not handled'));
+  await until('another socket', () => slack.sockets() === 1);
+  expect([slack.acks, bot.sink.commands]).toEqual([[], []]);
+  send();
+  send();
+  await until('acknowledgements', () => slack.acks.length === 2);
+  await until('the answer', () => slack.answers.length === 1);
+  expect(bot.sink.commands).toHaveLength(1);
+});
+
 describe('the state of an installation', () => {
   test('is refused when forged, foreign or repeated', async () => {
     const state = createState();

@@ -7,7 +7,7 @@ const VALID_MS = 600_999;
 
 function openReplays() {
   let now = 1_700_000_000_000;
-  const isNew = createReplays({ ...createSystemClock(), now: () => now });
+  const { isNew } = createReplays({ ...createSystemClock(), now: () => now });
   const pass = (ms: number) => {
     now += ms;
   };

@@ -11,7 +11,7 @@ import { guarded, RECEIVED_WITHIN_MS } from './http-guard.ts';
 import type { OAuthOptions } from './install/oauth.ts';
 import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
 import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed, withheldMinute } from './packets.ts';
-import { createReplays, DELIVERY } from './replays.ts';
+import { createReplays, DELIVERY, type Replays } from './replays.ts';
 import type { SlackSettings } from './settings.ts';
 import { createSockets } from './sockets.ts';
 import { clientOptions, slackLogger } from './web.ts';
@@ -99,7 +99,7 @@ function listen(app: App, listener: Listener, heard: Gate['heard']): void {
  * because the library throws for unusual ones. Everything else is handled once, however often the same request arrives.
  */
 function durable(inner: Receiver, parts: Gate): Receiver {
-  const isNew = createReplays(parts.clock);
+  const replays = createReplays(parts.clock);
   return {
     init(app) {
       const gated: App = Object.create(app, {
@@ -115,9 +115,7 @@ function durable(inner: Receiver, parts: Gate): Receiver {
               await parts.listener.withheld(minute);
               return await event.ack();
             }
-            const delivery = event.customProperties?.[DELIVERY];
-            if (typeof delivery === 'string' && !isNew(delivery)) return await event.ack();
-            await takeRequest(parts, app, event);
+            await takeOnce(replays, event, () => takeRequest(parts, app, event));
           },
         },
       });
@@ -129,6 +127,19 @@ function durable(inner: Receiver, parts: Gate): Receiver {
 }
 
 type ReceivedEvent = Parameters<App['processEvent']>[0];
+
+/** A request that could not be acknowledged has not begun. */
+async function takeOnce(replays: Replays, event: ReceivedEvent, take: () => Promise<void>): Promise<void> {
+  const delivery = event.customProperties?.[DELIVERY];
+  if (typeof delivery !== 'string') return await take();
+  if (!replays.isNew(delivery)) return await event.ack();
+  try {
+    await take();
+  } catch (error) {
+    replays.forget(delivery);
+    throw error;
+  }
+}
 
 async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: ReceivedEvent): Promise<void> {
   try {

@@ -9,20 +9,27 @@ const KEPT_MS = 601_000;
 /** The property of a request that is the same whenever it arrives: its signature, or the id of its envelope. */
 export const DELIVERY = 'delivery';
 
-/**
- * Whether a request arrives for the first time. Events do not need this, because the store recognises repeated ones; a
- * command would run twice.
- */
-export function createReplays(clock: Clock): (delivery: string) => boolean {
+export interface Replays {
+  /** Whether a request arrives for the first time. */
+  isNew(delivery: string): boolean;
+  /** It was not acknowledged, so Slack may send it again. */
+  forget(delivery: string): void;
+}
+
+/** Requests that were received. Events do not need this, because the store recognises repeated ones; a command would run twice. */
+export function createReplays(clock: Clock): Replays {
   const seen = new Map<string, number>();
-  return (delivery) => {
-    const now = clock.now();
-    for (const [old, at] of seen) {
-      if (now - at <= KEPT_MS) break;
-      seen.delete(old);
-    }
-    if (seen.has(delivery)) return false;
-    seen.set(delivery, now);
-    return true;
+  return {
+    isNew(delivery) {
+      const now = clock.now();
+      for (const [old, at] of seen) {
+        if (now - at <= KEPT_MS) break;
+        seen.delete(old);
+      }
+      if (seen.has(delivery)) return false;
+      seen.set(delivery, now);
+      return true;
+    },
+    forget: (delivery) => void seen.delete(delivery),
   };
 }

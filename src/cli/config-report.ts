@@ -1,4 +1,5 @@
 import { type ChannelSchemas, channelProblems } from '../config/channels.ts';
+import { literalSecrets } from '../config/literal-secrets.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf, safeValue } from '../config/rows.ts';
 import { valueAt } from '../config/tree.ts';
@@ -23,9 +24,9 @@ type Streams = Pick<Cli, 'stdout' | 'stderr'>;
  * are any.
  */
 export async function checkConfig(cli: Streams, command: ConfigCommand): Promise<ExitCode> {
-  const { problems, found } = await examine(command);
+  const { problems, found, secrets } = await examine(command);
   const { file } = command.load;
-  const warnings = problems.length === 0 ? ((await command.warnings?.()) ?? []) : [];
+  const warnings = problems.length === 0 ? [...secrets, ...((await command.warnings?.()) ?? [])] : [];
   if (command.json) writeJson(cli, { ok: problems.length === 0, file, problems, warnings });
   else if (problems.length === 0)
     cli.stdout.write(found ? `${file} is valid.\n` : `There is no ${file}; all settings have their defaults.\n`);
@@ -37,13 +38,15 @@ export async function checkConfig(cli: Streams, command: ConfigCommand): Promise
 interface Examined {
   readonly problems: readonly string[];
   readonly found: boolean;
+  /** Those that the file itself contains. */
+  readonly secrets: readonly string[];
 }
 
 async function examine({ load, channels }: ConfigCommand): Promise<Examined> {
   try {
     const loaded = loadConfig(load);
     const problems = [...channelProblems(loaded, await channels()), ...promptProblemsOf(loaded.config.agents)];
-    return { problems, found: loaded.source.found };
+    return { problems, found: loaded.source.found, secrets: literalSecrets(loaded.source) };
   } catch (error) {
     if (!isStrataError(error, 'CONFIG_INVALID')) throw error;
     // If a plugin cannot be used, its channels are unknown.
@@ -51,6 +54,7 @@ async function examine({ load, channels }: ConfigCommand): Promise<Examined> {
     return {
       problems: schemas === null ? error.data.problems : problemsOf({ ...load, channels: schemas }),
       found: true,
+      secrets: [],
     };
   }
 }

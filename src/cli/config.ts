@@ -20,7 +20,7 @@ export function addConfig(program: Command, cli: Cli): void {
   group
     .command('check')
     .description(
-      'Report all errors in the configuration and its prompts, and windows that are too small for their thresholds.',
+      'Report all errors in the configuration and its prompts, windows that are too small for their thresholds, and secrets in the file.',
     )
     .option('--json', 'print one JSON object: ok, file, problems, warnings')
     .action(async ({ json = false }: CheckOptions, own: Command) => {

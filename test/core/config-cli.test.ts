@@ -47,6 +47,32 @@ test('show --origin prints every value with its origin, no secret', () => {
   expect(row('channels.discord.people')).toEqual(['["env:KEY"]', `${file}:10:10`]);
 });
 
+test('check names secrets that the file itself contains', async () => {
+  const { cli, load, written, file } = run(`[[agents]]
+id = "a"
+sections = [{ key = "hours", text = "9 to 17" }]
+[storage]
+url = "postgres://bot:plain-literal-word@db/strata"
+[queue]
+url = "redis://:\${KEY}@cache"
+[providers.openai]
+api_key = "env:KEY"
+[providers.local]
+base_url = "http://local/v1"
+api_key = ""
+[channels.discord]
+token = "plain-literal-token"
+`);
+  const schemas = new Map([['discord', z.looseObject({})]]);
+  expect(await checkConfig(cli, { load, channels: async () => schemas, json: false })).toBe(0);
+  expect(written.stderr.split('\n').map((line) => line.split(': ', 3).slice(0, 3))).toEqual([
+    ['Warning', `${file}:5:7`, 'storage.url'],
+    ['Warning', `${file}:14:9`, 'channels.discord.token'],
+    [''],
+  ]);
+  expect(written.stderr).not.toContain('plain-literal');
+});
+
 test('in no form does show print a secret', () => {
   for (const json of [false, true]) {
     for (const origin of [false, true]) {
@@ -71,7 +97,7 @@ test('check confirms a valid file or prints every error', async () => {
     ['discord', z.strictObject({ token: z.string(), people: z.array(z.string()) })],
   ]);
   const channels = async () => schemas;
-  const fine = run(good);
+  const fine = run(good.replace('plain-literal-token', 'env:KEY'));
   expect(await checkConfig(fine.cli, { load: fine.load, channels, json: false })).toBe(0);
   expect(fine.written).toEqual({ stdout: `${fine.file} is valid.\n`, stderr: '' });
 

@@ -163,6 +163,23 @@ describe('a message of Discord', () => {
     expect(isWithheld(wire({ content: '', components: [{ type: 17 }] }))).toBe(false);
   });
 
+  test('reads pictures and files in components, polls of emoji, times', () => {
+    const display = (content: string) => ({ type: 10, content });
+    const accessory = { type: 11, media: { url: 'u' }, description: 'a map' };
+    const gallery = { type: 12, items: [{ media: { url: 'u' }, description: 'a cat' }, { media: { url: 'u' } }] };
+    const inner = [{ type: 9, components: [display('Tours')], accessory }, gallery, { type: 13, name: 'plan.pdf' }];
+    const components = [
+      { type: 17, components: inner },
+      { type: 18, component: display('Name') },
+    ];
+    const shown = 'Tours\n[image: a map]\n[image: a cat]\n[file: plan.pdf]\nName';
+    expect(map({ author: OTHER_BOT, components })?.text).toBe(shown);
+    const answers = [{ poll_media: { text: 'Pizza' } }, { poll_media: { emoji: { name: '🍔' } } }];
+    expect(map({ poll: { question: { text: 'Lunch?' }, answers } })?.text).toBe('[poll: Lunch? (Pizza / 🍔)]');
+    const times = 'at <t:1700000000:R>, <t:1700000000>, <t:9999999999999:F>';
+    expect(map({ content: times })?.text).toBe('at 2023-11-14 22:13 UTC, 2023-11-14 22:13 UTC, <t:9999999999999:F>');
+  });
+
   test('survives null and absence where the documents allow them', () => {
     const bare = {
       id: '1300000000000000000',

@@ -185,6 +185,21 @@ describe('messages', () => {
     });
   });
 
+  test('reads a text file that is forwarded', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const url = double.serve('/files/message.txt', 'a very long story');
+      const file = { id: '1', filename: 'message.txt', content_type: 'text/plain', size: 20, url };
+      const copy = { message: { content: 'Long ago', attachments: [file] } };
+      const details = { message_reference: { type: 1, message_id: '7' }, message_snapshots: [copy] };
+      double.say(GENERAL, ADA, '', details as Parameters<typeof double.say>[3]);
+      await until('the message', () => sink.messages.length === 1);
+      expect(sink.messages[0]).toMatchObject({
+        text: '[forwarded message, not written by the sender]\n> Long ago\n> [file message.txt]\n> a very long story',
+        attachments: [],
+      });
+    });
+  });
+
   test('reads text files made of long pastes, no others', async () => {
     const other = await startDiscord();
     await withChannel({}, async ({ double, sink }) => {

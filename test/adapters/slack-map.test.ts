@@ -54,6 +54,24 @@ describe('a message of Slack', () => {
     expect(map({ text: '' })).toBeNull();
   });
 
+  test('of an app names the bot in a section, and alerts', () => {
+    const section = { type: 'section', text: { type: 'mrkdwn', text: `Standup, <@${BOT}>` } };
+    const alert = { type: 'alert', text: { type: 'mrkdwn', text: 'Now!' } };
+    const app = { user: null, bot_id: 'B0OTHER01', subtype: 'bot_message' };
+    expect(map({ ...app, blocks: [section, alert] })).toMatchObject({
+      text: 'Standup, @strata\nNow!',
+      addressesBot: true,
+    });
+  });
+
+  test('that shares a file alone names it', () => {
+    const shared = { is_share: true, author_name: 'Bob', channel_id: STAFF, ts: '1.1', text: '' };
+    const files = [{ id: 'F1', name: 'cat.png' }, { id: 'F2' }];
+    expect(text({ attachments: [{ ...shared, files }] })).toBe(
+      '[shared message of Bob, not written by the sender]\n> [file: cat.png]\n> [file: without a name]',
+    );
+  });
+
   test('is addressed to the bot by blocks without text', () => {
     const naming = (user_id: string) => {
       const text = `I typed {"type":"user","user_id":"${BOT}"}`;

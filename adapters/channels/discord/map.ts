@@ -152,31 +152,43 @@ function cardNote({ title, description, fields }: Content['embeds'][number]): st
 }
 
 const TEXT_DISPLAY = 10;
+const FILE = 13;
 const MAX_DEPTH = 5;
+const words = z.string().catch('');
+const list = z.array(z.unknown()).catch([]);
+/** Of components, and of the items of a media gallery. */
 const componentSchema = z.object({
-  type: z.number(),
-  content: z.string().catch(''),
-  components: z.array(z.unknown()).catch([]),
+  type: z.number().catch(0),
+  content: words,
+  /** Of a file. */
+  name: words,
+  /** Of a picture. */
+  description: words,
+  components: list,
+  items: list,
+  accessory: z.unknown().optional(),
+  component: z.unknown().optional(),
 });
 
 /** The texts in components, which bots can use instead of content. */
 function wordsOf(components: readonly unknown[], depth = MAX_DEPTH): string {
-  const words = components.map((component) => {
-    const { type, content, components: inner } = componentSchema.safeParse(component).data ?? NO_COMPONENT;
-    if (type === TEXT_DISPLAY) return content;
-    return depth > 0 ? wordsOf(inner, depth - 1) : '';
+  const texts = components.flatMap((component) => {
+    const read = componentSchema.safeParse(component).data;
+    if (read === undefined) return [];
+    const { type, content, name, description, components: inner, items, accessory, component: only } = read;
+    const own = type === TEXT_DISPLAY ? content : type === FILE && name !== '' ? `[file: ${name}]` : '';
+    const picture = description === '' ? '' : `[image: ${description}]`;
+    return [own, picture, depth > 0 ? wordsOf([...inner, ...items, accessory, only], depth - 1) : ''];
   });
-  return words.filter((text) => text !== '').join('\n');
+  return texts.filter((text) => text !== '').join('\n');
 }
-
-const NO_COMPONENT: z.infer<typeof componentSchema> = { type: 0, content: '', components: [] };
 
 function megabytes(bytes: number): string {
   return (bytes / 1_000_000).toFixed(1);
 }
 
 function pollNote(poll: NonNullable<Content['poll']>): string {
-  const answers = poll.answers.flatMap((answer) => answer.poll_media.text ?? []);
+  const answers = poll.answers.flatMap(({ poll_media: { text, emoji } }) => text || emoji?.name || []);
   return `[poll: ${poll.question.text ?? ''}${answers.length === 0 ? '' : ` (${answers.join(' / ')})`}]`;
 }
 
@@ -211,7 +223,14 @@ function readable(text: string, mentions: WireMessage['mentions'], names: Names)
     .replace(/<@&(\d+)>/g, (whole, id: string) => prefixed('@', names.role(id)) ?? whole)
     .replace(/<#(\d+)>/g, (whole, id: string) => prefixed('#', names.channel(id)) ?? whole)
     .replace(/<\/([^:<>]{1,100}):\d+>/g, '/$1')
-    .replace(/<a?(:\w+:)\d+>/g, '$1');
+    .replace(/<a?(:\w+:)\d+>/g, '$1')
+    .replace(/<t:(-?\d{1,13})(?::\w)?>/g, (whole, seconds: string) => momentOf(Number(seconds)) ?? whole);
+}
+
+/** A time that Discord shows to each reader in their own zone. Null if no calendar has it. */
+function momentOf(seconds: number): string | null {
+  const moment = new Date(seconds * 1000);
+  return Number.isNaN(moment.getTime()) ? null : `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function prefixed(sign: string, name: string | null): string | null {

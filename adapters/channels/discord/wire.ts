@@ -59,7 +59,7 @@ const embedSchema = z.object({
 
 const pollSchema = z.object({
   question: z.object({ text }).catch({ text: null }),
-  answers: listOf(z.object({ poll_media: z.object({ text }) })),
+  answers: listOf(z.object({ poll_media: z.object({ text, emoji: z.object({ name: text }).nullish().catch(null) }) })),
 });
 
 const contentShape = {

@@ -86,7 +86,8 @@ type Mentioning = Pick<WireMessage, 'type' | 'text' | 'blocks'>;
  * counts as one.
  */
 export function mentionsBot({ type, text, blocks }: Mentioning, { userId }: Self): boolean {
-  if (type === 'app_mention' || mentionedIds(text ?? '').includes(userId)) return true;
+  const plain = JSON.stringify((blocks ?? []).filter((block) => !isWritten(block)));
+  if (type === 'app_mention' || mentionedIds(`${text ?? ''} ${plain}`).includes(userId)) return true;
   return JSON.stringify(blocks ?? []).includes(`"user_id":"${userId}"`);
 }
 
@@ -121,8 +122,9 @@ function isWritten(block: unknown): boolean {
 function sharedText(attachment: NonNullable<WireMessage['attachments']>[number], names: Names): string {
   const isPreview = Boolean(attachment.from_url) && !attachment.is_share && !attachment.is_msg_unfurl;
   if (isPreview) return '';
-  const { pretext, title, text, fallback, author_name: author } = attachment;
-  const words = [pretext, title, text].filter((part) => Boolean(part)).join('\n') || (fallback ?? '');
+  const { pretext, title, text, fallback, author_name: author, files } = attachment;
+  const named = (files ?? []).map((file) => `[file: ${file.title || file.name || 'without a name'}]`);
+  const words = [pretext, title, text, ...named].filter((part) => Boolean(part)).join('\n') || (fallback ?? '');
   if (words === '') return '';
   const what = author ? `shared message of ${plainName(author)}` : 'attached';
   return quoted(`${what}, not written by the sender`, readable(words, names));

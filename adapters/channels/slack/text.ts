@@ -96,7 +96,8 @@ function blockText(block: Element, names: Names): string {
     case 'table':
       return (block.rows ?? []).map((row) => cellsOf(row, names)).join('\n');
     default:
-      return '';
+      // Of a newer kind, such as an alert.
+      return ownText(block, names);
   }
 }
 

@@ -60,6 +60,7 @@ const attachmentSchema = z.object({
   /** Where a shared message is. */
   channel_id: side(id),
   ts: side(timestamp),
+  files: listOf(z.object({ name: text, title: text })),
 });
 
 /** What a person is viewing next to the conversation. Unknown kinds are ignored. */

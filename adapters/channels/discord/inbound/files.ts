@@ -17,18 +17,28 @@ export interface FileOptions {
   readonly extraHost: string;
 }
 
-/** The message with the text of its small text files. An unreadable file appears by name. */
+/** The message with the text of its small text files, and of those that it forwards. An unreadable one appears by name. */
 export async function withFiles(message: WireMessage, options: FileOptions): Promise<WireMessage> {
-  const read = await Promise.all(message.attachments.map((attachment) => readFile(attachment, options)));
-  const texts = message.attachments.flatMap(({ filename }, index) => {
+  const [own, ...copies] = await Promise.all([
+    opened(message, options),
+    ...message.message_snapshots.map((snapshot) => opened(snapshot.message, options)),
+  ]);
+  return copies.length === 0 ? own : { ...own, message_snapshots: copies.map((copy) => ({ message: copy })) };
+}
+
+type Content = Pick<WireMessage, 'content' | 'attachments'>;
+
+async function opened<Holder extends Content>(holder: Holder, options: FileOptions): Promise<Holder> {
+  const read = await Promise.all(holder.attachments.map((attachment) => readFile(attachment, options)));
+  const texts = holder.attachments.flatMap(({ filename }, index) => {
     const text = read[index];
     return typeof text === 'string' ? [`[file ${filename}]\n${text}`] : [];
   });
-  if (texts.length === 0) return message;
+  if (texts.length === 0) return holder;
   return {
-    ...message,
-    content: [message.content, ...texts].filter((text) => text !== '').join('\n'),
-    attachments: message.attachments.filter((_, index) => typeof read[index] !== 'string'),
+    ...holder,
+    content: [holder.content, ...texts].filter((text) => text !== '').join('\n'),
+    attachments: holder.attachments.filter((_, index) => typeof read[index] !== 'string'),
   };
 }
 

@@ -32,7 +32,7 @@ async function asKept(
   const shown = [pretext, title, words, fallback].join('\n');
   const text = await keptText(options, { channelId, ts, threadTs: threadIn(url) }, { quotedIn, shown });
   if (text === null) return attachment;
-  return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, text };
+  return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, files: null, text };
 }
 
 /** Null if Slack's own text may be quoted; empty if the message was forgotten. */

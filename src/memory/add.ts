@@ -40,11 +40,12 @@ export async function addMemory(services: AddServices, asked: Addition): Promise
   const { store, clock } = services;
   const { by } = asked;
   const addition = await hooked(services, asked);
-  const memory = newMemoryOf(services, { ...addition, subject: await subjectFor(services, addition) });
+  const others = await othersNamedIn(store, addition.text, by);
+  const memory = newMemoryOf(services, { ...addition, subject: subjectFor(addition, others) });
   await assertNobodyPaused(services, { ...memory, isOwn: memory.subjectId === by.author.id }, by);
   const known = await knownAs(services, memory, by);
   if (known !== null) return { kind: 'known', memory: await confirm(services, known, addition) };
-  const said = { text: memory.text, people: [by.author.id, memory.subjectId] };
+  const said = { text: memory.text, people: concernedIn(memory, others, by) };
   if (await isForgotten(services, memory.place, said)) return { kind: 'forgotten' };
   const now = clock.now();
   const saving = {
@@ -68,9 +69,8 @@ async function hooked(services: AddServices, addition: Addition): Promise<Additi
 }
 
 /** The person present whom the statement names; otherwise the one who asks, or nobody for the operator. */
-async function subjectFor({ store }: AddServices, { text, subject, by }: Addition): Promise<Subject> {
+function subjectFor({ subject, by }: Addition, { named, called }: Named): Subject {
   if (subject !== undefined) return subject;
-  const { named, called } = await othersNamedIn(store, text, by);
   const [first] = named;
   if (first !== undefined) {
     const isTwice = named.some(({ id, name }) => id !== first.id && isSameName(name, first.name));
@@ -79,6 +79,15 @@ async function subjectFor({ store }: AddServices, { text, subject, by }: Additio
   // Whoever has that first name, it is not about the one who asks.
   if (called !== null) return { id: null, name: called };
   return by.rights === 'operator' ? null : by.author;
+}
+
+/** Everybody who may have forgotten the statement, whoever has it stored now. */
+export function concernedIn(
+  { subjectId }: Pick<Memory, 'subjectId'>,
+  { named }: Pick<Named, 'named'>,
+  { author }: Requester,
+): ConcerningStatement['people'] {
+  return [author.id, subjectId, ...named.map(({ id }) => id)];
 }
 
 interface Named {

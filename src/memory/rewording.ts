@@ -1,6 +1,14 @@
 import type { Memory, MemoryChange } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
-import { assertNobodyPaused, assertNotForgotten, isRule, othersNamedIn, statementOf, stateOf } from './add.ts';
+import {
+  assertNobodyPaused,
+  assertNotForgotten,
+  concernedIn,
+  isRule,
+  othersNamedIn,
+  statementOf,
+  stateOf,
+} from './add.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { wordedByHooks } from './hooked.ts';
 import { mentionsName } from './people.ts';
@@ -30,8 +38,8 @@ export async function rewording(
     ? { subjectId: null, subjectName: by.author.name }
     : { subjectId: memory.subjectId, subjectName: null };
   await assertNobodyPaused(services, { text, ...subject, isOwn: isAboutAsker }, by);
-  await assertNotForgotten(services, by.reader.place, { text, people: [by.author.id, memory.subjectId] });
   const { named, called } = await othersNamedIn(services.store, text, by);
+  await assertNotForgotten(services, by.reader.place, { text, people: concernedIn(memory, { named }, by) });
   const names = [...named.map(({ name }) => name), ...(called === null ? [] : [called])];
   const namesMore = names.some((name) => !mentionsName(memory.text, name));
   const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';

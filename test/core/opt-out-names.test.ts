@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { makeKey } from '../../src/adapter-kit.ts';
 import { createOptOut } from '../../src/memory/opt-out.ts';
 import { general, openWorld } from './memory.world.ts';
 
@@ -37,6 +38,23 @@ it.each([
   ['Марина', 'На ужин были маринованные огурцы'],
   ['Олег', 'Мы видели оленя у дачи'],
   ['Ainö', 'Kaikki ainoat kirjat ovat täällä'],
+  ['Ли', 'Вчера мы видели Лиду на вокзале'],
+  ['Martin', 'Martina hikes'],
+  ['', 'Nobody is named here'],
+  ['🎉', 'Nobody is named here'],
 ])('knows that %s is not in "%s"', async (name, text) => {
   expect(await isNamed(name, text)).toBe(false);
+});
+
+it('is paused in one workspace, not in those whose ids begin like it', async () => {
+  await using world = await openWorld();
+  const optOut = createOptOut(world.state);
+  const other = makeKey({ platform: 'test', workspace: 'w2', channel: 'general' });
+  const person = { conversation: other, authorId: 'u-paused', name: 'Mina' };
+  await optOut.pause(person, 1);
+  const statement = { text: 'Everybody likes Mina', subjectName: null, isOwn: false };
+  expect((await optOut.pausedIn('test:w', [])).isNamedIn(statement)).toBe(false);
+  await optOut.purge('test:w');
+  expect(await optOut.isPaused(person)).toBe(true);
+  expect((await optOut.pausedIn('test:w2', [])).isNamedIn(statement)).toBe(true);
 });

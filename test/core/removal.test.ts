@@ -73,6 +73,25 @@ describe('a message that is deleted on its platform', () => {
     expect(await world.all(general)).toEqual([]);
   });
 
+  it('leaves replies elsewhere while another message says it', async () => {
+    await using world = await openWorld({ memory: { share_public: true } });
+    const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
+    const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });
+    const learned = { text: "Ada's password is swordfish", about: 'Ada' };
+    await world.say('my password is swordfish', { key: general });
+    const { ids } = await world.learn([learned], { key: general });
+    await world.say('my password is swordfish', { key: thread });
+    await world.learn([learned], { key: thread });
+    await world.say('what do you know of Ada?', { key: random });
+    const { id } = await world.conversation(random);
+    const memoryIds = ids.filter((memoryId) => memoryId !== null);
+    await world.store.memories.recalled(memoryIds, { conversationId: id, now: world.time.now });
+    await world.answer('swordfish, they say', { key: random });
+    await remove(world, 'm1');
+    expect(await texts(world, random)).toEqual(['what do you know of Ada?', 'swordfish, they say']);
+    expect(await world.all(general)).toHaveLength(1);
+  });
+
   it('also deletes what it became while the channel was private', async () => {
     await using world = await openWorld({ recall: { places: false } });
     const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Author } from '../../src/adapter-kit.ts';
+import { type Author, makeKey } from '../../src/adapter-kit.ts';
 import { ada, bob, dm, general, openWorld, type Proposal, type World } from './memory.world.ts';
 
 const webhook: Author = { id: 'w-1', name: 'Deploy', kind: 'bot' };
@@ -63,6 +63,18 @@ describe('whose word a statement is', () => {
     ]);
   });
 
+  it('is not certain beside a namesake from far up in a thread', async () => {
+    await using world = await openWorld();
+    const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });
+    await world.say('good morning', { by: namesake, key: thread });
+    for (let index = 0; index < 100; index += 1) await world.say(`talk ${index}`, { by: bob, key: thread });
+    world.time.now += 1000;
+    await world.say('I keep twelve bees', { key: general });
+    expect(await judged(world, { text: 'Ada keeps twelve bees', about: 'Ada' })).toMatchObject([
+      { subjectId: ada.id, trust: 'other', state: 'candidate' },
+    ]);
+  });
+
   it('is certain in a direct message, namesake or not', async () => {
     await using world = await openWorld();
     await world.say('I keep twelve bees', { mentions: [namesake] });
@@ -83,6 +95,14 @@ describe('the person a statement is about', () => {
     await using world = await openWorld();
     await world.say('I keep twelve bees', { key: general, mentions: [namesake] });
     expect(await judged(world, { text: 'Ada keeps twelve bees', about: 'Ada' })).toMatchObject([{ subjectId: ada.id }]);
+  });
+
+  it('is called without the sign of a mention', async () => {
+    await using world = await openWorld();
+    await world.say('Carol keeps twelve bees', { key: general });
+    expect(await judged(world, { text: 'Carol keeps twelve bees', about: '@Carol' })).toMatchObject([
+      { subjectId: null, subjectName: 'Carol' },
+    ]);
   });
 
   it.each(['@Bob', bob.id])('is found by %s', async (about) => {

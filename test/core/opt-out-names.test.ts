@@ -40,10 +40,20 @@ it.each([
   ['Ainö', 'Kaikki ainoat kirjat ovat täällä'],
   ['Ли', 'Вчера мы видели Лиду на вокзале'],
   ['Martin', 'Martina hikes'],
+  ['Likes', 'I think he likes tea'],
+  ['李', '我的行李丢了'],
   ['', 'Nobody is named here'],
   ['🎉', 'Nobody is named here'],
 ])('knows that %s is not in "%s"', async (name, text) => {
   expect(await isNamed(name, text)).toBe(false);
+});
+
+it.each(['Mina', 'our Mina', 'Мina'])('knows that a statement about %s is about Mina', async (subjectName) => {
+  await using world = await openWorld();
+  const optOut = createOptOut(world.state);
+  await optOut.pause({ conversation: general, authorId: 'u-paused', name: 'Mina' }, 1);
+  const paused = await optOut.pausedIn('test:w', []);
+  expect(paused.isNamedIn({ text: 'Lives in Riga', subjectName, isOwn: false })).toBe(true);
 });
 
 it('is paused in one workspace, not in those whose ids begin like it', async () => {

@@ -222,7 +222,7 @@ describe('a member who paused learning', () => {
     ['Ada', 'Bob knows that Ada sings badly'],
     ['Ada', 'bob knows that ada sings badly'],
     ['Ada', 'Our Ada sings badly'],
-    ['Will Smith', 'The will of Bob names Will Smith'],
+    ['will smith', 'the will of bob names will smith'],
   ])('is still named by %s: %s', async (name, text) => {
     await using world = await openWorld();
     await createOptOut(world.state).pause({ conversation: general, authorId: eve.id, name }, 0);

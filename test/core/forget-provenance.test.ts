@@ -85,12 +85,18 @@ describe('what was derived from a forgotten message', () => {
   it('includes a summary that spells it otherwise', async () => {
     await using world = await openWorld();
     await world.say('my password is swordfish');
-    for (let index = 0; index < 4; index += 1) await world.say(`talk number ${index}`);
+    for (let index = 0; index < 8; index += 1) await world.say(`talk number ${index}`);
     const { ids } = await world.learn([{ text: "Ada's password is swordfish", about: 'Ada' }]);
     const { id } = await world.conversation();
-    await summarise(world, [[1, 3, 'Ada enters with s-w-o-r-d-f-i-s-h.']]);
+    await summarise(world, [
+      [1, 3, 'They met.'],
+      [4, 6, 'Ada enters with s-w-o-r-d-f-i-s-h.'],
+    ]);
     await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, asAda(world, dm));
-    expect((await world.store.summaries.live(id)).map(({ kind, text }) => [kind, text])).toEqual([['gap', '']]);
+    expect((await world.store.summaries.live(id)).map(({ kind, text }) => [kind, text])).toEqual([
+      ['gap', ''],
+      ['gap', ''],
+    ]);
   });
 
   it('includes outdated summaries of what was said before an edit', async () => {

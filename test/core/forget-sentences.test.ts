@@ -18,7 +18,7 @@ async function texts(world: World): Promise<readonly string[]> {
 }
 
 describe('a message of somebody else', () => {
-  it('stays if the memory is about neither of them', async () => {
+  it('stays if the memory is about a third person', async () => {
     await using world = await openWorld();
     await world.say('Bob keeps twelve bees', { key: general });
     await world.say('hi', { by: bob, key: general });
@@ -37,7 +37,7 @@ describe('a message of somebody else', () => {
     expect(await texts(world)).toEqual(['hello', `Ada likes chess. ${HELD}`]);
   });
 
-  it('loses what a foreign source says about the person', async () => {
+  it('loses sentences about the person in another language', async () => {
     await using world = await openWorld();
     await world.say('hello', { key: general });
     await world.say('Heute regnet es. Ada verträgt keine Erdnüsse.', { by: bob, key: general });

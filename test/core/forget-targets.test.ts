@@ -43,7 +43,7 @@ describe('what a text or several ids ask to forget', () => {
     expect(memoryIds).toEqual([wanted]);
   });
 
-  it('is refused as a whole with one refused id', async () => {
+  it('is refused whole if one of the ids is', async () => {
     const { world, own, others } = await twoSailors();
     await using _ = world;
     await expect(world.forget({ kind: 'memories', ids: [own, others] }, as(world))).rejects.toThrow(/is for/);
@@ -173,7 +173,7 @@ describe('the token of a preview', () => {
     expect(await token()).not.toBe(before);
   });
 
-  it('tells hidden sentences from deleted ones', async () => {
+  it('tells a hidden sentence from a deleted one', async () => {
     const { world, token } = await setUp();
     await using _ = world;
     await world.say('Hello all. Ada is allergic to peanuts.', { by: bob, key: general });

@@ -63,7 +63,7 @@ describe('whose word a statement is', () => {
     ]);
   });
 
-  it('is not certain beside a namesake from far up in a thread', async () => {
+  it('is not certain beside a namesake in a long thread', async () => {
     await using world = await openWorld();
     const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });
     await world.say('good morning', { by: namesake, key: thread });
@@ -82,7 +82,7 @@ describe('whose word a statement is', () => {
     expect(await judged(world, proposal, dm)).toMatchObject([{ subjectId: ada.id, trust: 'self', state: 'active' }]);
   });
 
-  it('is their own in direct messages, however worded', async () => {
+  it('is their own in a direct message in other words', async () => {
     await using world = await openWorld();
     await world.say('good morning, who has seen the vault today?');
     const proposal = { text: 'Ada manages keys of a vault full of gold bars', about: 'Ada' };

@@ -10,14 +10,14 @@ async function elsewhere(world: World) {
 
 const as = (world: World) => ({ reader: world.reader(general), author: ada, rights: 'member' as const });
 
-it('ends at the workspace in which an id means the same person', async () => {
+it('ends where an id means the same person', async () => {
   await using world = await openWorld();
   const id = await elsewhere(world);
   expect(await world.memories.withheld(ada.id, world.reader(general))).toEqual([]);
   await expect(world.forget({ kind: 'memories', ids: [id] }, as(world))).rejects.toThrowError(/cannot be read here/);
 });
 
-it('is the whole platform if an id means the same person there', async () => {
+it('is the platform if ids mean the same there', async () => {
   await using world = await openWorld();
   const id = await elsewhere(world);
   const memories = createMemories({ ...world.services, personScope: () => 'test' });

@@ -17,7 +17,7 @@ describe('statements of one answer that contradict each other', () => {
         ['insert', ['Ada lives in Rome', 'candidate']],
       ],
     ],
-  ])('leave the later one unless it is less trusted: %s', async (later, by, expected) => {
+  ])('stay if the later is less trusted: %s', async (later, by, expected) => {
     await using world = await openWorld();
     await world.say('I live in Berlin', { key: general });
     world.time.now += 1000;

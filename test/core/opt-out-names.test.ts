@@ -56,7 +56,7 @@ it.each(['Mina', 'our Mina', 'Мina'])('knows that a statement about %s is about
   expect(paused.isNamedIn({ text: 'Lives in Riga', subjectName, isOwn: false })).toBe(true);
 });
 
-it('is paused in one workspace, not in those whose ids begin like it', async () => {
+it('is paused in no workspace with a longer id', async () => {
   await using world = await openWorld();
   const optOut = createOptOut(world.state);
   const other = makeKey({ platform: 'test', workspace: 'w2', channel: 'general' });

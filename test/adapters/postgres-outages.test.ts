@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
-import { makeKey } from '../../src/adapter-kit.ts';
+import { isStoreAway, makeKey } from '../../src/adapter-kit.ts';
 import { createKit } from '../contracts/store-kit.ts';
 import { ask } from '../support/postgres-schema.ts';
 import { findPostgres } from '../support/postgres-server.ts';
@@ -75,6 +75,26 @@ describe('a store on Postgres', () => {
     );
     await Promise.all(rooms.map((conversation) => kit.say('Hello?', { conversation })));
     for (const other of others) await other.end();
+    await storage.store.close();
+  });
+
+  it('is away while the database refuses connections', async () => {
+    const { storage, kit } = await openAs('locked', 'closed');
+    await kit.say('Hello?');
+    await ask(server().url, 'alter database closed allow_connections false');
+    await ask(server().url, "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'closed'");
+    const error = await vi.waitFor(async () => {
+      const found: unknown = await kit.say('Still there?').then(
+        () => null,
+        (failure: unknown) => failure,
+      );
+      expect(String(found)).toContain('not currently accepting connections');
+      return found;
+    });
+    expect(isStoreAway(error)).toBe(true);
+    expect(error).toMatchObject({ message: expect.stringContaining('alter database') });
+    await ask(server().url, 'alter database closed allow_connections true');
+    await kit.say('And now?');
     await storage.store.close();
   });
 

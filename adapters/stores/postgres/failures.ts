@@ -64,6 +64,11 @@ const CAUSES: readonly Cause[] = [
     remedy: 'Create it, or correct its name at the end of the URL',
   },
   {
+    code: /^55000$/,
+    reason: 'the database is not ready',
+    remedy: 'If somebody closed it: alter database NAME allow_connections true',
+  },
+  {
     code: /^3F000$/,
     reason: 'there is no schema for the tables',
     remedy: "Create the schema in the user's search_path",

@@ -167,6 +167,14 @@ function reportFailure(
   else events.emit({ kind: 'error.internal', conversation, message });
 }
 
+/** As many as Discord allows. Each statement is compared with the names of all of them. */
+const MAX_MENTIONS = 100;
+
+function firstPeople(mentions: InboundMessage['mentions']): InboundMessage['mentions'] {
+  const people = new Map(mentions.map((person) => [person.id, person]));
+  return [...people.values()].slice(0, MAX_MENTIONS);
+}
+
 function toNewMessage(message: InboundMessage, said: Judged['heard']): NewMessage {
   const content = cleanParts(partsOf(said));
   return {
@@ -175,7 +183,7 @@ function toNewMessage(message: InboundMessage, said: Judged['heard']): NewMessag
     author: cleanAuthor(message.author),
     parts: content,
     replyTo: message.replyTo,
-    mentions: message.mentions.map(cleanAuthor),
+    mentions: firstPeople(message.mentions).map(cleanAuthor),
     tokens: estimateParts(content),
     at: message.at,
   };

@@ -103,7 +103,7 @@ export interface InboundMessage extends HeardBy {
   readonly attachments: readonly AttachmentPart[];
   /** External id of the message that this one replies to. */
   readonly replyTo: string | null;
-  /** People mentioned in the text, without the bot. */
+  /** People mentioned in the text, without the bot. The first hundred are stored. */
   readonly mentions: readonly Author[];
   /** Whether the bot is mentioned, replied to, or addressed by a command. */
   readonly addressesBot: boolean;

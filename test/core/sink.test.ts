@@ -4,7 +4,7 @@ import { type ConversationKey, makeKey, type Storage, textOf } from '../../src/a
 import { createDiskWatch } from '../../src/conversation/disk-watch.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createEvents } from '../../src/ports/events.ts';
-import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
+import { ADA, type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 import { scriptedModel, testClock, until } from './compaction.world.ts';
 
 let world: BotWorld;
@@ -42,6 +42,20 @@ it.each<[string, readonly unknown[], RegExp]>([
   const failure = call(...(given as never));
   await expect(failure).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
   await expect(failure).rejects.toThrow(problem);
+});
+
+it('keeps a hundred people whom a message mentions, each once', async () => {
+  const mentions = Array.from({ length: 3000 }, (_, at) => ({
+    id: `u${at >> 1}`,
+    name: `N${at >> 1}`,
+    kind: 'person' as const,
+  }));
+  await world.bot.sink.message({
+    ...{ conversation: HERE, externalId: 'm1', author: ADA, text: 'Hi all', attachments: [], replyTo: null, mentions },
+    ...{ addressesBot: false, audience: 'private', at: world.clock.now() },
+  });
+  const [entry] = await world.entries();
+  expect(entry?.mentions.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, at) => `u${at}`));
 });
 
 describe('a text that is longer than any model reads', () => {

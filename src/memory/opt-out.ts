@@ -6,6 +6,7 @@ import { isEnglish } from '../search/stop-words.ts';
 import { fold, isUnspaced, tokensOf, wordsOf } from '../search/words.ts';
 import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
+import { monthsIn } from './months.ts';
 import { inflectedNamesIn } from './name-forms.ts';
 import { haveSameLook, holdsCapitalised, isCommonName, type Looks, looksIn, looksOf } from './people.ts';
 
@@ -102,13 +103,15 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
   const isOrdinary = ordinaryIn(text);
   const folded = fold(text);
   const isInflected = inflectedNamesIn(text);
+  const isMonth = monthsIn(text);
   return ({ name, looks, firstLooks, isCommon: isWord, unspaced }) => {
     const isWhole = haveSameLook(looks, subjectLooks);
     if (isOwn && isWhole) return false;
     if (!isOwn && firstLooks !== null && haveSameLook(firstLooks, subjectLooks)) return true;
-    if (isWord) return subject === name || holdsCapitalised(text, name);
+    if (isWord) return subject === name || (holdsCapitalised(text, name) && !isMonth(name));
     if (isInSubject(looks) || (unspaced !== null && folded.includes(unspaced))) return true;
-    return (isSaid(looks) || isInflected(name)) && (!isOrdinary(looks) || isCalledSo(text, name));
+    const isNamed = isSaid(looks) || isInflected(name);
+    return isNamed && (!isOrdinary(looks) || isCalledSo(text, name)) && !isMonth(name);
   };
 }
 

@@ -24,6 +24,11 @@ it.each([
   ['მინა', 'მინას ძაღლი ჰყავს'],
   ['மீனா', 'மீனாவின் பூனை கருப்பு'],
   ['מינה', 'אתמול נתנו למינה את המפתח'],
+  ['May', 'The office moves when May says so'],
+  ['April', 'In April we visited April and her cat'],
+  ['April', "The party is in April's garden"],
+  ['April', 'April 2 and April agree'],
+  ['Ada', 'We met in Ada 5 days ago'],
   ['ដារ៉ា', 'កូនប្រុសដារ៉ារស់នៅកំពត'],
   ['ມີນາ', 'ພວກເຮົາເຫັນມີນາຢູ່ຕະຫຼາດ'],
   ['မီနာ', 'မနေ့ကမီနာ့ကားပျက်သွားတယ်'],
@@ -44,6 +49,12 @@ it.each([
   ['李', '我的行李丢了'],
   ['', 'Nobody is named here'],
   ['🎉', 'Nobody is named here'],
+  ['May', 'The office moves in May'],
+  ['May', 'The office moves on 5 May 2026'],
+  ['April', 'The trip begins on April 3'],
+  ['August', 'Im August fahren wir nach Rom'],
+  ['Mai', 'Le bureau ferme le 5 mai'],
+  ['Abril', 'La oficina cierra el 3 de abril'],
 ])('knows that %s is not in "%s"', async (name, text) => {
   expect(await isNamed(name, text)).toBe(false);
 });

@@ -255,6 +255,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/search/word-parts.ts#readParts', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
   ['src/search/word-parts.ts#readComposed', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
   ['src/memory/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
+  ['src/memory/months.ts#monthsIn', (run, text) => isFoundBy(run(`${text} may`), 'May')],
   [
     'src/search/specific-keys.ts#specificKey',
     (run, text) => [run('number', text), run('date', text), run('code', text)],

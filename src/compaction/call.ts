@@ -38,6 +38,8 @@ export interface CallContext {
   /** What the operator sets for all calls. */
   readonly settings: Pick<ModelRequest, 'effort' | 'providerOptions'>;
   readonly reasoning: SeenReasoning;
+  /** Called before every model call. Rejects if what the call repeats has been edited or deleted. Default: does nothing. */
+  assertCurrent?(): Promise<void>;
   /** Called after every model call, to record its cost. */
   onStep(usage: ModelUsage, durationMs: number): void;
 }
@@ -229,6 +231,7 @@ function requestOf(
 async function callModel(context: CallContext, request: ModelRequest): Promise<Step> {
   const { model, clock, timeoutMs, signal, windowTokens, where } = context;
   signal.throwIfAborted();
+  await context.assertCurrent?.();
   const late = new AbortController();
   const done = new AbortController();
   const timeout = () =>

@@ -24,6 +24,7 @@ import { readHead } from './read.ts';
 import { headSpan, narrowed, type Span, sourceTokens } from './span.ts';
 import { summarise } from './summarise.ts';
 import { nonceFor, saysSomething } from './transcript.ts';
+import { assertUnchanged, orIfChanged } from './unchanged.ts';
 
 /** The result of one job: the part of the range that was processed, and its summary and memories. */
 export interface Done {
@@ -32,8 +33,20 @@ export interface Done {
   readonly memories: readonly MemoryWrite[];
 }
 
-/** Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. */
+/**
+ * Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. If a text is edited or deleted
+ * meanwhile, no further call repeats it.
+ */
 export async function perform(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+  const assertCurrent = () => assertUnchanged(job.services, snapshot.conversation, work.toSeq);
+  return await orIfChanged(performUnchanged({ ...job, assertCurrent }, work, snapshot), {
+    result: 'stale',
+    toSeq: work.toSeq,
+    memories: [],
+  });
+}
+
+async function performUnchanged(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   switch (work.kind) {
     case 'condense':
       return { result: await condense(job, work.condensation), toSeq: work.toSeq, memories: [] };

@@ -94,7 +94,7 @@ describe('a person with the name of the bot', () => {
   const NAMES = ['bot', '<bot>', '＜bot＞', 'b\u200bot', '<tool>', 'the bot', '[bot]'];
   const model = () => scriptedModel(() => ({ text: 'the tent is paid' }));
 
-  it.each(NAMES)('is told from it in what commands show: %s', async (name) => {
+  it.each(NAMES)('differs from it in what commands show: %s', async (name) => {
     await using world = await createBotWorld({ models: [model()] });
     await world.say('the tent is green', { author: { id: 'u9', name, kind: 'person' } });
     await world.settled();
@@ -104,7 +104,7 @@ describe('a person with the name of the bot', () => {
     expect(shown.get('the tent is green')).not.toMatch(/[<>＜＞[\]\u200b]/u);
   });
 
-  it.each(NAMES)('is not mistaken in sources of a memory: %s', async (name) => {
+  it.each(NAMES)('differs from it in the sources of memories: %s', async (name) => {
     const input = { kind: 'preference', text: 'I prefer green tents', sources: [1] };
     const talking = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? { text: 'ok' } : { calls: [{ tool: 'memory_save', input }] },

@@ -3,7 +3,12 @@ import type { JsonValue } from '../../../src/adapter-kit.ts';
 /** What the model says in one step. */
 export interface Answer {
   readonly text: string;
-  readonly calls: readonly { readonly tool: string; readonly input: JsonValue }[];
+  readonly calls: readonly PlannedCall[];
+}
+
+export interface PlannedCall {
+  readonly tool: string;
+  readonly input: JsonValue;
 }
 
 export function say(text: string): Answer {

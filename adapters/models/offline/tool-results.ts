@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../../src/adapter-kit.ts';
+import { readLabel } from './label.ts';
 import { findAnswers } from './recall.ts';
 import { isQuestion, sentencesOf, shorten } from './sentences.ts';
 import { tellMatches, withStop } from './telling.ts';
@@ -84,12 +85,10 @@ function cutJson(text: string): JsonValue | undefined {
 type Found = Pick<Statement, 'text' | 'author' | 'when'>;
 
 function fromLine(line: string): Found {
-  const [, fields = '', rest = ''] = /^\W*\[#\d+((?: \| [^|\]]*)*)\] ?(.*)$/.exec(line) ?? [];
-  if (rest === '')
+  const label = readLabel(line.replace(/^\W*(?=\[#)/, ''));
+  if (label === null || label.text === '')
     return { text: line.replace(/^\s*[-*•] (?:\[[^\]]+\] )?/, '').replace(/^#\d+ ?/, ''), author: '', when: '' };
-  const parts = fields.split(' | ').slice(1);
-  const when = withoutWeekday(parts.find((part) => /^\d{4}-/.test(part)) ?? '');
-  return { text: rest, author: parts.find((part) => !/^\d{4}-|^reply to #|^edited$/.test(part)) ?? '', when };
+  return { text: label.text, author: label.author ?? '', when: withoutWeekday(label.when ?? '') };
 }
 
 function recordsIn(value: JsonValue): readonly Found[] {

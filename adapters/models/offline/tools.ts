@@ -1,4 +1,5 @@
-import { between, type JsonValue, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
+import { between, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
+import type { PlannedCall } from './answer.ts';
 import { findingsIn } from './findings.ts';
 import { toThirdPerson } from './person.ts';
 import { capital, isQuestion } from './sentences.ts';
@@ -7,11 +8,6 @@ import { fieldsFor } from './tool-fields.ts';
 import { inputFrom } from './tool-input.ts';
 import type { View } from './view.ts';
 import { stem } from './words.ts';
-
-export interface PlannedCall {
-  readonly tool: string;
-  readonly input: JsonValue;
-}
 
 /** Requests for the built-in tools in plain words. The first group is the tool's subject. */
 type Asked = RegExp | ((message: string) => string | undefined);

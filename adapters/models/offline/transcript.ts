@@ -1,3 +1,5 @@
+import { type Label, readLabel } from './label.ts';
+
 /** One entry of a summariser's transcript, parsed from its line. */
 export interface Line {
   readonly seq: number;
@@ -15,8 +17,6 @@ export interface Transcript {
   readonly known: string;
 }
 
-const HEAD = /^\[#(\d+)((?: \| [^|\]]*)*)\]\s?/;
-const TIME = /^\d{4}-\d{2}-\d{2}/;
 const MACHINE = /<\w+>$/;
 
 /** Parses the entries of a transcript, whatever surrounds them. Lines without a head continue the previous one. */
@@ -25,9 +25,9 @@ export function parseTranscript(request: string): Transcript {
   const lines: Line[] = [];
   const known: string[] = [];
   for (const raw of text.split('\n')) {
-    const found = HEAD.exec(raw);
+    const label = readLabel(raw);
     const last = lines.at(-1);
-    if (found !== null) lines.push(toLine(found, raw.slice(found[0].length)));
+    if (label !== null) lines.push(toLine(label));
     else if (/^\s{2,}/.test(raw) && last !== undefined) lines[lines.length - 1] = continued(last, raw.trim());
     else if (!/^<\/?[\w-]+>$/.test(raw.trim())) known.push(raw.trim());
   }
@@ -45,10 +45,7 @@ function continued(line: Line, more: string): Line {
   return { ...line, text: `${line.text}\n${more}` };
 }
 
-function toLine(found: RegExpExecArray, text: string): Line {
-  const fields = (found[2] ?? '').split(' | ').slice(1);
-  const saidOn = fields.find((field) => TIME.test(field)) ?? null;
-  const author = fields.find((field) => !TIME.test(field) && !/^(?:reply to #\d+|edited)$/.test(field)) ?? 'somebody';
-  const byPerson = !MACHINE.test(author);
-  return { seq: Number(found[1]), saidOn, author: author.trim(), text, byPerson };
+function toLine({ seq, author, when, text }: Label): Line {
+  const writer = author ?? 'somebody';
+  return { seq, saidOn: when, author: writer.trim(), text, byPerson: !MACHINE.test(writer) };
 }

@@ -1,5 +1,6 @@
 import type { ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../../src/adapter-kit.ts';
 import { introducedName, notedName } from './findings.ts';
+import { readLabel } from './label.ts';
 import { sentencesOf } from './sentences.ts';
 
 /** A text in the model's view, and its source. */
@@ -27,11 +28,9 @@ export interface View {
   readonly clock: string | null;
 }
 
-const LABEL = /^\[#\d+((?: \| [^|\]]*)*)\] ?/;
 const MEMORY_LINE = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
 const SUMMARY_HEAD = /^\[Summary (\S+) of messages #(\d+) to #(\d+)(?:[^\d\]][^\]]*)?\]/;
 const CLOCK_LINE = /^\[Current time: ([^\]]+)\]/;
-const TIME = /^\d{4}-\d{2}-\d{2}/;
 
 /** Parses a request as Strata renders it, and tolerates other renderings: unknown lines are plain text. */
 export function readView(request: ModelRequest): View {
@@ -96,14 +95,12 @@ function readLine(raw: string, at: number): SpokenLine {
   if (clock !== null) return { at, kind: 'clock', author: '', when: '', text: clock[1] ?? '' };
   const memory = MEMORY_LINE.exec(raw);
   if (memory !== null) return { at, kind: 'memory', author: '', when: dateIn(memory[2] ?? ''), text: memory[3] ?? '' };
-  const labelled = LABEL.exec(raw);
-  if (labelled === null) return { at, kind: 'other', author: '', when: '', text: raw };
-  const fields = (labelled[1] ?? '').split(' | ').slice(1);
-  const author = fields.find((field) => !TIME.test(field) && !/^(?:reply to #|edited$)/.test(field)) ?? '';
-  const when = withoutWeekday(fields.find((field) => TIME.test(field)) ?? '');
-  const text = raw.slice(labelled[0].length);
+  const label = readLabel(raw);
+  if (label === null) return { at, kind: 'other', author: '', when: '', text: raw };
+  const { author, when, text } = label;
   // An earlier answer that is quoted beside the question.
-  return { at, kind: author === '<you>' ? 'own' : 'message', author, when, text };
+  const kind = author === '<you>' ? 'own' : 'message';
+  return { at, kind, author: author ?? '', when: withoutWeekday(when ?? ''), text };
 }
 
 /** The weekday of a label is English, and answers may not be. */

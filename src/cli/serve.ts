@@ -7,7 +7,7 @@ import { parseKey, TERMINAL_HOME } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { counted, formatTime } from '../util/text.ts';
 import { wrap } from '../util/wrap.ts';
-import type { Cli, TextOutput } from './cli.ts';
+import { type Cli, type TextOutput, widthOf } from './cli.ts';
 
 /**
  * When a person leaves the terminal, the last memories are extracted within this time; the next start does the rest.
@@ -112,8 +112,7 @@ async function greet(
 
 /** Breaks lines between words in a terminal. */
 function writeWrapped(output: TextOutput, text: string): void {
-  const { columns } = output;
-  output.write(`${columns === undefined ? text : wrap(text, columns)}\n`);
+  output.write(`${wrap(text, widthOf({ stdout: output }))}\n`);
 }
 
 /** Resolves when the process should stop. */

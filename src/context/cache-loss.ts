@@ -52,7 +52,8 @@ function causeOf(before: RequestPrint, now: RequestPrint, common: number): Cache
   const isInSections = common <= Math.max(before.sections.length, now.sections.length);
   if (isInSections && changed !== null) return changed === 'instructions' ? 'instructions' : 'prompt';
   if (before.contextFrom !== now.contextFrom) return 'reset';
-  return causeInStack(before.layers, now.layers) ?? causeInTail(before, now, isInSections);
+  const at = firstOtherLayer(before.layers, now.layers);
+  return at === null ? causeInTail(before, now, isInSections) : causeInStack(before.layers, now.layers, at);
 }
 
 /** The key of the first section that differs; null if all are the same. */
@@ -67,16 +68,22 @@ function changedSection(before: RequestPrint, now: RequestPrint): string | null 
   return null;
 }
 
-/** Null if both stacks consist of the same layers. */
-function causeInStack(before: readonly LayerPrint[], now: readonly LayerPrint[]): CacheLossCause | null {
+type Layers = readonly LayerPrint[];
+
+/** The index of the first layer that differs. Null if both stacks consist of the same layers. */
+export function firstOtherLayer(before: Layers, now: Layers): number | null {
   const isSame = (layer: LayerPrint | undefined, other: LayerPrint | undefined) =>
     layer?.id === other?.id && layer?.kind === other?.kind && layer?.from === other?.from;
-  const at = Array.from({ length: Math.max(before.length, now.length) }).findIndex(
-    (_, index) => !isSame(before[index], now[index]),
-  );
-  if (at < 0) return null;
+  const length = Math.max(before.length, now.length);
+  const at = Array.from({ length }).findIndex((_, index) => !isSame(before[index], now[index]));
+  return at < 0 ? null : at;
+}
+
+/** Why the layer at this index differs. */
+export function causeInStack(before: Layers, now: Layers, at: number): CacheLossCause {
   const [was, is] = [before[at], now[at]];
   if (is === undefined) return 'edit';
+  // A gap among the earlier layers replaces one whose messages were edited or deleted.
   if (is.kind === 'gap') return is.from > (before.at(-1)?.to ?? 0) ? 'gap' : 'edit';
   if (was !== undefined && is.level > was.level) return 'condensing';
   return was === undefined || was.kind === 'gap' ? 'compaction' : 'edit';

@@ -89,7 +89,7 @@ async function layersIn(
   replies: readonly NotedReply[],
   known: readonly LayerSpan[],
 ): Promise<(layer: LayerRef) => TurnLayer> {
-  const spans = new Map<SummaryId, Pick<LayerSpan, 'level' | 'fromSeq' | 'tokens'>>(
+  const spans = new Map<SummaryId, Pick<LayerSpan, 'level' | 'fromSeq' | 'toSeq' | 'tokens'>>(
     known.map((span) => [span.id, span]),
   );
   const ids = replies.flatMap(({ request }) =>
@@ -101,11 +101,11 @@ async function layersIn(
   }
   return (layer) => {
     if (layer.kind === 'gap') {
-      const { fromSeq } = layer;
-      return { id: `gap-${fromSeq}-${layer.toSeq}`, kind: 'gap', level: 0, fromSeq, tokens: GAP_TOKENS };
+      const { fromSeq: from, toSeq: to } = layer;
+      return { id: `gap-${from}-${to}`, kind: 'gap', level: 0, from, to, tokens: GAP_TOKENS };
     }
-    const { level = 0, fromSeq = 0, tokens = 0 } = spans.get(layer.id) ?? {};
-    return { id: layer.id, kind: 'summary', level, fromSeq, tokens };
+    const { level = 0, fromSeq: from = 0, toSeq: to = 0, tokens = 0 } = spans.get(layer.id) ?? {};
+    return { id: layer.id, kind: 'summary', level, from, to, tokens };
   };
 }
 

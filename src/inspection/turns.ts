@@ -1,4 +1,6 @@
+import { causeInStack, firstOtherLayer } from '../context/cache-loss.ts';
 import type { RequestNote } from '../context/request-note.ts';
+import type { LayerPrint } from '../context/request-print.ts';
 import type { CacheLossCause } from '../ports/journal.ts';
 
 export const MAX_TURNS = 48;
@@ -45,11 +47,7 @@ export interface TurnSettings {
   readonly sections: readonly (readonly [key: string, hash: string])[];
 }
 
-export interface TurnLayer {
-  readonly id: string;
-  readonly kind: 'summary' | 'gap';
-  readonly fromSeq: number;
-  readonly level: number;
+export interface TurnLayer extends LayerPrint {
   readonly tokens: number;
 }
 
@@ -104,10 +102,13 @@ function compared(before: TurnFacts, now: TurnFacts, context: TurnContext): Comp
   const head = causeInHead(before, now);
   if (head !== null) return { cause: head, same: 0 };
   const fixed = now.settings.fixedTokens;
-  const at = firstDifference(before.layers, now.layers);
+  const at = firstOtherLayer(before.layers, now.layers);
   const layers = at === null ? now.layers : now.layers.slice(0, at);
   const prefix = fixed + tokensOf(layers);
-  if (at !== null) return { cause: causeInStack(before, now, at), same: prefix };
+  if (at !== null) {
+    const cause = isReset(before, now) ? 'reset' : causeInStack(before.layers, now.layers, at);
+    return { cause, same: prefix };
+  }
   const tail = causeInTail(before, now, context);
   if (tail !== null) return { cause: tail, same: prefix };
   // What is recalled stands before the newest message and changes with it.
@@ -134,24 +135,13 @@ function changedSection(before: TurnSettings['sections'], now: TurnSettings['sec
   return null;
 }
 
-function firstDifference(before: readonly TurnLayer[], now: readonly TurnLayer[]): number | null {
-  const length = Math.max(before.length, now.length);
-  const at = Array.from({ length }).findIndex((_, index) => before[index]?.id !== now[index]?.id);
-  return at < 0 ? null : at;
-}
-
-function causeInStack(before: TurnFacts, now: TurnFacts, at: number): CacheLossCause {
-  const [was, is] = [before.layers[at], now.layers[at]];
-  if (now.layers.length === 0 && now.note.fromSeq > before.turn) return 'reset';
-  if (is === undefined) return 'edit';
-  if (is.kind === 'gap') return 'gap';
-  if (was !== undefined && is.level > was.level) return 'condensing';
-  return was === undefined || was.kind === 'gap' ? 'compaction' : 'edit';
+function isReset(before: TurnFacts, now: TurnFacts): boolean {
+  return now.layers.length === 0 && now.note.fromSeq > before.turn;
 }
 
 function causeInTail(before: TurnFacts, now: TurnFacts, { isChanged }: TurnContext): CacheLossCause | null {
   const { fromSeq, reduction } = now.note;
-  if (now.layers.length === 0 && fromSeq > before.turn) return 'reset';
+  if (isReset(before, now)) return 'reset';
   if (isChanged({ fromSeq, toSeq: before.turn, after: before.at, upto: now.at })) return 'edit';
   if (before.note.fromSeq !== fromSeq) return 'engine';
   const was = before.note.reduction;

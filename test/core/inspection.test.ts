@@ -111,9 +111,9 @@ describe('consecutive requests', () => {
     ...{ seq, turn: seq - 1, at: seq * 1000, note, settings, layers: [], recalledTokens: 5 },
     ...given,
   });
-  const one = { id: 'one', kind: 'summary' as const, fromSeq: 1, level: 0, tokens: 40 };
+  const one = { id: 'one', kind: 'summary' as const, from: 1, to: 4, level: 0, tokens: 40 };
   const two = { ...one, id: 'two', level: 1, tokens: 30 };
-  const gap = { ...one, id: 'gap', kind: 'gap' as const };
+  const gap = { ...one, id: 'gap', kind: 'gap' as const, from: 5, to: 6 };
   const context = {
     ...{ tokensIn: (from: number, to: number) => Math.max(0, to - from + 1) * 10, isChanged: () => false },
     ...{ correction: 1, cacheMs: 60_000 },
@@ -141,6 +141,8 @@ describe('consecutive requests', () => {
     expect(causeAfter({ layers: [one] }, { layers: [two] })).toBe('condensing');
     expect(causeAfter({ layers: [one] }, { layers: [one, gap] })).toBe('gap');
     expect(causeAfter({ layers: [gap] }, { layers: [one] })).toBe('compaction');
+    const deleted = { ...gap, from: one.from, to: one.to };
+    expect(causeAfter({ layers: [one] }, { layers: [deleted] })).toBe('edit');
     expect(causeAfter({ layers: [one] }, { layers: [{ ...one, id: 'rewritten' }] })).toBe('edit');
     expect(causeAfter({ layers: [one] }, { note: { ...note, fromSeq: 3 } })).toBe('reset');
     expect(causeAfter({}, {}, { isChanged: () => true })).toBe('edit');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Author, placeOf, textOf } from '../../src/adapter-kit.ts';
+import { type Author, makeKey, placeOf, textOf } from '../../src/adapter-kit.ts';
 import { ada, bob, general, openWorld, type World } from './memory.world.ts';
 
 const carol: Author = { id: 'u-carol', name: 'Carol', kind: 'person' };
@@ -11,8 +11,8 @@ const about = ({ id, name }: Author) => {
   return { place: placeOf(general), audience: 'public', subjectId: id, subjectName: name } as const;
 };
 
-async function texts(world: World): Promise<readonly string[]> {
-  const { id, nextSeq } = await world.conversation(general);
+async function texts(world: World, key = general): Promise<readonly string[]> {
+  const { id, nextSeq } = await world.conversation(key);
   const all = await world.store.transcript.read(id, { fromSeq: 1, toSeq: nextSeq, limit: 1000 });
   return all.map((entry) => textOf(entry.parts).replace(/\(held back: \w+\)/u, HELD));
 }
@@ -85,4 +85,28 @@ it('a source that says something else stays', async () => {
   const id = await world.plant('Ada keeps twelve bees', about(ada), [1, 2]);
   await world.forget({ kind: 'memories', ids: [id] }, as(world));
   expect(await texts(world)).toEqual(['', 'the weather is fine']);
+});
+
+it('what the bot said before stays', async () => {
+  await using world = await openWorld();
+  const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });
+  const before = 'Ada keeps twelve bees.';
+  await world.answer(before, { key: general });
+  await world.answer(before, { key: thread });
+  world.time.now += 1000;
+  await world.say('I keep twelve bees', { key: general });
+  const { ids } = await world.learn([{ text: 'Ada keeps twelve bees', about: 'Ada', sources: [2] }], { key: general });
+  await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, as(world));
+  expect([await texts(world), await texts(world, thread)]).toEqual([[before, ''], [before]]);
+});
+
+it('what the bot has from somebody else stays', async () => {
+  await using world = await openWorld();
+  const said = 'The cellar door has code 77120';
+  await world.say(said, { by: bob, key: general });
+  await world.say(said, { key: general });
+  await world.answer(`${said}.`, { key: general });
+  const id = await world.plant(said, { place: placeOf(general), audience: 'public' }, [2]);
+  await world.forget({ kind: 'memories', ids: [id] }, as(world));
+  expect(await texts(world)).toEqual([said, '', `${said}.`]);
 });

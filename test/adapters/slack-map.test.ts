@@ -54,7 +54,7 @@ describe('a message of Slack', () => {
     expect(map({ text: '' })).toBeNull();
   });
 
-  test('of an app names the bot in a section, and alerts', () => {
+  test('of an app names the bot in a section', () => {
     const section = { type: 'section', text: { type: 'mrkdwn', text: `Standup, <@${BOT}>` } };
     const alert = { type: 'alert', text: { type: 'mrkdwn', text: 'Now!' } };
     const app = { user: null, bot_id: 'B0OTHER01', subtype: 'bot_message' };

@@ -106,7 +106,7 @@ describe('a person who asks in many threads at once', () => {
     expect(open.size).toBe(MOST + 1);
   });
 
-  it('is answered everywhere if it is a bot of a bridge', async () => {
+  it('is answered everywhere if it is a bot', async () => {
     const { world, open } = await flood(16, { ...BOB, kind: 'bot' }, 16);
     await using _ = world;
     expect(open.size).toBe(16);

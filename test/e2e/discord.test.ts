@@ -104,12 +104,18 @@ interface Reply {
   };
 }
 
+/** A slow answer is first deferred, and then edited. */
+const DEFERRED = [5, 6];
+
 async function interact(details: Parameters<DiscordDouble['interact']>[0]): Promise<Reply> {
   const id = double.interact(details);
-  return await until(
+  const first = await until(
     'the answer of a command',
-    () => double.callbacks.find((callback) => callback.id === id)?.body as Reply | undefined,
+    () => double.callbacks.find((callback) => callback.id === id)?.body as (Reply & { type: number }) | undefined,
   );
+  if (!DEFERRED.includes(first.type)) return first;
+  const edited = await until('the edited answer', () => double.edits.find(({ token }) => token === `token-${id}`));
+  return { data: { flags: first.data?.flags, ...edited.body } as Reply['data'] };
 }
 
 /** View Channels, Read Message History and Manage Messages. */

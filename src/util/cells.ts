@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { graphemesOf } from './text.ts';
 
-const PLAIN = /^[ -~]*$/;
+/** Characters of one cell each: ASCII, and the Latin letters and signs of Western Europe. */
+const PLAIN = /^[ -~\u00a1-\u00ac\u00ae-\u02ff]*$/;
 
 /** Width in terminal cells: Chinese, Japanese, Korean and emoji take two, combining marks none. */
 export function displayWidth(text: string): number {
@@ -17,7 +18,7 @@ const MAX_MEASURED = 5_000;
 
 /** The cells of one character, with the marks that belong to it. */
 export function cellsOf(character: string): number {
-  if (/^[ -~]$/.test(character)) return 1;
+  if (character.length === 1 && PLAIN.test(character)) return 1;
   const known = measured.get(character);
   if (known !== undefined) return known;
   const cells = openTables().default(character);
@@ -27,7 +28,7 @@ export function cellsOf(character: string): number {
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first character that is not ASCII: preparing its tables takes long. */
+/** Loaded with the first other character: preparing its tables takes long. */
 function openTables(): typeof import('string-width') {
   return require('string-width');
 }

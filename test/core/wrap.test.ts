@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
@@ -58,4 +59,18 @@ test('a long text takes linear time', () => {
   };
   cost(1000);
   expect(cost(80_000)).toBeLessThan(Math.max(50, cost(10_000)) * 40);
+});
+
+test('measures Western text without the tables of wide characters', () => {
+  const wrap = new URL('../../src/util/wrap.ts', import.meta.url).href;
+  const loadedFor = (text: string) => {
+    const program = `
+      import { createRequire } from 'node:module';
+      import { wrap } from ${JSON.stringify(wrap)};
+      wrap(${JSON.stringify(text)}, 20);
+      console.log(Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes('string-width')));`;
+    return execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' }).trim();
+  };
+  expect(loadedFor('offline:demo · data · Grüße à vous, señor')).toBe('false');
+  expect(loadedFor('你好')).toBe('true');
 });

@@ -1,12 +1,13 @@
-/** A map of at most `max` entries: setting a key makes it the newest, and the oldest one leaves. */
+/** A map of at most `max` entries: setting a key makes it the newest, and the oldest ones leave. */
 export function createRecentMap<Key, Value>(max: number): Map<Key, Value> {
   return new RecentMap(max);
 }
 
+/** What leaves a full map at once. Iterating skips all keys that have left, so one at a time would take the square. */
+const LEAVING_SHARE = 1 / 8;
+
 class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
-  /** What it has passed is gone: a new one would first skip all keys that have left, one by one. */
-  #oldest = this.keys();
 
   constructor(max: number) {
     super();
@@ -20,12 +21,12 @@ class RecentMap<Key, Value> extends Map<Key, Value> {
     return this;
   }
 
+  /** An iterator that is kept would keep every table that the map has outgrown, with its values. */
   #dropOldest(): void {
-    let oldest = this.#oldest.next();
-    if (oldest.done) {
-      this.#oldest = this.keys();
-      oldest = this.#oldest.next();
+    const left = this.#max - Math.floor(this.#max * LEAVING_SHARE);
+    for (const key of this.keys()) {
+      if (this.size <= left) return;
+      this.delete(key);
     }
-    if (!oldest.done) this.delete(oldest.value);
   }
 }

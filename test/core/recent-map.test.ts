@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRecentMap } from '../../src/util/recent-map.ts';
@@ -30,7 +32,7 @@ it('keeps the same keys as a list would', () => {
   );
 });
 
-it('drops its oldest key in constant time', () => {
+it('drops its oldest keys in constant time', () => {
   const timeOf = (max: number) =>
     cpuMsOf(() => {
       const map = createRecentMap<number, number>(max);
@@ -39,4 +41,22 @@ it('drops its oldest key in constant time', () => {
   timeOf(5000);
   const growths = Array.from({ length: 5 }, () => timeOf(40_000) / Math.max(1, timeOf(5000)));
   expect(Math.min(...growths)).toBeLessThan(24);
+});
+
+it('keeps no value that was replaced', () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const map = createRecentMap<number, number[]>(40);
+  const fill = (sets: number) => {
+    for (let at = 0; at < sets; at += 1)
+      map.set(
+        at % 10,
+        Array.from({ length: 100 }, () => at),
+      );
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = fill(1000);
+  // All of the replaced values would take 80 MB.
+  expect(fill(100_000) - before).toBeLessThan(20_000_000);
 });

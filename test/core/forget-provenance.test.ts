@@ -65,7 +65,10 @@ describe('what was derived from a forgotten message', () => {
     expect(await texts(world, dm)).toEqual(['', '']);
   });
 
-  it('includes a later summary that repeats it', async () => {
+  it.each([
+    ['repeats it', 'Ada, whose word is swordfish, talked.'],
+    ['spells it otherwise', 'Ada enters with s-w-o-r-d-f-i-s-h.'],
+  ])('includes a later summary that %s', async (_name, text) => {
     await using world = await openWorld();
     await world.say('my password is swordfish');
     for (let index = 0; index < 8; index += 1) await world.say(`talk number ${index}`);
@@ -73,24 +76,7 @@ describe('what was derived from a forgotten message', () => {
     const { id } = await world.conversation();
     await summarise(world, [
       [1, 3, 'They met.'],
-      [4, 6, 'Ada, whose word is swordfish, talked.'],
-    ]);
-    await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, asAda(world, dm));
-    expect((await world.store.summaries.live(id)).map(({ kind, text }) => [kind, text])).toEqual([
-      ['gap', ''],
-      ['gap', ''],
-    ]);
-  });
-
-  it('includes a summary that spells it otherwise', async () => {
-    await using world = await openWorld();
-    await world.say('my password is swordfish');
-    for (let index = 0; index < 8; index += 1) await world.say(`talk number ${index}`);
-    const { ids } = await world.learn([{ text: "Ada's password is swordfish", about: 'Ada' }]);
-    const { id } = await world.conversation();
-    await summarise(world, [
-      [1, 3, 'They met.'],
-      [4, 6, 'Ada enters with s-w-o-r-d-f-i-s-h.'],
+      [4, 6, text],
     ]);
     await world.forget({ kind: 'memories', ids: [ids[0] ?? ''] }, asAda(world, dm));
     expect((await world.store.summaries.live(id)).map(({ kind, text }) => [kind, text])).toEqual([

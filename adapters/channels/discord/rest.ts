@@ -1,6 +1,7 @@
 import { DiscordAPIError, type RateLimitData, REST, RESTEvents, type RESTOptions, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { MAX_UNKNOWN_TRIES } from '../shared/post-tries.ts';
 import { makeRequest } from './request.ts';
 import { API_URL, type BotSettings } from './settings.ts';
 
@@ -65,14 +66,11 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [160005, 'the thread is locked'],
 ]);
 
-/** With the pauses in between, about half a minute. */
-const MAX_TRIES = 7;
-
 /** Discord's error as one sentence for people. One without a code may pass. `attempt`: of the post. */
 export function refusedBy(error: unknown, attempt: number): StrataError {
   const code = codeOf(error);
   const reason = (code === null ? undefined : REASONS.get(code)) ?? describe(error);
-  const final = REFUSALS.has(statusOf(error) ?? 0) && (Boolean(code) || attempt >= MAX_TRIES);
+  const final = REFUSALS.has(statusOf(error) ?? 0) && (Boolean(code) || attempt >= MAX_UNKNOWN_TRIES);
   return new StrataError('POST_FAILED', { channel: 'Discord', reason, final }, { cause: error });
 }
 

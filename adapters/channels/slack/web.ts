@@ -1,5 +1,6 @@
 import { webApi } from '@slack/bolt';
 import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { MAX_UNKNOWN_TRIES } from '../shared/post-tries.ts';
 import { unlessAborted } from '../shared/within.ts';
 import { createFetch } from './request.ts';
 import type { SlackSettings } from './settings.ts';
@@ -202,15 +203,12 @@ const REASONS = new Map([
   ['account_inactive', 'the bot was removed from the workspace'],
 ]);
 
-/** With the pauses in between, about half a minute. */
-const MAX_TRIES = 7;
-
 /** An error that is not listed here may be new, and pass. `attempt`: of the post. */
 export function refusedBy(error: unknown, attempt: number): StrataError {
   const known = REASONS.get(codeOf(error) ?? '');
   const reason = known ?? describe(error);
   const seconds = retryAfterOf(error);
-  const final = isFinal(error) && (known !== undefined || attempt >= MAX_TRIES);
+  const final = isFinal(error) && (known !== undefined || attempt >= MAX_UNKNOWN_TRIES);
   const retryAfter = seconds === null ? {} : { retryAfterMs: seconds * 1000 };
   return new StrataError('POST_FAILED', { channel: 'Slack', reason, final, ...retryAfter }, { cause: error });
 }

@@ -88,12 +88,12 @@ describe('memories that a turn is given', () => {
     expect([await given.ask([1, 2]), await given.ask([1]), await given.ask([2])]).toEqual([1, 1, 0]);
   });
 
-  it('are remembered for 500 conversations', async () => {
+  it('are remembered for the newest of 500 conversations', async () => {
     using given = openGiven();
     for (let id = 1; id <= 500; id += 1) await given.ask([1], { id });
     expect(await given.ask([1], { id: 1 })).toBe(0);
     await given.ask([1], { id: 501 });
-    expect([await given.ask([1], { id: 2 }), await given.ask([1], { id: 1 })]).toEqual([0, 1]);
+    expect([await given.ask([1], { id: 100 }), await given.ask([1], { id: 1 })]).toEqual([0, 1]);
   });
 
   it('are remembered up to 100 in a conversation', async () => {

@@ -108,21 +108,24 @@ const ownMeanings = memoize((names: readonly string[]) => {
   }, new WeakMap());
 }, new WeakMap());
 
-/** Reads the messages for `groundingOf`, which then takes no time however long they are. */
+/** Reads the long messages for `groundingOf`, in slices; then it takes no time, however long they are. */
 export async function readSources(sources: readonly Entry[], names: readonly string[]): Promise<void> {
-  for (const entry of sources) {
-    ownMeanings(names)(entry);
+  for (const entry of sources.filter(isLong)) {
     const meaning = meaningIn(entry.parts);
-    const text = textOf(entry.parts);
-    if (text.length <= LONG) continue;
     await yieldToEventLoop();
-    if (!inflectsIn(text)) continue;
+    ownMeanings(names)(entry);
+    await yieldToEventLoop();
+    if (!inflectsIn(textOf(entry.parts))) continue;
     formsIn(meaning);
     await yieldToEventLoop();
   }
 }
 
-/** Takes a few milliseconds to read. */
+/** Whether a message takes a few milliseconds to read. */
+export function isLong({ parts }: Pick<Entry, 'parts'>): boolean {
+  return textOf(parts).length > LONG;
+}
+
 const LONG = 10_000;
 
 /** The text without quoted lines, longer quotations, and lines attributed to somebody else. */
@@ -171,7 +174,7 @@ function withoutQuotations(line: string): string {
     const closing = CLOSING.get(line[at] ?? '');
     const end = closing === undefined ? Infinity : Math.min(...Array.from(closing, (mark) => places(mark, at + 1)));
     if (end === Infinity) continue;
-    if (isLong(line.slice(at + 1, end))) {
+    if (isLongQuotation(line.slice(at + 1, end))) {
       kept.push(line.slice(from, at));
       from = end + 1;
     }
@@ -193,7 +196,8 @@ function placesIn(line: string): (mark: string, from: number) => number {
   };
 }
 
-function isLong(quotation: string): boolean {
+function isLongQuotation(quotation: string): boolean {
+  if (quotation.length < MIN_QUOTED_WORDS) return false;
   return quotation.length > 40 || wordsOf(quotation).length >= MIN_QUOTED_WORDS;
 }
 

@@ -1,11 +1,12 @@
 import { type Author, type Entry, type Part, textOf } from '../domain/message.ts';
 import type { MemoryState, Trust } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
+import { yieldToEventLoop } from '../util/event-loop.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { memoize } from '../util/memoize.ts';
 import type { MemoryCandidate } from './candidate.ts';
 import { calledIn, isCalled } from './first-names.ts';
-import { type Grounding, groundingOf, readSources } from './grounding.ts';
+import { type Grounding, groundingOf, isLong, readSources } from './grounding.ts';
 import { holdsOrder } from './orders.ts';
 import { isSameName, membersIn } from './people.ts';
 import { asksToRemember } from './remember-intent.ts';
@@ -58,7 +59,7 @@ export function provenanceOf(
 /** The same list for the same people, so that long messages are read once. */
 const namesOf = memoize((people: readonly Author[]) => people.map(({ name }) => name), new WeakMap());
 
-/** Reads the messages that the candidates cite, in slices; then nothing about them takes long. */
+/** Reads the long messages that the candidates cite, in slices; then nothing about them takes long. */
 export async function readCited({
   candidates,
   entries,
@@ -68,8 +69,12 @@ export async function readCited({
   readonly entries: readonly Entry[];
 }): Promise<void> {
   const cited = new Set(candidates.flatMap(({ sources }) => sources));
-  const sources = entries.filter(({ seq }) => cited.has(seq));
+  const sources = entries.filter((entry) => cited.has(entry.seq) && isLong(entry));
   await readSources(sources, namesOf(people));
+  for (const { parts } of sources) {
+    isRequest(parts);
+    await yieldToEventLoop();
+  }
 }
 
 /** A person explicitly asked to remember it. */

@@ -1,34 +1,29 @@
 import type { Adapters, ChannelContext, Notices, OperationsOptions, TerminalEnd } from '../bot/adapters.ts';
 import { type Bot, createBot } from '../bot/bot.ts';
 import { lonelyRole } from '../bot/checked-options.ts';
-import type { BotOptions, ProcessRole } from '../bot/options.ts';
+import type { ProcessRole } from '../bot/options.ts';
 import { allCommands } from '../commands/custom-commands.ts';
-import type { CommandDefinition } from '../commands/define.ts';
-import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
 import { type LiveConfig, watchConfig } from '../config/watch.ts';
 import { StrataError } from '../domain/errors.ts';
-import { publicLinkTo } from '../inspection/address.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { PluginContext } from '../plugins/plugin.ts';
 import type { PluginRun } from '../plugins/run.ts';
 import type { NewEvent } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
-import type { Reranker } from '../ports/reranker.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { type PromptSource, promptSourceOf } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
 import { createSystemClock, createSystemRandom } from '../util/clock.ts';
-import { onFirstUse } from '../util/on-first-use.ts';
 import type { App, AppHost, GlobalOptions, OpenOptions } from './app.ts';
+import { botPartsOf, botSettings } from './bot-settings.ts';
 import { findPlugins, withPlugins } from './configuration.ts';
 import { createNotices } from './notices.ts';
 import {
   boardOf,
   checkQueue,
-  connectionsOf,
   createChannels,
   loadChannels,
   openInspector,
@@ -85,21 +80,18 @@ export async function openApp(given: AppHost, options: OpenOptions): Promise<App
       onChange: ({ waiting }) => bot.events.emit(changeOf(load.file, waiting)),
       onReject: (message) => bot.events.emit({ kind: 'config.rejected', conversation: null, file: load.file, message }),
     });
-    const agents = createAgentDirectory(() => live.config());
-    const bot = createBot({
-      ...{ storage, queue, models, prompts, log, channels, role: options.role, prices: await pricesOf(host, live) },
-      reranker: rerankerOf(host, config),
-      ...botPartsOf(plugins),
-      agents: options.listenOnly ? listening(agents) : agents,
-      retentionDays: config.privacy.retention_days,
-      ...{ dataLocation: storage.upkeep.place, configTrouble: () => troubleOf(live, load.file) },
-      inspectorLink: (conversation) => publicLinkTo(conversation, config.inspector),
-    });
+    const settings = await botSettings({ host, options, load, config, live, plugins, storage });
+    const bot = createBot({ storage, queue, models, prompts, log, channels, ...settings });
     notices.follow(bot.events);
     const tellTrouble = (message: string) => bot.events.emit({ kind: 'queue.trouble', conversation: null, message });
     const openBoard = queues.openBoard && boardOf(queues.openBoard, place);
     return {
-      ...{ bot, services: bot.commandServices, config, upkeep: storage.upkeep, platforms, notices },
+      bot,
+      services: bot.commandServices,
+      config,
+      upkeep: storage.upkeep,
+      platforms,
+      notices,
       channelAdapters: host.adapters.channels,
       channelContext: context,
       ended: ended.promise,
@@ -178,32 +170,6 @@ function serversOf(
   };
 }
 
-function botPartsOf(
-  plugins: readonly LoadedPlugin[],
-): Pick<BotOptions, 'tools' | 'engines' | 'hooks'> & { readonly commands: readonly CommandDefinition[] } {
-  const parts = plugins.map((plugin) => plugin.parts());
-  return {
-    tools: parts.flatMap(({ tools }) => tools),
-    commands: parts.flatMap(({ commands }) => commands),
-    engines: Object.assign({}, ...parts.map(({ engines }) => engines)),
-    hooks: plugins.map((plugin) => ({ name: `the plugin ${plugin.name}`, ...plugin.parts().hooks })),
-  };
-}
-
-async function pricesOf({ adapters }: AppHost, live: LiveConfig): Promise<NonNullable<BotOptions['prices']>> {
-  const createList = await adapters.prices();
-  return { list: createList(), own: () => live.config().prices };
-}
-
-/** Loaded by the first question of an agent that uses it, which can be after a change of the configuration. */
-function rerankerOf({ adapters }: AppHost, { providers }: Config): Reranker {
-  const loaded = onFirstUse(async () => (await adapters.reranker())({ providers: connectionsOf(providers) }));
-  return {
-    rerank: async (request) => (await loaded()).rerank(request),
-    embed: async (request) => (await loaded()).embed(request),
-  };
-}
-
 async function startable(
   plugins: readonly LoadedPlugin[],
   services: Pick<PluginContext, 'bot' | 'log'>,
@@ -256,25 +222,6 @@ function refuseLonely(role: ProcessRole, { queue }: Config): void {
   throw new StrataError('USAGE', { problem });
 }
 
-/** Never replies: messages are stored, summarised and remembered. */
-function listening(agents: AgentDirectory): AgentDirectory {
-  const mute = new WeakMap<object, ReturnType<AgentDirectory['agentFor']>>();
-  const muted: AgentDirectory['agentFor'] = (conversation) => {
-    const agent = agents.agentFor(conversation);
-    const known = mute.get(agent) ?? { ...agent, mode: 'observe' };
-    mute.set(agent, known);
-    return known;
-  };
-  return { ...agents, agentFor: muted };
-}
-
 function changeOf(file: string, waiting: readonly string[]): NewEvent {
   return { kind: 'config.changed', conversation: null, file, waitsForRestart: waiting.join(', ') };
-}
-
-function troubleOf(live: LiveConfig, file: string): string | null {
-  const rejection = live.rejection();
-  if (rejection !== null) return `${file} cannot be used; the last valid one stays in use. ${rejection}`;
-  const waiting = live.waiting();
-  return waiting.length === 0 ? null : `Changes of ${waiting.join(', ')} in ${file} take effect after a restart.`;
 }

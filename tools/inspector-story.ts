@@ -140,7 +140,11 @@ async function say(
 ): Promise<void> {
   const name = PEOPLE[index % PEOPLE.length] ?? 'Ada';
   await bot.sink.message({
-    ...{ conversation: key, externalId: `m${index}`, attachments: [], replyTo: null, mentions: [] },
+    conversation: key,
+    externalId: `m${index}`,
+    attachments: [],
+    replyTo: null,
+    mentions: [],
     author: { id: `u-${name.toLowerCase()}`, name, kind: 'person' },
     text: `${SAID[(index * 5) % SAID.length]} ${FILLER[index % FILLER.length]}`,
     addressesBot: index % 4 === 0,
@@ -161,7 +165,10 @@ async function pathsOf({ services }: Bot): Promise<InspectedStory['paths']> {
   const newest = stack.findLast(({ kind, level }) => kind === 'summary' && level === 0);
   const [part] = layer === undefined ? [] : await store.summaries.children(layer.id);
   const reader = {
-    ...{ agentId: 'support', place: WORKSHOP, workspace: 'discord:workshop', sharePublic: false },
+    agentId: 'support',
+    place: WORKSHOP,
+    workspace: 'discord:workshop',
+    sharePublic: false,
     audience: 'private' as const,
   };
   const [memory] = await store.memories.list({ reader, limit: 1, offset: 0 });

@@ -97,7 +97,10 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
 
 const list = z.array(z.unknown());
 const assemblyShape = z.object({
-  ...{ system: list, messages: list, tools: list, recalled: list },
+  system: list,
+  messages: list,
+  tools: list,
+  recalled: list,
   measurement: z.object({ used: z.number(), window: z.number(), fixed: z.number(), reserve: z.number() }),
   estimatedTokens: z.number(),
   snapshot: z.object({ conversation: z.object({}), tail: list }),

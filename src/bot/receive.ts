@@ -81,7 +81,10 @@ async function store(options: ReceiverOptions, message: InboundMessage, judged: 
   const wantsReply = judged.decision.reply && judged.heard.kind === 'keep';
   const answer = await answerTo(options, message, judged);
   const append = {
-    ...{ conversation, audience: message.audience, wantsReply, now: services.clock.now() },
+    conversation,
+    audience: message.audience,
+    wantsReply,
+    now: services.clock.now(),
     message: toNewMessage(message, judged.heard),
     idleExtractMs: idleMsOf(services.agents.agentFor(conversation)),
     ...(answer === null ? {} : rowsOf(options, message, answer)),

@@ -105,8 +105,18 @@ export function wire(options: BotOptions): Core {
   const { engines, compactors, maintain } = maintenanceSide;
   const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
   return {
-    ...{ services, channels, engines, compactors, actors, outbox, children, held, commandServices, commands },
-    ...{ posting, ...ends },
+    services,
+    channels,
+    engines,
+    compactors,
+    actors,
+    outbox,
+    children,
+    held,
+    commandServices,
+    commands,
+    posting,
+    ...ends,
     sink: checkedSink(createSink({ ...talk, actors, commands, held })),
     send: createSend({ ...talk, actors, isWorker: role === 'worker' }),
     sweeper: createSweeper({ services, maintain, retentionDays: () => options.retentionDays ?? 0 }),
@@ -209,8 +219,14 @@ function createReplySide(options: ReplySideOptions): Pick<Core, 'actors' | 'outb
   const { freed } = options.held;
   const outbox = createOutbox({ ...services, store: services.store.outbox, channelOf, freed, signal: abort.signal });
   const shared = {
-    ...{ services, profiles, tools, channelOf, engineFor: engines.for, watch: options.compactors },
-    ...{ breaker: options.breaker, logText: options.logText },
+    services,
+    profiles,
+    tools,
+    channelOf,
+    engineFor: engines.for,
+    watch: options.compactors,
+    breaker: options.breaker,
+    logText: options.logText,
     disk: createDiskWatch(services),
     requests: createRequestRecorder(services),
     cacheAccounts: createCacheAccounts(services),

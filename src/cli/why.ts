@@ -72,8 +72,13 @@ async function newestReply({ services }: App, { id, key, nextSeq }: Conversation
 function toJson({ request: _request, agentId, modelId, windowTokens, exactness, at, ...rest }: ExplainedReply) {
   return {
     ...rest,
-    ...{ at: new Date(at).toISOString(), agent: agentId, model: modelId, window: windowTokens },
-    ...{ exact: exactness === 'exact', exactness, alteredByPlugin: exactness === 'altered' },
+    at: new Date(at).toISOString(),
+    agent: agentId,
+    model: modelId,
+    window: windowTokens,
+    exact: exactness === 'exact',
+    exactness,
+    alteredByPlugin: exactness === 'altered',
   };
 }
 

@@ -66,7 +66,12 @@ export async function askForRewrite(
   const now = clock.now();
   const { id: summaryId, fromSeq, toSeq } = summary;
   const request: RewriteRequest = {
-    ...{ summaryId, fromSeq, toSeq, askedAt: now, revision: conversation.revision, failure: null },
+    summaryId,
+    fromSeq,
+    toSeq,
+    askedAt: now,
+    revision: conversation.revision,
+    failure: null,
     wish: wish.trim().slice(0, MAX_WISH_LENGTH),
   };
   const isStored = await own.swap(NAME, { from: before, to: { ...request } }, { quotes: request.revision });

@@ -23,8 +23,12 @@ export interface Head {
 }
 
 const NOTHING: Head = {
-  ...{ timeZone: '', entries: 0, lastKey: Number.NEGATIVE_INFINITY },
-  ...{ messages: [], tokens: 0, spokenTokens: 0 },
+  timeZone: '',
+  entries: 0,
+  lastKey: Number.NEGATIVE_INFINITY,
+  messages: [],
+  tokens: 0,
+  spokenTokens: 0,
 };
 
 /** Keyed by the tail itself, so a head is garbage collected with its view. */

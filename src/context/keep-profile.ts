@@ -69,17 +69,15 @@ export function keepProfile(
   const { agentId, modelId, windowTokens, reserveTokens, thresholds, traits, timeZone, toolResults } = profile;
   const root = partOf(
     JSON.stringify({
-      ...{
-        agentId,
-        modelId,
-        windowTokens,
-        reserveTokens,
-        thresholds,
-        tools: traits.tools,
-        images: traits.images,
-        timeZone,
-        toolResults,
-      },
+      agentId,
+      modelId,
+      windowTokens,
+      reserveTokens,
+      thresholds,
+      tools: traits.tools,
+      images: traits.images,
+      timeZone,
+      toolResults,
       settings: replySettings(agent),
       sections: sections.map(({ hash }) => hash),
       catalogue: catalogue.hash,
@@ -95,9 +93,15 @@ function keepSection(section: SystemSection): KeptSection {
   const { key, text, memoryIds = [], lines = [], priority, source, reason, originalTokens = null } = section;
   const importanceOf = (id: string) => lines.find((line) => line.text.includes(id))?.importance ?? null;
   return {
-    ...{ key, text: memoryIds.length === 0 ? text : null, memoryIds: [...memoryIds] },
-    ...{ importances: memoryIds.map(importanceOf), originalTokens },
-    ...{ priority, protected: section.protected, source, reason },
+    key,
+    text: memoryIds.length === 0 ? text : null,
+    memoryIds: [...memoryIds],
+    importances: memoryIds.map(importanceOf),
+    originalTokens,
+    priority,
+    protected: section.protected,
+    source,
+    reason,
   };
 }
 

@@ -11,7 +11,11 @@ export function ownSections({ sections, max_section_tokens }: AgentSettings): re
   const each = sections.flatMap((own) => {
     const { key, text = '', file, priority = PRIORITY, protected: isProtected = false } = own;
     const section: SystemSection = {
-      ...{ key, text, priority, protected: isProtected, reason: 'section of the configuration' },
+      key,
+      text,
+      priority,
+      protected: isProtected,
+      reason: 'section of the configuration',
       source: file === undefined ? 'configuration' : `file ${basename(file)}`,
     };
     return fitSections([section], own.max_tokens ?? MAX_TOKENS).map(asSection);

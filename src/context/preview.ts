@@ -27,9 +27,18 @@ export function withQuestion(snapshot: ContextSnapshot, text: string, { now }: {
   const { conversation, tail } = snapshot;
   const seq = conversation.nextSeq;
   const newest: Entry = {
-    ...{ seq, externalId: null, role: 'user', turn: null, replyTo: null, mentions: [], at: now },
-    ...{ author: { id: 'operator', name: 'operator', kind: 'person' }, editedAt: null, redactedAt: null },
-    ...{ parts: [{ kind: 'text', text }], tokens: estimateText(text) },
+    seq,
+    externalId: null,
+    role: 'user',
+    turn: null,
+    replyTo: null,
+    mentions: [],
+    at: now,
+    author: { id: 'operator', name: 'operator', kind: 'person' },
+    editedAt: null,
+    redactedAt: null,
+    parts: [{ kind: 'text', text }],
+    tokens: estimateText(text),
   };
   const asked = { ...snapshot, conversation: { ...conversation, nextSeq: seq + 1 }, tail: [...tail, newest] };
   return { snapshot: asked, newest };

@@ -39,7 +39,10 @@ export async function publishesBefore({ services, prefixes }: Publishing, reques
   const last = parsePrint(await services.store.journal.cache.lastRequest(snapshot.conversation.id));
   const published = reduceIfDue(prefixes, { ...request, snapshot: publishedView(snapshot) });
   return isPublicationDue({
-    ...{ profile, usedTokens, publishedTokens: usedBy(published), rewrittenTokens: rewrittenBy(published, snapshot) },
+    profile,
+    usedTokens,
+    publishedTokens: usedBy(published),
+    rewrittenTokens: rewrittenBy(published, snapshot),
     isWarm: isWarm(last, profile, now),
     isBroken: last !== null && isBroken(last, whole),
     requests: requestsSince(snapshot),

@@ -69,7 +69,10 @@ export function printOf(request: PrintRequest): RequestPrint {
   const { conversation, stack, tail } = assembly.snapshot;
   const before = stableCount(sent.messages);
   return {
-    ...{ at, model, engine, reports },
+    at,
+    model,
+    engine,
+    reports,
     hooked: sent.system !== assembly.system || sent.messages !== assembly.messages,
     reduced: assembly.measurement.tier !== 'none' || isShortened(assembly),
     touched: touchedAt(tail),

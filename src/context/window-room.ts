@@ -39,7 +39,10 @@ export function roomOf(profile: ContextProfile): WindowRoom {
   const leastFixed = buildPrefix(profile, Math.floor(budgetTokens * leastShare)).tokens;
   const thresholdTokens = Math.floor(thresholds.background * windowTokens);
   return {
-    ...{ windowTokens, fixedTokens, reserveTokens, thresholdTokens },
+    windowTokens,
+    fixedTokens,
+    reserveTokens,
+    thresholdTokens,
     wholeTokens: buildPrefix(profile, Number.MAX_SAFE_INTEGER).tokens,
     leftTokens: thresholdTokens - fixedTokens - reserveTokens,
     leastTokens: leastFixed + reserveTokens + SHORTEST_ASK_TOKENS,

@@ -64,8 +64,11 @@ export function createAsk(options: ReplyOptions, turn: AskContext): TurnOptions[
   return (request, { signal, onText }) =>
     askInOrder(candidates, signal, (model, within) =>
       askOne(options, turn, {
-        ...{ model, request: { ...requestFor(model, request), ...settings } },
-        ...{ signal: within, onText, images },
+        model,
+        request: { ...requestFor(model, request), ...settings },
+        signal: within,
+        onText,
+        images,
       }),
     );
 }

@@ -116,7 +116,11 @@ export function createSend(parts: SendServices): Send {
     const now = services.clock.now();
     const isPosting = parts.posts();
     const result = await actors.of(key).receive({
-      ...{ conversation: key, audience, message: messageOf(given, now), wantsReply: false, now },
+      conversation: key,
+      audience,
+      message: messageOf(given, now),
+      wantsReply: false,
+      now,
       idleExtractMs: idleMsOf(services.agents.agentFor(key)),
       posts: {
         rows: unaskedPosts(bodies, { id: services.random.id(), replyTo: null, now }),
@@ -225,7 +229,10 @@ function messageOf({ id, text, files }: Given, at: number): NewMessage {
   const said: readonly Part[] = text === '' ? [] : [{ kind: 'text', text }];
   const attached = files.map(
     ({ name, mediaType, bytes }): Part => ({
-      ...{ kind: 'attachment', name, mediaType, sizeBytes: bytes.length },
+      kind: 'attachment',
+      name,
+      mediaType,
+      sizeBytes: bytes.length,
       // The platform keeps the bytes once it has them.
       reference: '',
     }),

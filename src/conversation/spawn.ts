@@ -55,7 +55,10 @@ export async function tellChild({ services }: ChildOptions, child: Child, text: 
   const about = { externalId: null, replyTo: null, mentions: [], tokens: estimateParts(parts), at: now };
   // The child's own commit waits for the disk.
   const stored = await services.store.transcript.append({
-    ...{ conversation: key, audience: parent.context.audience, wantsReply: true, now },
+    conversation: key,
+    audience: parent.context.audience,
+    wantsReply: true,
+    now,
     message: { ...about, role: 'user', author: parent.context.author, parts },
     claimLeaseMs: REPLY_LEASE_MS,
     idleExtractMs: idleMsOf(services.agents.agentFor(key)),
@@ -132,7 +135,11 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
   const models = await options.profiles.modelsFor(turn.profile);
   const onGiven: ParentCall['context']['onGiven'] = (ids) => parent.context.onGiven?.(ids);
   const run = createRun(options, {
-    ...{ ...turn, models, volatile, preparedAt, show: () => undefined },
+    ...turn,
+    models,
+    volatile,
+    preparedAt,
+    show: () => undefined,
     onGiven: (ids) => onGiven(ids),
     async latest() {
       await parent.check();
@@ -142,7 +149,10 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
       budget: parent.budget,
       blobs: parent.context.blobs,
       contextOf: (own) => ({
-        ...{ ...parent.context, audience: own.audience, signal: own.signal, storedIn: own.conversationId },
+        ...parent.context,
+        audience: own.audience,
+        signal: own.signal,
+        storedIn: own.conversationId,
         ...(own.blobs === undefined ? {} : { blobs: own.blobs }),
         callKey: `${parent.context.callKey}/${parent.ordinal}.${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
         ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
@@ -203,7 +213,12 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
   const entries = entriesOf(outcome.steps, { role: 'assistant', text: outcome.text }, now);
   const verdict = run.assess(entries);
   const written = services.store.transcript.commitTurn({
-    ...{ claim, readUpto: newest.seq, entries, posts: [], usage: [], now },
+    claim,
+    readUpto: newest.seq,
+    entries,
+    posts: [],
+    usage: [],
+    now,
     calibration: run.calibration(),
     given: run.given(),
     blobs: run.blobs(),

@@ -181,8 +181,15 @@ function verdictOn({ engine, state: { snapshot, whole, wholeSteps }, ...turn }: 
 
 function startState({ snapshot }: RunOptions): RunState {
   return {
-    ...{ snapshot, calibration: null, assembly: null, whole: null, wholeSteps: 0 },
-    ...{ answeredBy: null, sent: null, isAltered: false, usage: [] },
+    snapshot,
+    calibration: null,
+    assembly: null,
+    whole: null,
+    wholeSteps: 0,
+    answeredBy: null,
+    sent: null,
+    isAltered: false,
+    usage: [],
   };
 }
 

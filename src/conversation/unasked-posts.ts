@@ -12,6 +12,9 @@ export function unaskedPosts(
 ): readonly NewPost[] {
   return bodies.map((body, chunk) => ({
     nonce: `${of.id.slice(NONCE_FROM)}-${chunk.toString(36)}`,
-    ...{ chunk, body, replyTo: chunk === 0 ? of.replyTo : null, unaskedAt: of.now },
+    chunk,
+    body,
+    replyTo: chunk === 0 ? of.replyTo : null,
+    unaskedAt: of.now,
   }));
 }

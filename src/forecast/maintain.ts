@@ -44,10 +44,18 @@ function workAt(
   const snapshot = snapshotAt(context, moment);
   const measurement = measureAt(context, moment);
   return nextWork({
-    ...{ snapshot, profile, correction, isCached, ...run },
+    snapshot,
+    profile,
+    correction,
+    isCached,
+    ...run,
     measurement,
     shownTokens: Math.min(measurement.used, profile.windowTokens),
-    ...{ trigger: 'queue', asked: null, canWait: false, idleMs: Number.POSITIVE_INFINITY, now: 0 },
+    trigger: 'queue',
+    asked: null,
+    canWait: false,
+    idleMs: Number.POSITIVE_INFINITY,
+    now: 0,
   });
 }
 

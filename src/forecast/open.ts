@@ -86,7 +86,12 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
   const last = parsePrint(await store.journal.cache.lastRequest(id));
   const lengths = await lengthsOf(store.summaries, recording, { services, agent, profile: request.profile, reader });
   return await forecast({
-    ...{ services, recording, agent, profile, reader, lengths },
+    services,
+    recording,
+    agent,
+    profile,
+    reader,
+    lengths,
     engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
     points: request.points,
     prefixes: createFixedPrefixBuilder(services),

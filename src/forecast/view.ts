@@ -37,9 +37,14 @@ export function snapshotAt({ recording }: Pick<ViewContext, 'recording'>, moment
   return {
     conversation: {
       ...conversation,
-      ...{ nextSeq, compactedUpto, contextFrom: first, extractedUpto: Math.max(compactedUpto, first - 1) },
+      nextSeq,
+      compactedUpto,
+      contextFrom: first,
+      extractedUpto: Math.max(compactedUpto, first - 1),
       // Nobody waits for a reply, and the provider has not counted this view.
-      ...{ answeredUpto: nextSeq, replyDueSeq: 0, replyDueFrom: 0 },
+      answeredUpto: nextSeq,
+      replyDueSeq: 0,
+      replyDueFrom: 0,
       calibration: calibration === null ? null : { ...calibration, revision: -1 },
     },
     stack,

@@ -34,7 +34,10 @@ const heard = { text, attachments: z.array(attachment) };
 
 const count = z.number().nonnegative();
 const tokens = {
-  ...{ inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count },
+  inputTokens: count,
+  outputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: count,
   hourCacheWriteTokens: count.exactOptional(),
 };
 const usage = z.strictObject({

@@ -118,7 +118,13 @@ export async function conversationView(
   const moments = historyOf({ row, conversation, entries: weighed, layers });
   const reportsCache = print?.reports === true;
   return {
-    ...{ row, mayReadText, shown, layers, runs, lastFailure, summaryCalls },
+    row,
+    mayReadText,
+    shown,
+    layers,
+    runs,
+    lastFailure,
+    summaryCalls,
     turns: await turnsUpto(services, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
     reportsCache,
     moments: sampled(query.momentsIn === undefined ? moments : within(moments, query.momentsIn), MAX_BARS),
@@ -200,7 +206,11 @@ async function memoriesFrom(
     offset: 0,
   });
   return found.map((memory) => ({
-    ...{ id: memory.id, kind: memory.kind, state: memory.state, text: memory.text, at: memory.createdAt },
+    id: memory.id,
+    kind: memory.kind,
+    state: memory.state,
+    text: memory.text,
+    at: memory.createdAt,
     seqs: memory.sources.filter(({ conversationId }) => conversationId === id).map(({ seq }) => seq),
   }));
 }
@@ -214,7 +224,11 @@ interface LineContext {
 function lineOf(entry: Entry, { conversation, layers, mayReadText }: LineContext): MessageLine {
   const { seq, role, at, tokens, editedAt } = entry;
   return {
-    ...{ seq, role, at, tokens, edited: editedAt !== null },
+    seq,
+    role,
+    at,
+    tokens,
+    edited: editedAt !== null,
     who: mayReadText ? whoSaid(entry) : role,
     text: mayReadText ? sayOf(entry) : null,
     whereabouts: whereaboutsOf(entry, { conversation, layers }),

@@ -68,7 +68,9 @@ export async function findEverywhere(services: CommandServices, { viewer, text, 
   const readable = recent.filter(({ audience }) => mayRead(viewer, audience));
   const { messages, memories, searched } = await findAmong(services, readable, wanted);
   return {
-    ...{ messages, searched, next: nextStart(recent, readable, searched) },
+    messages,
+    searched,
+    next: nextStart(recent, readable, searched),
     conversations: named.slice(0, MAX_NAMES).map(({ key }) => key),
     // Conversations of one place read the same memories.
     memories: [...new Map(memories.map((memory) => [memory.id, memory])).values()],
@@ -118,7 +120,11 @@ async function findIn(services: CommandServices, conversation: Conversation, tex
   const held = await memories.search({ reader, text, limit: PER_CONVERSATION });
   return {
     messages: entries.map((entry) => ({
-      ...{ conversation: key, seq: entry.seq, at: entry.at, who: whoSaid(entry), text: sayOf(entry) },
+      conversation: key,
+      seq: entry.seq,
+      at: entry.at,
+      who: whoSaid(entry),
+      text: sayOf(entry),
     })),
     memories: held.map((memory) => ({ conversation: key, id: memory.id, text: memory.text })),
   };

@@ -52,7 +52,13 @@ export async function conversationsPage(
 export async function rowOf(services: OverviewServices, conversation: Conversation): Promise<ConversationRow> {
   const { key, audience, nextSeq, lastActivityAt, failures, lastError, nextAttemptAt } = conversation;
   return {
-    ...{ key, audience, entries: nextSeq - 1, lastActivityAt, failures, lastError, nextAttemptAt },
+    key,
+    audience,
+    entries: nextSeq - 1,
+    lastActivityAt,
+    failures,
+    lastError,
+    nextAttemptAt,
     agentId: services.agents.agentFor(key).id,
     reading: await services.gauges.of(conversation),
     spent: sumOf(await services.store.journal.usage(conversation.id)),

@@ -118,7 +118,8 @@ async function writtenVariables(
   const lines = span.lines.map(({ text }) => text);
   const transcript = { nonce: '000000000000', task: 'compact', before: [...before], known: [...known], lines };
   return {
-    ...{ extractor, transcript },
+    extractor,
+    transcript,
     ...(compactor === undefined ? {} : { compactor }),
     ...(condenser === undefined ? {} : { condenser }),
   };

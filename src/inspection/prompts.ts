@@ -56,7 +56,10 @@ export async function promptView(services: CommandServices, query: PromptQuery):
   const { text } = services.prompts.render(name, of.variables, from);
   return {
     ...file,
-    ...{ agentId: agent.id, template: readText(file.file), text, tokens: estimateText(text) },
+    agentId: agent.id,
+    template: readText(file.file),
+    text,
+    tokens: estimateText(text),
     variables: JSON.stringify(of.variables, null, 2),
     conversation: of.isSample ? null : (chosen?.key ?? null),
     conversations: recent.map(({ key }) => key),

@@ -84,7 +84,10 @@ export async function summaryView(
   const account = summary.kind === 'gap' ? null : await readAccount(store, summary);
   const lost = lostOnce(account?.lost ?? []);
   return {
-    ...{ conversation, summary, text, moreSources: more },
+    conversation,
+    summary,
+    text,
+    moreSources: more,
     sources: withLinks(found, { text, account: await accountInSlices(summary.text, numbered(texts)) }),
     lost: lost.slice(0, MAX_LOST).map(({ kind, text: said, seqs }) => ({ kind, text: said, seqs })),
     lostByKind: countedByKind(lost),

@@ -73,15 +73,25 @@ async function measured(
   const kept: KeptTexts = { prompts, ...settings, memories, entries: new Map() };
   const { modelId, windowTokens, reserveTokens, catalogue, sections } = settings.profile;
   return {
-    ...{ model: modelId, windowTokens, reserveTokens, catalogue },
+    model: modelId,
+    windowTokens,
+    reserveTokens,
+    catalogue,
     fixedTokens: buildPrefix(profileOf(kept), budgetTokens).tokens,
     sections: sections.map((hash) => [readKeptSection(settings.parts.get(hash) ?? EMPTY_SECTION).key, hash]),
   };
 }
 
 const EMPTY_SECTION = JSON.stringify({
-  ...{ key: '', text: '', memoryIds: [], importances: [], originalTokens: null },
-  ...{ priority: 0, protected: false, source: '', reason: '' },
+  key: '',
+  text: '',
+  memoryIds: [],
+  importances: [],
+  originalTokens: null,
+  priority: 0,
+  protected: false,
+  source: '',
+  reason: '',
 });
 
 async function layersIn(

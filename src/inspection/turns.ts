@@ -80,8 +80,18 @@ function turnOf(now: TurnFacts, before: TurnFacts | null, context: TurnContext):
   const { cause, same } = before === null ? { cause: null, same: 0 } : compared(before, now, context);
   const prompt = fixed + stack + tail + recalled;
   return {
-    ...{ seq, turn, at, fixed, stack, tail, recalled, reserve, cause },
-    ...{ model: note.model ?? settings.model, window: settings.windowTokens, used: prompt + reserve },
+    seq,
+    turn,
+    at,
+    fixed,
+    stack,
+    tail,
+    recalled,
+    reserve,
+    cause,
+    model: note.model ?? settings.model,
+    window: settings.windowTokens,
+    used: prompt + reserve,
     reused: Math.min(prompt, scaled(same)),
   };
 }

@@ -87,7 +87,11 @@ export async function whatIfView(
   const tried = values.size === 0 || agent === null ? null : await play(services, session, agent);
   const { background_threshold: background, aggressive_threshold: aggressive } = (agent ?? session.agent).compaction;
   return {
-    ...{ key: conversation.key, agentId: session.agent.id, present, tried, problem },
+    key: conversation.key,
+    agentId: session.agent.id,
+    present,
+    tried,
+    problem,
     messages: session.recording.entries.length,
     isPartial: session.isPartial,
     settings: settingsOf(session.agent, values),
@@ -142,7 +146,10 @@ async function play(services: CommandServices, session: Session, agent: AgentSet
 
 function settingsOf(agent: AgentSettings, values: ForecastValues): readonly TriedSetting[] {
   return FORECAST_SETTINGS.map((name) => ({
-    ...{ name, present: settingOf(agent, name), tried: values.get(name) ?? null, canBeAuto: AUTO_SETTINGS.has(name) },
+    name,
+    present: settingOf(agent, name),
+    tried: values.get(name) ?? null,
+    canBeAuto: AUTO_SETTINGS.has(name),
   }));
 }
 

@@ -94,7 +94,8 @@ function talkIn(personId: string, entries: readonly Entry[]): Talk {
   const others = entries.filter(({ role, author }) => role === 'user' && author !== null && author.id !== personId);
   const people = entries.flatMap(({ author, mentions }) => [...(author === null ? [] : [author]), ...mentions]);
   return {
-    ...{ own, others },
+    own,
+    others,
     otherNames: new Set(people.filter(({ id }) => id !== personId).map(({ name }) => name)),
     isOrdinary: memoize((name: string) => others.some((entry) => isOrdinaryAmong(writtenWords(entry), name))),
     firstHeldAt: memoize((name: string) =>

@@ -47,7 +47,9 @@ export async function rewording(
   const kind = isNewRule ? 'instruction' : memory.kind;
   const isJudged = memory.state === 'active' && (isNewRule || namesMore);
   return {
-    ...{ text, fingerprint: fingerprintOf(text), trust },
+    text,
+    fingerprint: fingerprintOf(text),
+    trust,
     ...(isNewRule ? { kind } : {}),
     // A state that does not change is left out: somebody may have rejected the memory by now.
     ...(isJudged ? { state: stateOf(kind, trust, by) } : {}),

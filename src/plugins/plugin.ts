@@ -148,8 +148,15 @@ const anyPart = z.unknown().optional();
 const definitionSchema = z.strictObject({
   name,
   settings: z.custom<z.ZodType>(isSchema, 'expected a zod schema').optional(),
-  ...{ tools: anyPart, commands: anyPart, channels: anyPart, models: anyPart, engines: anyPart, stores: anyPart },
-  ...{ hooks: anyPart, start: anyPart, stop: anyPart },
+  tools: anyPart,
+  commands: anyPart,
+  channels: anyPart,
+  models: anyPart,
+  engines: anyPart,
+  stores: anyPart,
+  hooks: anyPart,
+  start: anyPart,
+  stop: anyPart,
 });
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, plugin: string): z.infer<Schema> {

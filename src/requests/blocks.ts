@@ -32,7 +32,12 @@ export function blocksOf({ fitted, note, gone, written }: RebuiltRequest): reado
   const goneIn = (ids: readonly string[]) =>
     ids.map((id) => gone.get(id)).find((reason) => reason !== undefined) ?? null;
   const blockOf = (kind: BlockKind, { key, tokens, source, reason, text }: ContextPart, ids: readonly string[]) => ({
-    ...{ kind, key, tokens, source, reason, text },
+    kind,
+    key,
+    tokens,
+    source,
+    reason,
+    text,
     gone: goneIn(ids),
   });
   const blocks: RequestBlock[] = [];

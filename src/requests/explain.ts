@@ -96,7 +96,12 @@ function explained(
   const blocks = blocksOf(rebuilt);
   const { agentId, windowTokens, reserveTokens: maxOutputTokens } = settings;
   return {
-    ...{ conversation: key, seq, turn, at, agentId, windowTokens },
+    conversation: key,
+    seq,
+    turn,
+    at,
+    agentId,
+    windowTokens,
     modelId: note.model ?? settings.modelId,
     tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0),
     blocks,

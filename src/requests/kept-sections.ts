@@ -140,8 +140,11 @@ function memoriesSection(kept: KeptTexts, ids: readonly MemoryId[]): VolatileSec
       : memoryItem(memory, kept.profile.timeZone);
   });
   return {
-    ...{ key: 'memories', text: renderKept(kept, 'memories', { items }), source: 'memory' },
-    ...{ reason: recallReason(ids.length), memoryIds: ids },
+    key: 'memories',
+    text: renderKept(kept, 'memories', { items }),
+    source: 'memory',
+    reason: recallReason(ids.length),
+    memoryIds: ids,
   };
 }
 

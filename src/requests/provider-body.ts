@@ -41,7 +41,8 @@ function openaiMessages(message: ModelMessage): readonly Json[] {
       return [{ role: 'user', content: message.content.map(openaiContent) }];
     case 'assistant': {
       const calls = message.calls.map(({ callId, tool, input }) => ({
-        ...{ id: callId, type: 'function' },
+        id: callId,
+        type: 'function',
         function: { name: tool, arguments: JSON.stringify(input) },
       }));
       return [{ role: 'assistant', content: message.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
@@ -59,11 +60,15 @@ function openaiContent(part: UserContent): Json {
 
 function anthropicBody(model: string, { system, messages, tools, maxOutputTokens }: Request): Json {
   const blocks = system.map(({ text, cacheBreak }) => ({
-    ...{ type: 'text', text },
+    type: 'text',
+    text,
     ...(cacheBreak ? { cache_control: { type: 'ephemeral' } } : {}),
   }));
   return {
-    ...{ model, max_tokens: maxOutputTokens, system: blocks, messages: messages.map(anthropicMessage) },
+    model,
+    max_tokens: maxOutputTokens,
+    system: blocks,
+    messages: messages.map(anthropicMessage),
     ...(tools.length === 0
       ? {}
       : {
@@ -85,7 +90,10 @@ function anthropicMessage(message: ModelMessage): Json {
     }
     case 'tool': {
       const results = message.results.map(({ callId, text, isError }) => ({
-        ...{ type: 'tool_result', tool_use_id: callId, content: text, is_error: isError },
+        type: 'tool_result',
+        tool_use_id: callId,
+        content: text,
+        is_error: isError,
       }));
       return { role: 'user', content: results };
     }

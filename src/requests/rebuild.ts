@@ -121,10 +121,20 @@ export function profileOf(kept: KeptTexts): ContextProfile {
   const { agentId, modelId, windowTokens, reserveTokens, thresholds, tools, images, timeZone, toolResults, catalogue } =
     kept.profile;
   return {
-    ...{ agentId, modelId, windowTokens, reserveTokens, thresholds, timeZone, toolResults },
+    agentId,
+    modelId,
+    windowTokens,
+    reserveTokens,
+    thresholds,
+    timeZone,
+    toolResults,
     traits: { windowTokens, tools, images },
     // The note says what these led to.
-    ...{ recallTokens: windowTokens, fixedShare: 1, stackShare: 1, tailShare: 0, messageThreshold: 0 },
+    recallTokens: windowTokens,
+    fixedShare: 1,
+    stackShare: 1,
+    tailShare: 0,
+    messageThreshold: 0,
     targets: { background: null, aggressive: null, emergency: null },
     sections: systemSections(kept),
     tools: readKeptTools(kept.parts.get(catalogue) ?? '[]'),

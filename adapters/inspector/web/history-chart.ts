@@ -34,16 +34,14 @@ function historyPlot(view: ConversationView, { measurement: { window }, threshol
   return {
     label: `Used share of the window after each of the messages #${shown.fromSeq} to #${shown.toSeq}, and the layers over them`,
     caption: 'The share of the window that is used after each message, and the layers that cover the messages.',
-    ...{
-      unit: 'share',
-      style: 'bars',
-      axis: 'messages',
-      width: WIDTH,
-      height: HEIGHT,
-      most: 1,
-      opens: true,
-      thresholds,
-    },
+    unit: 'share',
+    style: 'bars',
+    axis: 'messages',
+    width: WIDTH,
+    height: HEIGHT,
+    most: 1,
+    opens: true,
+    thresholds,
     range: [shown.fromSeq - 0.5, Math.max(shown.fromSeq, shown.toSeq) + 0.5],
     // A bar covers the messages since the previous one.
     edges: first === undefined ? [] : [first.seq - 0.5, ...moments.map(({ seq }) => seq + 0.5)],
@@ -51,7 +49,9 @@ function historyPlot(view: ConversationView, { measurement: { window }, threshol
     texts: moments.map((each) => textOf(each, window)),
     chosen: moment === null ? null : [moment.seq - 0.5, moment.seq + 0.5],
     series: DRAWN.map((key) => ({
-      ...{ key, kind: 'stacked', name: REGION_NAMES[key] },
+      key,
+      kind: 'stacked',
+      name: REGION_NAMES[key],
       values: moments.map((each) => shareOf(each[key], window)),
     })),
     ...finerOf(view),
@@ -127,7 +127,9 @@ function tailRow({ shown, layers, row }: ConversationView): Row {
   const covered = layers.filter(({ leftAt }) => leftAt === null).reduce((upto, { toSeq }) => Math.max(upto, toSeq), 0);
   const fromSeq = Math.max(covered + 1, shown.fromSeq);
   const tail: Item = {
-    ...{ from: fromSeq - 0.5, to: shown.toSeq + 0.5, style: 'layer tail' },
+    from: fromSeq - 0.5,
+    to: shown.toSeq + 0.5,
+    style: 'layer tail',
     text: `Messages #${fromSeq}–#${shown.toSeq}, seen in full`,
     id: String(shown.toSeq),
   };

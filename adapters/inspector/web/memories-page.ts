@@ -52,8 +52,14 @@ function results(view: MemoriesView, options: MemoriesOptions): Markup {
 function parametersOf({ conversation }: MemoriesView, { filter, asGraph }: MemoriesOptions) {
   const { text, kind, state, personId, audience, maxAgeDays } = filter;
   return {
-    ...{ place: conversation?.key ?? null, q: text === '' ? null : text, kind, state, person: personId, audience },
-    ...{ age: maxAgeDays, view: asGraph ? 'graph' : null },
+    place: conversation?.key ?? null,
+    q: text === '' ? null : text,
+    kind,
+    state,
+    person: personId,
+    audience,
+    age: maxAgeDays,
+    view: asGraph ? 'graph' : null,
   };
 }
 

@@ -11,7 +11,9 @@ function frameOf({ unit, width, height, range: [from, to], most, thresholds }: P
   const left = unit === 'share' ? 64 : 84;
   const right = width - (thresholds === null ? 12 : 84);
   return {
-    ...{ left, right, height },
+    left,
+    right,
+    height,
     x: (value) => round(left + ((value - from) / (to - from)) * (right - left)),
     y: (value) => round(TOP + (1 - Math.min(1, value / most)) * (height - TOP)),
   };

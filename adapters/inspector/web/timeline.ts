@@ -44,7 +44,8 @@ export function timeline(view: ConversationView, hidden: ReadonlySet<EventKind>)
   const runs = view.runs.map((run) => ({ at: run.startedAt, kind: kindOf(run), run })).filter(isShown);
   const items: readonly Item[] = [
     ...view.messages.map((line, index) => ({
-      ...{ at: line.at, kind: 'messages' as const },
+      at: line.at,
+      kind: 'messages' as const,
       markup: messageItem(line, { key, shown: texts[index] ?? NOTHING }),
     })),
     ...view.turns
@@ -154,7 +155,8 @@ function memoryItems({ memories, row }: ConversationView): readonly Item[] {
     { bytes: MEMORY_BYTES },
   );
   return memories.map((memory, index) => ({
-    ...{ at: memory.at, kind: 'memories' as const },
+    at: memory.at,
+    kind: 'memories' as const,
     markup: memoryItem({ ...memory, text: texts[index]?.text ?? '' }, row.key),
   }));
 }

@@ -29,8 +29,12 @@ const event = z
     message: z.looseObject({ role: z.string().catch('assistant'), content, tool_calls: calls }).default(NOTHING),
     done: z.boolean().default(false),
     done_reason: z.string().nullish(),
-    ...{ eval_count: count, eval_duration: count, load_duration: count },
-    ...{ prompt_eval_count: count, prompt_eval_duration: count, total_duration: count },
+    eval_count: count,
+    eval_duration: count,
+    load_duration: count,
+    prompt_eval_count: count,
+    prompt_eval_duration: count,
+    total_duration: count,
   })
   .transform(({ done_reason, ...rest }) => ({ ...rest, done_reason: done_reason ?? (rest.done ? 'stop' : undefined) }));
 

@@ -82,7 +82,9 @@ const openai: Provider = {
     const providerOptions = ({ cacheKey }: ModelRequest) => ({
       openai: {
         // Without `store: false`, the provider stores every conversation for a month.
-        ...{ store: false, reasoningSummary: null, ...retention },
+        store: false,
+        reasoningSummary: null,
+        ...retention,
         ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
       },
     });

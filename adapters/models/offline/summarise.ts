@@ -147,7 +147,9 @@ export function condense(texts: readonly string[], share: number): string {
   // Scores each different sentence once.
   const newest = new Map(texts.flatMap(sentencesOf).map((text, order) => [text, order]));
   const candidates = [...newest].map(([text, order]) => ({
-    ...{ text, order, byPerson: true },
+    text,
+    order,
+    byPerson: true,
     score: worthInSummary(text),
   }));
   const chosen = choose(candidates, budget, '');

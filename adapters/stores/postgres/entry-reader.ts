@@ -110,7 +110,10 @@ function rowsOf(of: readonly { readonly word: number }[], lists: readonly MatchL
     const word = of[place - 1]?.word ?? 0;
     const [length, times, isWanted] = [numbersIn(lengths), numbersIn(occurrences), numbersIn(wanted)];
     return numbersIn(seqs).map((id, row) => ({
-      ...{ id, word, length: length[row] ?? 0, occurrences: times[row] ?? 0 },
+      id,
+      word,
+      length: length[row] ?? 0,
+      occurrences: times[row] ?? 0,
       isWanted: isWanted[row] === 1,
     }));
   });

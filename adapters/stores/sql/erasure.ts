@@ -41,9 +41,18 @@ async function hide(
   await transaction.run(posts.where('state', '=', PENDING).compile());
   await removeValuesOf(engine, transaction, key);
   await conversations.change(transaction, id, {
-    ...{ key: gone as ConversationKey, place: gone, next_seq: 1, revision: revision + 1 },
-    ...{ reply_due_seq: 0, answered_upto: 0, reply_until: null, maintenance_until: null, maintain_at: null },
-    ...{ heard_id: null, heard_at: null, last_error: null },
+    key: gone as ConversationKey,
+    place: gone,
+    next_seq: 1,
+    revision: revision + 1,
+    reply_due_seq: 0,
+    answered_upto: 0,
+    reply_until: null,
+    maintenance_until: null,
+    maintain_at: null,
+    heard_id: null,
+    heard_at: null,
+    last_error: null,
   });
   await transaction.run(
     hidden

@@ -60,7 +60,10 @@ const postBody: z.ZodType<PostBody> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('file'), name: z.string(), text: z.string() }),
   z.strictObject({
     kind: z.literal('attachment'),
-    ...{ name: z.string(), mediaType: z.string(), base64: z.string(), text: z.string() },
+    name: z.string(),
+    mediaType: z.string(),
+    base64: z.string(),
+    text: z.string(),
   }),
 ]);
 

@@ -47,9 +47,19 @@ export function createReadyRows({ query }: SqlEngine): ReadyRows {
 
 function toReady(row: ReadySummaryRow): Summary {
   return {
-    ...{ id: row.id, conversationId: row.conversation_id, level: row.level, kind: 'summary' },
-    ...{ fromSeq: row.from_seq, toSeq: row.to_seq, text: row.text, tokens: row.tokens },
-    ...{ model: row.model, promptHash: row.prompt_hash, stale: false, supersededBy: null, createdAt: row.created_at },
+    id: row.id,
+    conversationId: row.conversation_id,
+    level: row.level,
+    kind: 'summary',
+    fromSeq: row.from_seq,
+    toSeq: row.to_seq,
+    text: row.text,
+    tokens: row.tokens,
+    model: row.model,
+    promptHash: row.prompt_hash,
+    stale: false,
+    supersededBy: null,
+    createdAt: row.created_at,
     lost: readLost(row.lost),
   };
 }

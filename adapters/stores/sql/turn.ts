@@ -71,7 +71,9 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     newRow(row.id, entry, index === last ? (commit.record?.note ?? null) : null);
   const at = { conversationId: row.id, now: commit.now };
   const shown = {
-    ...{ conversationId: row.id, turn: commit.readUpto, entrySeq: entries.at(-1)?.seq ?? null },
+    conversationId: row.id,
+    turn: commit.readUpto,
+    entrySeq: entries.at(-1)?.seq ?? null,
     heldUntil: commit.now + POST_HOLD_MS,
   };
   const [, , posts] = await together([

@@ -63,7 +63,13 @@ function sumUp(rows: readonly UsageRow[]): readonly UsageSum[] {
     const known = sums.get(key);
     const costUsd = (known?.costUsd ?? 0) + (row.costUsd ?? 0);
     sums.set(key, {
-      ...{ day, agentId, person, purpose, model, at, costUsd },
+      day,
+      agentId,
+      person,
+      purpose,
+      model,
+      at,
+      costUsd,
       costNanos: Math.round(costUsd * NANOS_PER_DOLLAR),
       calls: (known?.calls ?? 0) + 1,
       unpricedCalls: (known?.unpricedCalls ?? 0) + (row.costUsd === null ? 1 : 0),

@@ -49,7 +49,13 @@ const KEPT_BEFORE = 32;
 export function createState(): State {
   return {
     mode: TEXT,
-    ...{ pending: '', before: '\n', isLast: false, isFirst: true, isRoleNext: false, isAboutMarks: false, strikes: 0 },
+    pending: '',
+    before: '\n',
+    isLast: false,
+    isFirst: true,
+    isRoleNext: false,
+    isAboutMarks: false,
+    strikes: 0,
     code: createCodeMarks(),
     found: [],
   };

@@ -60,8 +60,14 @@ async function run(options: ShardOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const base = (options.followsResumeUrl ? session?.resumeUrl : null) ?? options.url();
     const ending: Ending = await runSession({
-      ...{ clock, chance, identity, mayIdentify, listener, signal },
-      ...{ url: addressOf(base), resumed: session },
+      clock,
+      chance,
+      identity,
+      mayIdentify,
+      listener,
+      signal,
+      url: addressOf(base),
+      resumed: session,
     });
     if (signal.aborted) return;
     options.lost(ending);

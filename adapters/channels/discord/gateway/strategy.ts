@@ -123,7 +123,12 @@ async function openShard(opening: Opening, id: number): Promise<Shard> {
   const { session_start_limit: limit } = await information.read();
   const count = await manager.getShardCount();
   return createShard({
-    ...{ id, clock, log, chance, url: information.url, followsResumeUrl: gatewayUrl === '' },
+    id,
+    clock,
+    log,
+    chance,
+    url: information.url,
+    followsResumeUrl: gatewayUrl === '',
     identity: { token, intents, properties, compress: false, shard: [id, count] },
     mayIdentify: (signal) => identifies.wait(id % limit.max_concurrency, signal),
     isScarce: () => identifies.isScarce(limit.remaining),

@@ -34,11 +34,17 @@ const READERS: Readonly<Record<string, (data: unknown) => ReadPacket | null>> = 
   MESSAGE_UPDATE: readUpdate,
   MESSAGE_DELETE: (data) =>
     parsed(deleteSchema, data, ({ id, channel_id: channelId, guild_id: guildId = null }) => ({
-      ...{ kind: 'removal', channelId, guildId, ids: [id] },
+      kind: 'removal',
+      channelId,
+      guildId,
+      ids: [id],
     })),
   MESSAGE_DELETE_BULK: (data) =>
     parsed(bulkDeleteSchema, data, ({ ids, channel_id: channelId, guild_id: guildId = null }) => ({
-      ...{ kind: 'removal', channelId, guildId, ids },
+      kind: 'removal',
+      channelId,
+      guildId,
+      ids,
     })),
 };
 

@@ -159,7 +159,8 @@ export function attachmentsOf(
   files: readonly DescribedFile[],
 ): readonly { readonly id: string; readonly filename: string; readonly description?: string }[] {
   return files.map(({ name, description }, index) => ({
-    ...{ id: String(index), filename: name },
+    id: String(index),
+    filename: name,
     ...(description === undefined ? {} : { description: clipDescription(description) }),
   }));
 }

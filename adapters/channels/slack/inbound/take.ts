@@ -53,7 +53,11 @@ export function createTaker(options: TakerOptions): Taker {
         case 'message':
           return await takeMessage(options, self, {
             ...incoming,
-            ...{ isEdit: false, isLive: true, root: null, isPast: false, note: null },
+            isEdit: false,
+            isLive: true,
+            root: null,
+            isPast: false,
+            note: null,
           });
         case 'edit':
           return await takeEdit(options, self, { ...incoming, isEdit: true, isLive: false, root: null });
@@ -172,7 +176,8 @@ async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming):
 async function holdersOf({ workspace, channelIds }: TakerOptions, message: WireEventMessage) {
   const { channel, ts, thread_ts: threadTs } = message;
   return conversationsOf(workspace.teamId, {
-    ...{ ts, threadTs: threadTs ?? null },
+    ts,
+    threadTs: threadTs ?? null,
     channelIds: await channelIds.all(channel),
   });
 }

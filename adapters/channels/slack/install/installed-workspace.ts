@@ -21,7 +21,11 @@ export function installedWorkspace(
   const web = createWeb(() => token, webOptions);
   return {
     workspace: {
-      ...{ web, teamId, userId: botUserId, botId, secret },
+      web,
+      teamId,
+      userId: botUserId,
+      botId,
+      secret,
       get token() {
         return token;
       },

@@ -31,7 +31,8 @@ export function createInstalledRoster(options: InstalledOptions): Roster {
   const { of, running } = members;
   const removals = createRemovals(options, members);
   return {
-    ...{ of, running },
+    of,
+    running,
     all: () => readAll(options, of),
     ended: removals.reported,
     // The others continue, and new ones may come.

@@ -56,7 +56,10 @@ async function playIn(
   const queue = createLocalQueue({ log: SILENT });
   const storage = await createSqliteStorage({ directory });
   const options = {
-    ...{ models, queue, clock, storage: way === 'immediate' ? withoutPrints(storage) : storage },
+    models,
+    queue,
+    clock,
+    storage: way === 'immediate' ? withoutPrints(storage) : storage,
     prices: { own: () => ({ [REPLY_MODEL]: RATES, [SUMMARY_MODEL]: RATES }) },
     agent: { ...(way === 'sliding' ? { engine: 'sliding' } : {}), compaction: { idle_minutes: NEVER_MINUTES } },
   };

@@ -52,8 +52,10 @@ export async function asked({ quick }: RowOptions): Promise<RowResult> {
 
 function inViewFigure({ title, windowTokens, bar }: Setting, found: readonly Asked[]): Figure {
   return {
-    ...{ figure: `${title} evidence in view, window of ${windowTokens.toLocaleString('en')}`, unit: 'share' },
-    ...{ baseline: null, ours: mean(found.map(({ evidenceInView }) => evidenceInView)) },
+    figure: `${title} evidence in view, window of ${windowTokens.toLocaleString('en')}`,
+    unit: 'share',
+    baseline: null,
+    ours: mean(found.map(({ evidenceInView }) => evidenceInView)),
     bar: bar === null ? null : { of: 'ours', is: 'at least', value: bar },
   };
 }
@@ -67,12 +69,16 @@ async function ordinaryFigures({ folder, title }: Setting): Promise<readonly Fig
   const found = (await askRecorded({ folder, windowTokens: USUAL_WINDOW, ordinary: true })) ?? [];
   return [
     {
-      ...{ figure: `${title} ordinary messages with passages`, unit: 'share', baseline: null },
+      figure: `${title} ordinary messages with passages`,
+      unit: 'share',
+      baseline: null,
       ours: mean(found.map(({ hasPassages }) => Number(hasPassages))),
       bar: { of: 'ours', is: 'at most', value: 0.05 },
     },
     {
-      ...{ figure: `${title} tokens of passages per ordinary message`, unit: 'count', baseline: null },
+      figure: `${title} tokens of passages per ordinary message`,
+      unit: 'count',
+      baseline: null,
       ours: mean(found.map(({ passageTokens }) => passageTokens)),
       bar: { of: 'ours', is: 'below', value: 60 },
     },
@@ -85,7 +91,9 @@ async function latencyFigure(rounds: number): Promise<Figure> {
     await fillLong(directory, ENTRIES);
     const times = await runChild({ file: CHILD, args: [directory, rounds], report: z.array(z.number()) });
     return {
-      ...{ figure: `passages among ${ENTRIES.toLocaleString('en')} entries, p99`, unit: 'ms', baseline: null },
+      figure: `passages among ${ENTRIES.toLocaleString('en')} entries, p99`,
+      unit: 'ms',
+      baseline: null,
       ours: percentile(times, 99),
       bar: { of: 'ours', is: 'below', value: 10 },
     };

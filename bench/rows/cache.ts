@@ -71,17 +71,24 @@ function figuresOf({ windowTokens, share }: Setting, ours: Published, immediate:
   const unknown = ours.losses.get('unknown') ?? 0;
   return [
     {
-      ...{ figure: `cost of 100 turns in thousands of input tokens, ${of}`, unit: 'count', ours: costOf(ours) },
+      figure: `cost of 100 turns in thousands of input tokens, ${of}`,
+      unit: 'count',
+      ours: costOf(ours),
       baseline: { of: 'published at once', value: costOf(immediate) },
       bar: { of: 'ratio', is: 'at most', value: MAX_COST },
     },
     {
-      ...{ figure: `share of a request that repeats the last, ${of}`, unit: 'share', ours: ours.cacheableShare },
+      figure: `share of a request that repeats the last, ${of}`,
+      unit: 'share',
+      ours: ours.cacheableShare,
       baseline: { of: 'published at once', value: immediate.cacheableShare },
       bar: share === null ? null : { of: 'ours', is: 'at least', value: share },
     },
     {
-      ...{ figure: `unexplained losses, ${of}`, unit: 'count', baseline: null, ours: unknown },
+      figure: `unexplained losses, ${of}`,
+      unit: 'count',
+      baseline: null,
+      ours: unknown,
       bar: { of: 'ours', is: 'exactly', value: 0 },
     },
   ];

@@ -21,11 +21,15 @@ function figuresOf({ reachable, inView, kept }: Planted, summaries: number): rea
   const share = { unit: 'share', baseline: null } as const;
   return [
     {
-      ...{ figure: `planted details reachable, ${after}`, ...share, ours: reachable },
+      figure: `planted details reachable, ${after}`,
+      ...share,
+      ours: reachable,
       bar: { of: 'ours', is: 'exactly', value: 1 },
     },
     {
-      ...{ figure: `planted details in view when asked, ${after}`, ...share, ours: inView },
+      figure: `planted details in view when asked, ${after}`,
+      ...share,
+      ours: inView,
       bar: { of: 'ours', is: 'at least', value: 0.95 },
     },
     { figure: `details that the summaries keep, ${after}`, ...share, ours: kept, bar: null },

@@ -48,7 +48,10 @@ function readingFigures(of: string, settled: Settled, bar: number): readonly Fig
   const none = { unit: 'count', baseline: null, bar: { of: 'ours', is: 'exactly', value: 0 } } as const;
   return [
     {
-      ...{ figure: `tokens read per token of transcript, ${of}`, unit: 'share', baseline: null, ours: cost },
+      figure: `tokens read per token of transcript, ${of}`,
+      unit: 'share',
+      baseline: null,
+      ours: cost,
       bar: { of: 'ours', is: 'below', value: bar },
     },
     { figure: `highest view at rest, ${of}`, ours: settled.highestRatio, ...rest },

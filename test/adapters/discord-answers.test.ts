@@ -349,8 +349,14 @@ describe('a command', () => {
   test('that Discord sends twice runs once', async () => {
     const bot = await start();
     const interaction = {
-      ...{ id: snowflake(), application_id: BOT.id, type: 2, token: 'token', channel_id: GENERAL, guild_id: GUILD },
-      ...{ member: { user: ADA, roles: [] }, data: { name: 'memory', type: 1 } },
+      id: snowflake(),
+      application_id: BOT.id,
+      type: 2,
+      token: 'token',
+      channel_id: GENERAL,
+      guild_id: GUILD,
+      member: { user: ADA, roles: [] },
+      data: { name: 'memory', type: 1 },
     };
     const data = { name: 'memory', type: 1, options: [{ name: 'list', type: 1, options: [] }] };
     for (const _ of [1, 2]) double.gateway.dispatch(GUILD, 'INTERACTION_CREATE', { ...interaction, data });

@@ -28,9 +28,22 @@ import { snowflake, textChannel, thread } from '../fixtures/discord/payloads.ts'
 
 /** As another server might send them. */
 const ODD_FIELDS = {
-  ...{ embeds: null, attachments: [null, { id: 5 }], mentions: 'none', mention_roles: null, components: {}, poll: 7 },
-  ...{ sticker_items: [{}], message_snapshots: [null], referenced_message: 'x', message_reference: [], type: null },
-  ...{ edited_timestamp: 12, timestamp: 'yesterday', webhook_id: false, member: 3, guild_id: 4 },
+  embeds: null,
+  attachments: [null, { id: 5 }],
+  mentions: 'none',
+  mention_roles: null,
+  components: {},
+  poll: 7,
+  sticker_items: [{}],
+  message_snapshots: [null],
+  referenced_message: 'x',
+  message_reference: [],
+  type: null,
+  edited_timestamp: 12,
+  timestamp: 'yesterday',
+  webhook_id: false,
+  member: 3,
+  guild_id: 4,
 };
 const THREAD = '500000000000000001';
 const ROLE = '400000000000000007';

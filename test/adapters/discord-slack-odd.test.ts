@@ -107,7 +107,10 @@ async function play(open: () => Promise<Platform>, { atStart, later }: Scenario)
     return { text: `Answer to ${names.at(-1)}.` };
   });
   const bot = createBot({
-    ...{ storage, clock: quick, prompts, log },
+    storage,
+    clock: quick,
+    prompts,
+    log,
     queue: createLocalQueue({ log, clock: quick }),
     models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: '' }) },
     channels: [platform.channel(odd.url, { state: storage.state, log })],

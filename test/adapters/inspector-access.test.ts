@@ -44,11 +44,9 @@ describe('the printed address', () => {
     for (const path of ['/', '/find?q=x', '/?key=wrong', '/nothing']) {
       const response = await fetch(`${inspected.base}${path}`, { redirect: 'manual' });
       expect({ path, status: response.status, to: response.headers.get('location') }).toEqual({
-        ...{
-          path,
-          status: 302,
-          to: path.includes('key') || path === '/' ? '/login' : `/login?to=${encodeURIComponent(path)}`,
-        },
+        path,
+        status: 302,
+        to: path.includes('key') || path === '/' ? '/login' : `/login?to=${encodeURIComponent(path)}`,
       });
     }
     const login = await (await fetch(`${inspected.base}/login`)).text();

@@ -69,9 +69,23 @@ const rowSchema = z.tuple([z.string(), z.string(), z.array(z.array(z.unknown()))
 
 describe('the data of a chart', () => {
   const plot: Plot = {
-    ...{ label: '</script><script>alert(1)</script>', caption: '', unit: 'share', style: 'bars', axis: 'points' },
-    ...{ width: 1200, height: 100, range: [0, 1], most: 1, edges: [0, 1], points: ['a'], texts: ['<b>'], opens: false },
-    ...{ chosen: null, series: [], thresholds: null, rows: [] },
+    label: '</script><script>alert(1)</script>',
+    caption: '',
+    unit: 'share',
+    style: 'bars',
+    axis: 'points',
+    width: 1200,
+    height: 100,
+    range: [0, 1],
+    most: 1,
+    edges: [0, 1],
+    points: ['a'],
+    texts: ['<b>'],
+    opens: false,
+    chosen: null,
+    series: [],
+    thresholds: null,
+    rows: [],
   };
 
   it('cannot end its element', () => {
@@ -109,14 +123,16 @@ describe('the data of a chart', () => {
     const { gauge } = view.row.reading;
     if (gauge === null) throw new Error('There is no gauge.');
     const layers = Array.from({ length: 1000 }, (_, index) => ({
-      ...{
-        id: crypto.randomUUID() as SummaryId,
-        kind: 'summary' as const,
-        level: 0,
-        fromSeq: 2 * index + 1,
-        toSeq: 2 * index + 2,
-      },
-      ...{ tokens: 100, stale: false, createdAt: 0, since: 0, leftAt: null },
+      id: crypto.randomUUID() as SummaryId,
+      kind: 'summary' as const,
+      level: 0,
+      fromSeq: 2 * index + 1,
+      toSeq: 2 * index + 2,
+      tokens: 100,
+      stale: false,
+      createdAt: 0,
+      since: 0,
+      leftAt: null,
     }));
     const chart = String(historyChart({ ...view, layers, shown: { fromSeq: 1, toSeq: 2000 } }, gauge));
     const { rows } = z.object({ rows: z.array(rowSchema) }).parse(JSON.parse(dataIn(chart)));

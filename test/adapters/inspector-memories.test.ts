@@ -100,7 +100,9 @@ describe('the memories of all places', () => {
   it('keep what a role may not read', async () => {
     await fillKitchen();
     const { memories } = await inspectionOf().memories.list({
-      ...{ viewer: { name: 'x', role: 'moderator' }, key: null, filter: ALL },
+      viewer: { name: 'x', role: 'moderator' },
+      key: null,
+      filter: ALL,
     });
     expect(memories.length).toBe(3);
     expect(JSON.stringify(memories)).not.toContain('mat');

@@ -134,11 +134,19 @@ describe('running a reply again', () => {
     const signal = new AbortController().signal;
     const run = (role: ViewerRole) =>
       inspectionOf().conversations.rerun({
-        ...{ viewer: { name: 'x', role }, key: inspected.world.key, seq, agentId, modelId, system: null, signal },
+        viewer: { name: 'x', role },
+        key: inspected.world.key,
+        seq,
+        agentId,
+        modelId,
+        system: null,
+        signal,
       });
     for (const role of ['viewer', 'moderator'] as const) await expect(run(role)).rejects.toThrow('for operators');
     const view = await inspectionOf().conversations.reply({
-      ...{ viewer: { name: 'x', role: 'moderator' }, key: inspected.world.key, seq },
+      viewer: { name: 'x', role: 'moderator' },
+      key: inspected.world.key,
+      seq,
     });
     expect(view.choices).toBeNull();
     expect((await run('operator')).result).toMatchObject({ text: 'I see.' });
@@ -149,7 +157,12 @@ describe('running a reply again', () => {
     const gone = new AbortController();
     model.script = () => new Promise(() => undefined);
     const running = inspectionOf().conversations.rerun({
-      ...{ viewer: { name: 'x', role: 'operator' }, key: inspected.world.key, seq, agentId, modelId, system: null },
+      viewer: { name: 'x', role: 'operator' },
+      key: inspected.world.key,
+      seq,
+      agentId,
+      modelId,
+      system: null,
       signal: gone.signal,
     });
     gone.abort();

@@ -13,7 +13,10 @@ beforeAll(async () => {
   inspected = await createInspectorWorld({
     models: [scriptedModel(() => ({ text: 'I see.' }))],
     settings: {
-      ...{ identity_header: 'x-user', proxies: ['127.0.0.1'], operators: ['ada'], moderators: ['bob'] },
+      identity_header: 'x-user',
+      proxies: ['127.0.0.1'],
+      operators: ['ada'],
+      moderators: ['bob'],
     },
   });
   const { world } = inspected;

@@ -70,9 +70,14 @@ export function createCachesWorld(
     const id = `y${String(++made).padStart(4, '0')}` as MemoryId;
     ids.push(id);
     return kits[0].memory(`${pick(WORDS, m)} ${pick(WORDS, m >> 2)} ${made}`, {
-      ...{ id, place, fingerprint: id, audience: pick(AUDIENCES, m >> 1), pinned: m % 5 === 0 },
-      ...{ state: m % 7 === 0 ? 'candidate' : 'active', scope: m % 11 === 0 ? 'global' : 'place' },
-      ...{ subjectId: m % 3 === 0 ? 'u1' : null },
+      id,
+      place,
+      fingerprint: id,
+      audience: pick(AUDIENCES, m >> 1),
+      pinned: m % 5 === 0,
+      state: m % 7 === 0 ? 'candidate' : 'active',
+      scope: m % 11 === 0 ? 'global' : 'place',
+      subjectId: m % 3 === 0 ? 'u1' : null,
     });
   };
   const someIds = (number: number) => [...new Set([pick(ids, number), pick(ids, number >> 3), pick(ids, number >> 5)])];
@@ -176,7 +181,10 @@ export function createCachesWorld(
         return store.transcript.redact(id, { externalIds: [`x${m % (made + 1)}`], now: NOW });
       case 'edit':
         return store.transcript.edit(id, {
-          ...{ externalId: `x${m % (made + 1)}`, parts: textParts('edited'), tokens: 1, now: NOW },
+          externalId: `x${m % (made + 1)}`,
+          parts: textParts('edited'),
+          tokens: 1,
+          now: NOW,
         });
       case 'audience':
         return store.conversations.change(id, { kind, audience: pick(AUDIENCES, m), now: NOW });

@@ -26,7 +26,9 @@ const calls =
   (...given: readonly (readonly [tool: string, input: unknown])[]): Script =>
   (_, response) => {
     const tool_calls = given.map(([name, input], index) => ({
-      ...{ index, id: `c${index}`, type: 'function' },
+      index,
+      id: `c${index}`,
+      type: 'function',
       function: { name, arguments: typeof input === 'string' ? input : JSON.stringify(input) },
     }));
     sse(response, [chunk({ role: 'assistant', tool_calls }), chunk({}, 'tool_calls'), '[DONE]']);
@@ -76,7 +78,10 @@ async function work(
     offset: 0,
   });
   return {
-    ...{ reason, faults, calls: count, extractedUpto: conversation.extractedUpto },
+    reason,
+    faults,
+    calls: count,
+    extractedUpto: conversation.extractedUpto,
     summary: (await world.snapshot()).stack[0]?.text ?? null,
     memories: saved.map(({ text }) => text),
   };

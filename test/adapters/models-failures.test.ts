@@ -399,7 +399,11 @@ describe('answers that break off', () => {
     );
     const reported = finishIn(await collect(await open(server, 'anthropic:claude-haiku-4-5'), ask('hello'))).usage;
     expect(reported).toEqual({
-      ...{ inputTokens: 97, outputTokens: 2, cacheReadTokens: 90, cacheWriteTokens: 0, reasoningTokens: 1 },
+      inputTokens: 97,
+      outputTokens: 2,
+      cacheReadTokens: 90,
+      cacheWriteTokens: 0,
+      reasoningTokens: 1,
       ownPasses: { inputTokens: 181_000, outputTokens: 3500, cacheReadTokens: 1000, cacheWriteTokens: 0 },
     });
     expect(billedTokens(reported)).toMatchObject({ inputTokens: 181_097, outputTokens: 3502, cacheReadTokens: 1090 });

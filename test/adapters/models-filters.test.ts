@@ -16,8 +16,14 @@ const claude = (stop: string, text: string): readonly unknown[] => [
   {
     type: 'message_start',
     message: {
-      ...{ id: 'm', type: 'message', role: 'assistant', model: 'claude-haiku-4-5', content: [] },
-      ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: 40, output_tokens: 1 } },
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-haiku-4-5',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 40, output_tokens: 1 },
     },
   },
   ...(text === ''

@@ -23,8 +23,13 @@ async function answered(answer: Answer, { id = 'local:m', limits = LIMITS }: Set
   const { url } = server;
   const models = createAiSdkModels({
     environment: {
-      ...{ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: url, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${url}/v1` },
-      ...{ GEMINI_API_KEY: 'k', GOOGLE_GEMINI_BASE_URL: url, OLLAMA_HOST: url },
+      ANTHROPIC_API_KEY: 'k',
+      ANTHROPIC_BASE_URL: url,
+      OPENAI_API_KEY: 'k',
+      OPENAI_BASE_URL: `${url}/v1`,
+      GEMINI_API_KEY: 'k',
+      GOOGLE_GEMINI_BASE_URL: url,
+      OLLAMA_HOST: url,
     },
     providers: { local: { baseUrl: `${url}/v1` } },
     limits,

@@ -153,9 +153,22 @@ describe('the pages for those who look after a process', () => {
   it('count stale, failed and late work by tier', async () => {
     const url = await open();
     const run: MaintenanceRun = {
-      ...{ id: 'r', conversationId: 1, fromSeq: 1, toSeq: 2, error: null, memories: 0, model: 'm', startedAt: 0 },
-      ...{ tokensBefore: 9, tokensAfter: 1, inputTokens: 9, outputTokens: 1, durationMs: 2500 },
-      ...{ work: 'compact', trigger: 'aggressive', outcome: 'stale' },
+      id: 'r',
+      conversationId: 1,
+      fromSeq: 1,
+      toSeq: 2,
+      error: null,
+      memories: 0,
+      model: 'm',
+      startedAt: 0,
+      tokensBefore: 9,
+      tokensAfter: 1,
+      inputTokens: 9,
+      outputTokens: 1,
+      durationMs: 2500,
+      work: 'compact',
+      trigger: 'aggressive',
+      outcome: 'stale',
     };
     const late = { conversation: KEY, message: 'away', failures: 1, nextAttemptAt: 9 };
     bot.events.emit({ kind: 'maintenance.ended', conversation: KEY, run });

@@ -82,17 +82,22 @@ async function fill(storage: Storage, messages = 30): Promise<number> {
   await store.journal.cache.note(id, { print: 'print', losses: [{ cause: 'edit', tokens: 7 }], at: NOW, revision });
   await store.journal.addRun(
     {
-      ...{
-        id: 'run',
-        conversationId: id,
-        work: 'compact',
-        trigger: 'manual',
-        fromSeq: 1,
-        toSeq: 10,
-        outcome: 'committed',
-      },
-      ...{ error: null, tokensBefore: 9, tokensAfter: 1, memories: 2, model: 'm', inputTokens: 1, outputTokens: 1 },
-      ...{ startedAt: NOW, durationMs: 5 },
+      id: 'run',
+      conversationId: id,
+      work: 'compact',
+      trigger: 'manual',
+      fromSeq: 1,
+      toSeq: 10,
+      outcome: 'committed',
+      error: null,
+      tokensBefore: 9,
+      tokensAfter: 1,
+      memories: 2,
+      model: 'm',
+      inputTokens: 1,
+      outputTokens: 1,
+      startedAt: NOW,
+      durationMs: 5,
     } as const,
     revision,
   );

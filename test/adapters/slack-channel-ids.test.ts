@@ -33,8 +33,12 @@ test('events that wait for the same query keep their order', async () => {
   const waiting = [...answers];
   const slow = { ...state, get: async () => await (waiting.shift()?.promise ?? undefined) };
   const ids = createChannelIds({
-    ...{ state: slow, clock: createSystemClock(), log: recordLog(), teamId: TEAM },
-    ...{ sink: recordSink(), web: { knows: async () => true } },
+    state: slow,
+    clock: createSystemClock(),
+    log: recordLog(),
+    teamId: TEAM,
+    sink: recordSink(),
+    web: { knows: async () => true },
   });
   const order: string[] = [];
   const both = ['one', 'two'].map((event) => ids.first(GENERAL).then(() => order.push(event)));
@@ -58,8 +62,12 @@ test('events that wait for the same search keep their order', async () => {
     },
   };
   const ids = createChannelIds({
-    ...{ state: createState(), clock: createSystemClock(), log: recordLog(), teamId: TEAM },
-    ...{ sink: { conversations: slow }, web: { knows: async () => true } },
+    state: createState(),
+    clock: createSystemClock(),
+    log: recordLog(),
+    teamId: TEAM,
+    sink: { conversations: slow },
+    web: { knows: async () => true },
   });
   const order: string[] = [];
   const both = ['one', 'two'].map((event) => ids.first(GENERAL).then(() => order.push(event)));
@@ -77,8 +85,12 @@ test('a change is as old as the message showing it', async () => {
   const system = createSystemClock();
   const stored = { ...sink.conversations, within: () => [{ conversation: closed }] };
   const ids = createChannelIds({
-    ...{ state: createState(), log: recordLog(), teamId: TEAM, web: { knows: async (id: string) => id !== closed } },
-    ...{ clock: { ...system, now: () => system.now() + 3_600_000 }, sink: { conversations: stored as never } },
+    state: createState(),
+    log: recordLog(),
+    teamId: TEAM,
+    web: { knows: async (id: string) => id !== closed },
+    clock: { ...system, now: () => system.now() + 3_600_000 },
+    sink: { conversations: stored as never },
   });
   const now = Date.now() / 1000;
   expect(await ids.first(open, now)).toBe(closed);

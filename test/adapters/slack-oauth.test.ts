@@ -502,8 +502,14 @@ describe('a workspace that removes the app', () => {
     const installations = createInstallations(state, vault);
     const departures = createDepartures({ sink, log, state, clock, signal });
     const roster = createInstalledRoster({
-      ...{ settings: settingsFor(slack, table), log, signal, departures, installations, renew },
-      ...{ open: () => expect.fail('no bot is needed'), secretFor: () => '' },
+      settings: settingsFor(slack, table),
+      log,
+      signal,
+      departures,
+      installations,
+      renew,
+      open: () => expect.fail('no bot is needed'),
+      secretFor: () => '',
     });
     const marks = () => log.lines.filter(({ message }) => message.includes('its data will be deleted later'));
     return { roster, installations, sink, marks, report: () => roster.ended(TEAM, { revoked: null }) };
@@ -721,7 +727,10 @@ describe('one person in two workspaces', () => {
     await until('the home is shown', () => slack.callsOf('views.publish').length === 1);
     const value = /"value":"(r\.[^"]*memory export[^"]*)"/.exec(JSON.stringify(slack.callsOf('views.publish')))?.[1];
     const payload = {
-      ...{ type: 'block_actions', user: { id: ADA }, trigger_id: 'trigger', ...named },
+      type: 'block_actions',
+      user: { id: ADA },
+      trigger_id: 'trigger',
+      ...named,
       view: { id: 'V1', type: 'home', ...view },
       actions: [{ action_id: 'button 0', block_id: 'b', type: 'button', value }],
     };

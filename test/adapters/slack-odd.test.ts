@@ -126,7 +126,11 @@ describe('a message of another kind', () => {
 
   const changed = (message: Message, more: object) =>
     slack.emit({
-      ...{ type: 'message', subtype: 'message_changed', channel: GENERAL, ts: message.ts, hidden: true },
+      type: 'message',
+      subtype: 'message_changed',
+      channel: GENERAL,
+      ts: message.ts,
+      hidden: true,
       message: { ...message, channel: undefined, ...more },
     });
 

@@ -149,7 +149,12 @@ describe('active memories on SQLite, read at once', () => {
     expect([await texts(), await isReadable(), await isReadable()]).toEqual([['green tea'], true, true]);
     expect(await find()).toHaveLength(1);
     await storage.store.memories.forget({
-      ...{ memoryIds: [memory.id], tombstones: [], redactions: [], sentences: [], actor: 'u1', now: NOW },
+      memoryIds: [memory.id],
+      tombstones: [],
+      redactions: [],
+      sentences: [],
+      actor: 'u1',
+      now: NOW,
     });
     expect([await texts(), await isReadable(), await find()]).toEqual([[], false, []]);
   });

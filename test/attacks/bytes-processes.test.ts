@@ -53,7 +53,10 @@ async function openBot(): Promise<Bot> {
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const end = ended(child);
   return {
-    ...{ folder, child, end, text: () => text },
+    folder,
+    child,
+    end,
+    text: () => text,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await end;

@@ -147,8 +147,15 @@ describe('one message', () => {
       const [save] = createMemoryTools(world.services, world.memories);
       const { id: conversationId } = await world.conversation();
       const context = {
-        ...{ conversation: dm, conversationId, agentId: 'main', audience: 'dm' as const, author: ada, readUpto: seq },
-        ...{ callKey: 'k', signal: new AbortController().signal, spawn: () => Promise.reject(new Error('unused')) },
+        conversation: dm,
+        conversationId,
+        agentId: 'main',
+        audience: 'dm' as const,
+        author: ada,
+        readUpto: seq,
+        callKey: 'k',
+        signal: new AbortController().signal,
+        spawn: () => Promise.reject(new Error('unused')),
       } as const;
       const saved = await longestBlock(async () =>
         save?.run({ kind: 'fact', text: 'Ada owns a canoe', sources: [] }, context),

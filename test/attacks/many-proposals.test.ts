@@ -21,8 +21,12 @@ it('a text that has a model propose thousands costs little', async () => {
   const { writes, refused } = await admitCandidates(
     { ...world.services, hooks: createHookRunner([{ memory }], createSystemClock()) },
     {
-      ...{ conversation: await world.conversation(), agent: world.agent, entries: [said], extractedUpto: 0 },
-      ...{ model: 'offline:demo', promptHash: '' },
+      conversation: await world.conversation(),
+      agent: world.agent,
+      entries: [said],
+      extractedUpto: 0,
+      model: 'offline:demo',
+      promptHash: '',
       candidates: proposals.map((one) => ({ ...one, kind: 'fact', about: 'Ada', sources: [said.seq] })),
     },
   );

@@ -29,8 +29,14 @@ const claude = (content: readonly object[], stop: string) => [
   {
     type: 'message_start',
     message: {
-      ...{ id: 'm', type: 'message', role: 'assistant', model: 'claude-haiku-4-5', content: [] },
-      ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: 40, output_tokens: 1 } },
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-haiku-4-5',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 40, output_tokens: 1 },
     },
   },
   ...content,
@@ -46,7 +52,9 @@ const chats = { answer: (response: ServerResponse) => sse(response, [chunk({ con
 
 const wires: readonly Wire[] = [
   ...filterRefusals.map(({ name, status, body }) => ({
-    ...{ ...chats, name, model: name === 'Azure' ? 'openai:gpt-4.1' : 'local:m' },
+    ...chats,
+    name,
+    model: name === 'Azure' ? 'openai:gpt-4.1' : 'local:m',
     refuse: (response: ServerResponse) =>
       void response.writeHead(status, { 'content-type': 'application/json' }).write(body),
   })),

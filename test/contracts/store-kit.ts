@@ -202,8 +202,17 @@ export type Lab = () => { readonly storage: Storage; readonly store: Store; read
 export const NOW = 1_700_000_000_000;
 /** One model call as it is recorded. */
 export const CALL: UsageRow = {
-  ...{ purpose: 'reply', model: 'm', agentId: 'ada', person: 'discord:1', costUsd: 0.25, at: NOW },
-  ...{ inputTokens: 10, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 1 },
+  purpose: 'reply',
+  model: 'm',
+  agentId: 'ada',
+  person: 'discord:1',
+  costUsd: 0.25,
+  at: NOW,
+  inputTokens: 10,
+  outputTokens: 2,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 4,
+  reasoningTokens: 1,
 };
 export const HERE: ConversationKey = makeKey({ platform: 'terminal', workspace: 'local', channel: 'main' });
 export const THREAD: ConversationKey = makeKey({

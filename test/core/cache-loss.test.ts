@@ -215,8 +215,18 @@ describe('a request', () => {
 
 it('names a section that the window cut differently', () => {
   const before: RequestPrint = {
-    ...{ at: 0, model: 'test:chat', engine: 'stacked', hooked: false, reduced: false, touched: 0, contextFrom: 1 },
-    ...{ layers: [], stableTokens: 600, totalTokens: 700, stableParts: 3, reports: false },
+    at: 0,
+    model: 'test:chat',
+    engine: 'stacked',
+    hooked: false,
+    reduced: false,
+    touched: 0,
+    contextFrom: 1,
+    layers: [],
+    stableTokens: 600,
+    totalTokens: 700,
+    stableParts: 3,
+    reports: false,
     sections: [
       ['persona', 'aaaaaa'],
       ['guidance', 'bbbbbb'],

@@ -47,8 +47,12 @@ test.each(['/', '/strata '])('each channel names commands its own way: %s', asyn
   const memory = await world.type('/help memory');
   expect(memory.fields.map(({ name }) => name)).toContain(`${prefix}memory why <id>`);
   const wrong = await world.bot.commands.run({
-    ...{ conversation: world.place, audience: 'dm', author: { id: 'u', name: 'U', kind: 'person' }, rights: 'member' },
-    ...{ path: ['memroy'], options: {} },
+    conversation: world.place,
+    audience: 'dm',
+    author: { id: 'u', name: 'U', kind: 'person' },
+    rights: 'member',
+    path: ['memroy'],
+    options: {},
   });
   expect(wrong.text).toBe(
     `There is no command ${prefix}memroy. Did you mean ${prefix}memory? ${prefix}help lists them.`,

@@ -58,7 +58,11 @@ export async function openWorld({ audience = 'dm', parts = {} }: WorldOptions = 
       const read = readCommandLine(line, { specs: bot.commands.specs });
       if (read.kind === 'refused') return read.reply;
       return await bot.commands.run({
-        ...{ conversation: place, audience, author: ADA, rights: 'member', ...read.command },
+        conversation: place,
+        audience,
+        author: ADA,
+        rights: 'member',
+        ...read.command,
         ...as,
       });
     },

@@ -29,9 +29,14 @@ function workIn(settings: ContextProfile, stack: readonly Summary[], used: numbe
     isCached: false,
   } as const;
   return nextWork({
-    ...{ ...asked, snapshot: view, profile: settings, correction: 1, shownTokens: used },
-    ...{ measurement: { ...parts, used, window: 10_000, ratio: used / 10_000, tier } },
-    ...{ idleMs: Number.POSITIVE_INFINITY, now: 0 },
+    ...asked,
+    snapshot: view,
+    profile: settings,
+    correction: 1,
+    shownTokens: used,
+    measurement: { ...parts, used, window: 10_000, ratio: used / 10_000, tier },
+    idleMs: Number.POSITIVE_INFINITY,
+    now: 0,
   });
 }
 

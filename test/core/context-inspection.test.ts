@@ -99,17 +99,35 @@ describe('looking at a context', () => {
     await using place = await createPlace();
     const report = inspectContext(place.services, { profile: profile(), snapshot: snapshot(tail, {}, stack) });
     const run: MaintenanceRun = {
-      ...{ id: 'r', conversationId: 1, work: 'compact', trigger: 'background', fromSeq: 1, toSeq: 9, error: null },
-      ...{ model: 'offline:demo', startedAt: 0, durationMs: 5, outcome: 'committed', tokensBefore: 3000 },
-      ...{ tokensAfter: 1200, memories: 2, inputTokens: 500, outputTokens: 60 },
+      id: 'r',
+      conversationId: 1,
+      work: 'compact',
+      trigger: 'background',
+      fromSeq: 1,
+      toSeq: 9,
+      error: null,
+      model: 'offline:demo',
+      startedAt: 0,
+      durationMs: 5,
+      outcome: 'committed',
+      tokensBefore: 3000,
+      tokensAfter: 1200,
+      memories: 2,
+      inputTokens: 500,
+      outputTokens: 60,
     };
     const runs: MaintenanceRun[] = [run, { ...run, tokensBefore: 3600 }, { ...run, outcome: 'failed', memories: 0 }];
     // The view can grow while a job runs.
     runs.push({ ...run, work: 'fill', tokensAfter: 3500, memories: 0, inputTokens: 0, outputTokens: 0 });
     const { compactions, peak, trend } = historyOf(report, runs);
     expect(compactions).toEqual({
-      ...{ isAll: true, committed: 3, failed: 1, freedTokens: 4200, memories: 4 },
-      ...{ inputTokens: 1500, outputTokens: 180 },
+      isAll: true,
+      committed: 3,
+      failed: 1,
+      freedTokens: 4200,
+      memories: 4,
+      inputTokens: 1500,
+      outputTokens: 180,
     });
     expect(peak).toEqual({ tokens: 3600, ratio: 0.9 });
     const { used, tail: tailTokens } = report.measurement;

@@ -298,7 +298,9 @@ describe('condensing the stack', () => {
     const levels = [1, 0, null, 1, 0, 1];
     const stack = levels.map((level, index) =>
       summary({
-        ...{ fromSeq: index * 10 + 1, toSeq: index * 10 + 10, tokens: 100 },
+        fromSeq: index * 10 + 1,
+        toSeq: index * 10 + 10,
+        tokens: 100,
         ...(level === null ? { kind: 'gap' as const } : { level }),
       }),
     );

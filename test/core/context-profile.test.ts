@@ -110,7 +110,9 @@ describe('a profile', () => {
     const compaction = { fixed_share: 0.2, tail_share: 0.1, reserve_share: 0.25, background_target: 0.5 };
     await using own = await open({ max_output_tokens: 4096, context_window: 8000, compaction });
     expect(await own.profiles.of(place)).toMatchObject({
-      ...{ fixedShare: 0.2, tailShare: 0.1, reserveTokens: 2000 },
+      fixedShare: 0.2,
+      tailShare: 0.1,
+      reserveTokens: 2000,
       targets: { background: 0.5, aggressive: null, emergency: null },
     });
     const fixedShare = async (window: number, of = {}) => {

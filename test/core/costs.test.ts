@@ -8,7 +8,11 @@ import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
 import { createWorld, faithful, filler, scriptedModel } from './compaction.world.ts';
 
 const tokens = (over: Partial<TokenCounts> = {}): TokenCounts => ({
-  ...{ inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  inputTokens: 1_000_000,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
   ...over,
 });
 

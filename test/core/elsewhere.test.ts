@@ -16,12 +16,23 @@ const posted = ({ channel }: BotWorld) => [...channel.posts.values()].map(({ bod
 /** Straight into the store, as another process would. */
 async function storeElsewhere({ store }: Pick<Storage, 'store'>, text: string): Promise<void> {
   const message: NewMessage = {
-    ...{ externalId: `elsewhere ${text}`, role: 'user', author: BOB, replyTo: null, mentions: [], tokens: 4, at: 1 },
+    externalId: `elsewhere ${text}`,
+    role: 'user',
+    author: BOB,
+    replyTo: null,
+    mentions: [],
+    tokens: 4,
+    at: 1,
     parts: [{ kind: 'text', text }],
   };
   const place = { conversation: HERE, audience: 'private' } as const;
   await store.transcript.append({
-    ...{ ...place, message, wantsReply: false, claimLeaseMs: null, idleExtractMs: 1_000_000, now: 1 },
+    ...place,
+    message,
+    wantsReply: false,
+    claimLeaseMs: null,
+    idleExtractMs: 1_000_000,
+    now: 1,
   });
 }
 

@@ -188,7 +188,9 @@ describe('the context engines', () => {
       },
     });
     await using world = await createBotWorld({
-      ...{ models: [model], tools, engines: { mine } },
+      models: [model],
+      tools,
+      engines: { mine },
       agent: { engine: 'mine', tools: ['look'] },
     });
     await world.say('What is there?');

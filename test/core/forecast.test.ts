@@ -47,8 +47,13 @@ function rounds(count: number): readonly Entry[] {
       ['assistant', { kind: 'text', text: `Room ${round} has water in it.` }],
     ];
     return parts.map(([role, part], index) => ({
-      ...{ ...blank, role, seq: seq + index, turn: role === 'user' ? null : seq, parts: [part] },
-      ...{ at: 1000 * (seq + index), redactedAt: null },
+      ...blank,
+      role,
+      seq: seq + index,
+      turn: role === 'user' ? null : seq,
+      parts: [part],
+      at: 1000 * (seq + index),
+      redactedAt: null,
     }));
   }).flat();
 }

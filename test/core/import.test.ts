@@ -15,10 +15,21 @@ describe('importing', () => {
     expect((await world.store.conversations.find(channel))?.audience).toBe('private');
     const open = makeKey({ platform: 'discord', workspace: '1', channel: '3' });
     await world.store.transcript.append({
-      ...{ conversation: open, audience: 'public', wantsReply: false, claimLeaseMs: null, idleExtractMs: 1, now: 1 },
+      conversation: open,
+      audience: 'public',
+      wantsReply: false,
+      claimLeaseMs: null,
+      idleExtractMs: 1,
+      now: 1,
       message: {
-        ...{ externalId: 'm1', role: 'user', author: null, parts: [{ kind: 'text', text: 'hello' }] },
-        ...{ replyTo: null, mentions: [], tokens: 1, at: 1 },
+        externalId: 'm1',
+        role: 'user',
+        author: null,
+        parts: [{ kind: 'text', text: 'hello' }],
+        replyTo: null,
+        mentions: [],
+        tokens: 1,
+        at: 1,
       },
     });
     expect(await storeMessage(app, open, line('old'))).toBe(true);

@@ -8,11 +8,22 @@ import { traceSentences } from '../../src/inspection/trace.ts';
 import { type TurnFacts, turnsOf } from '../../src/inspection/turns.ts';
 
 const entries = Array.from({ length: 10 }, (_, index) => ({
-  ...{ seq: index + 1, at: (index + 1) * 1000, tokens: 100, role: 'user' as const },
+  seq: index + 1,
+  at: (index + 1) * 1000,
+  tokens: 100,
+  role: 'user' as const,
 }));
 const layer = (given: Partial<LayerSpan>): LayerSpan => ({
-  ...{ id: 's1' as SummaryId, kind: 'summary', level: 0, fromSeq: 1, toSeq: 4, tokens: 50, stale: false },
-  ...{ createdAt: 5500, leftAt: null, since: given.createdAt ?? 5500 },
+  id: 's1' as SummaryId,
+  kind: 'summary',
+  level: 0,
+  fromSeq: 1,
+  toSeq: 4,
+  tokens: 50,
+  stale: false,
+  createdAt: 5500,
+  leftAt: null,
+  since: given.createdAt ?? 5500,
   ...given,
 });
 const measurement = { fixed: 200, reserve: 100, window: 2000 };
@@ -91,32 +102,49 @@ describe('the sources of a sentence', () => {
 
 describe('consecutive requests', () => {
   const settings = {
-    ...{ model: 'm', windowTokens: 1000, reserveTokens: 100, fixedTokens: 200, catalogue: 't' },
+    model: 'm',
+    windowTokens: 1000,
+    reserveTokens: 100,
+    fixedTokens: 200,
+    catalogue: 't',
     sections: [['persona', 'p1'] as const],
   };
   const note: TurnFacts['note'] = {
-    ...{ profile: 'p', print: '', budgetTokens: 300, revision: 1, layers: [], fromSeq: 1, omitted: 0, sections: [] },
-    ...{
-      reduction: NO_REDUCTION,
-      minute: 0,
-      links: new Map(),
-      steps: 0,
-      opened: [],
-      model: null,
-      isAltered: false,
-      change: null,
-    },
+    profile: 'p',
+    print: '',
+    budgetTokens: 300,
+    revision: 1,
+    layers: [],
+    fromSeq: 1,
+    omitted: 0,
+    sections: [],
+    reduction: NO_REDUCTION,
+    minute: 0,
+    links: new Map(),
+    steps: 0,
+    opened: [],
+    model: null,
+    isAltered: false,
+    change: null,
   };
   const fact = (seq: number, given: Partial<TurnFacts> = {}): TurnFacts => ({
-    ...{ seq, turn: seq - 1, at: seq * 1000, note, settings, layers: [], recalledTokens: 5 },
+    seq,
+    turn: seq - 1,
+    at: seq * 1000,
+    note,
+    settings,
+    layers: [],
+    recalledTokens: 5,
     ...given,
   });
   const one = { id: 'one', kind: 'summary' as const, from: 1, to: 4, level: 0, tokens: 40 };
   const two = { ...one, id: 'two', level: 1, tokens: 30 };
   const gap = { ...one, id: 'gap', kind: 'gap' as const, from: 5, to: 6 };
   const context = {
-    ...{ tokensIn: (from: number, to: number) => Math.max(0, to - from + 1) * 10, isChanged: () => false },
-    ...{ correction: 1, cacheMs: 60_000 },
+    tokensIn: (from: number, to: number) => Math.max(0, to - from + 1) * 10,
+    isChanged: () => false,
+    correction: 1,
+    cacheMs: 60_000,
   };
   const causeAfter = (before: Partial<TurnFacts>, now: Partial<TurnFacts>, own: Partial<typeof context> = {}) =>
     turnsOf([fact(2, before), fact(4, now)], { ...context, ...own })[1]?.cause;

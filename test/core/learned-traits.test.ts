@@ -130,7 +130,9 @@ it('asks only once more', async () => {
 it('runs no tool again after a refusal that teaches', async () => {
   let ran = 0;
   const look = defineTool({
-    ...{ name: 'look', description: 'Looks something up', input: z.object({}) },
+    name: 'look',
+    description: 'Looks something up',
+    input: z.object({}),
     run: async () => `seen ${++ran}`,
   });
   const chat = teachable(({ requests }, learn) => {

@@ -24,10 +24,21 @@ test('a workspace that the bot left keeps nothing, others everything', async () 
   for (const key of [HERE, ELSEWHERE]) await run(key, ['privacy', 'pause']);
   const { store, state } = world.bot.services;
   await store.transcript.append({
-    ...{ conversation: ORPHAN, audience: 'private', wantsReply: false, claimLeaseMs: null, idleExtractMs: 1, now: 1 },
+    conversation: ORPHAN,
+    audience: 'private',
+    wantsReply: false,
+    claimLeaseMs: null,
+    idleExtractMs: 1,
+    now: 1,
     message: {
-      ...{ externalId: 'task', role: 'user', author: null, parts: [{ kind: 'text', text: 'hello' }] },
-      ...{ replyTo: null, mentions: [], tokens: 1, at: 1 },
+      externalId: 'task',
+      role: 'user',
+      author: null,
+      parts: [{ kind: 'text', text: 'hello' }],
+      replyTo: null,
+      mentions: [],
+      tokens: 1,
+      at: 1,
     },
   });
   expect(await store.conversations.find(ORPHAN)).not.toBeNull();

@@ -32,8 +32,16 @@ function readPng(file: Buffer) {
 }
 
 const measurement: Measurement = {
-  ...{ fixed: 200, stack: 300, tail: 100, volatile: 50, reserve: 100, used: 750, window: 1000, ratio: 0.75 },
-  ...{ tier: 'none', estimated: true },
+  fixed: 200,
+  stack: 300,
+  tail: 100,
+  volatile: 50,
+  reserve: 100,
+  used: 750,
+  window: 1000,
+  ratio: 0.75,
+  tier: 'none',
+  estimated: true,
 };
 const thresholds = { background: 0.8, aggressive: 0.85, emergency: 0.95 };
 

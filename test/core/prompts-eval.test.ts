@@ -28,7 +28,13 @@ describe('the score of an evaluation', () => {
       memories: ['Ada drinks coffee.', 'Ada prefers tea.'],
     };
     expect(scoreOf(trip, kept)).toEqual({
-      ...{ name: 'trip', facts: 2, inSummaries: 1, inMemories: 1, memories: 2, obeyed: 0, lost: [] },
+      name: 'trip',
+      facts: 2,
+      inSummaries: 1,
+      inMemories: 1,
+      memories: 2,
+      obeyed: 0,
+      lost: [],
     });
   });
 

@@ -12,8 +12,14 @@ import { faithful, filler, type Script, type ScriptedModel, scriptedModel, settl
 const MINUTE_MS = 60_000;
 const profile = { windowTokens: 8000, thresholds: { background: 0.8, aggressive: 0.85, emergency: 0.95 } };
 const warm: PublicationFacts = {
-  ...{ profile, usedTokens: 6500, publishedTokens: 4500, rewrittenTokens: 3000 },
-  ...{ isWarm: true, isBroken: false, requests: 0, prices: { read: 0.1, miss: 1.25 } },
+  profile,
+  usedTokens: 6500,
+  publishedTokens: 4500,
+  rewrittenTokens: 3000,
+  isWarm: true,
+  isBroken: false,
+  requests: 0,
+  prices: { read: 0.1, miss: 1.25 },
 };
 
 describe('a ready summary', () => {

@@ -123,7 +123,11 @@ describe('passages', () => {
 describe('the room for passages', () => {
   const passage = (seq: number, text: string) => ({ seq, externalId: `m${seq}`, text });
   const section: PassageSection = {
-    ...{ key: 'passages', text: '[Earlier]', source: 'transcript', reason: '', memoryIds: [] },
+    key: 'passages',
+    text: '[Earlier]',
+    source: 'transcript',
+    reason: '',
+    memoryIds: [],
     passages: [passage(7, 'best '.repeat(40)), passage(3, 'second '.repeat(40)), passage(5, 'third')],
   };
   const room = { profile: { recallTokens: 400 }, others: [], freeTokens: 1000, firstSeq: 100 };

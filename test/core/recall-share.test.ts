@@ -20,13 +20,15 @@ const prefixes = createFixedPrefixBuilder({
 });
 const LAYER = summary({ fromSeq: 1, toSeq: 50, text: 'They talked about boats. '.repeat(10) });
 const section: PassageSection = {
-  ...{ key: 'passages', text: '[Earlier]', source: 'transcript', reason: '', memoryIds: [] },
+  key: 'passages',
+  text: '[Earlier]',
+  source: 'transcript',
+  reason: '',
+  memoryIds: [],
   passages: Array.from({ length: 50 }, (_, index) => ({
-    ...{
-      seq: index + 1,
-      externalId: `m${index + 1}`,
-      text: `[#${index + 1}] the tent number ${index} is orange, and it has a green door that nobody ever closes`,
-    },
+    seq: index + 1,
+    externalId: `m${index + 1}`,
+    text: `[#${index + 1}] the tent number ${index} is orange, and it has a green door that nobody ever closes`,
   })),
 };
 

@@ -404,7 +404,10 @@ describe('a refused fixed part', () => {
 
   it('is named: the description of a tool', async () => {
     const tool = defineTool({
-      ...{ name: 'cook', description: `Cooks after ${POISON}.`, input: z.object({}), run: async () => 'Done.' },
+      name: 'cook',
+      description: `Cooks after ${POISON}.`,
+      input: z.object({}),
+      run: async () => 'Done.',
     });
     const script: Script = (request, options) =>
       JSON.stringify(request.tools).includes(POISON) ? refuse() : filtering()(request, options);

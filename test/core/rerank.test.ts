@@ -172,7 +172,10 @@ it.each([
   const reranker: Reranker = { rerank: scored, embed: async (given) => (await scored(given)).map((value) => [value]) };
   const model = scriptedModel(() => ({ text: 'Orange.' }), { id: 'test:chat' });
   const bot = createBot({
-    ...{ storage, reranker, queue: createLocalQueue(), log: silentLog },
+    storage,
+    reranker,
+    queue: createLocalQueue(),
+    log: silentLog,
     models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
     agents: [{ id: 'main', recall: { rerank_model: 'own:small', rerank_with } }],
   });

@@ -19,7 +19,9 @@ const chat: Script = (request, options) =>
     : faithful(request, options);
 
 const speakers = Array.from({ length: 40 }, (_, index) => ({
-  ...{ id: `u${index}`, name: `Person ${index}`, kind: 'person' as const },
+  id: `u${index}`,
+  name: `Person ${index}`,
+  kind: 'person' as const,
 }));
 
 it('a burst of short messages leaves room for the question', async () => {

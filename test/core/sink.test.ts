@@ -51,8 +51,16 @@ it('keeps a hundred people whom a message mentions, each once', async () => {
     kind: 'person' as const,
   }));
   await world.bot.sink.message({
-    ...{ conversation: HERE, externalId: 'm1', author: ADA, text: 'Hi all', attachments: [], replyTo: null, mentions },
-    ...{ addressesBot: false, audience: 'private', at: world.clock.now() },
+    conversation: HERE,
+    externalId: 'm1',
+    author: ADA,
+    text: 'Hi all',
+    attachments: [],
+    replyTo: null,
+    mentions,
+    addressesBot: false,
+    audience: 'private',
+    at: world.clock.now(),
   });
   const [entry] = await world.entries();
   expect(entry?.mentions.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, at) => `u${at}`));

@@ -60,8 +60,14 @@ await bot.start();
 await bot.sink.message({
   conversation: makeKey({ platform: 'test', workspace: 'here', channel: 'talk' }),
   author: { id: 'u-ada', name: 'Ada', kind: 'person' },
-  ...{ externalId: 'm1', text: 'How many boats are there?', attachments: [], replyTo: null, mentions: [] },
-  ...{ addressesBot: true, audience: 'dm', at: Date.now() },
+  externalId: 'm1',
+  text: 'How many boats are there?',
+  attachments: [],
+  replyTo: null,
+  mentions: [],
+  addressesBot: true,
+  audience: 'dm',
+  at: Date.now(),
 });
 await bot.settled();
 const page = { order: 'key', scope: { within: null }, withChildren: true, limit: 99, after: null } as const;

@@ -455,7 +455,11 @@ describe('another process', () => {
     const { services } = here.bot;
     const about = { externalId: 'm1', author: ADA, replyTo: null, mentions: [], tokens: 5, at: here.clock.now() };
     const asked = await services.store.transcript.append({
-      ...{ conversation: HERE, audience: 'private', wantsReply: true, claimLeaseMs: 10_000, idleExtractMs: 600_000 },
+      conversation: HERE,
+      audience: 'private',
+      wantsReply: true,
+      claimLeaseMs: 10_000,
+      idleExtractMs: 600_000,
       message: { ...about, role: 'user', parts: [{ kind: 'text', text: 'How many?' }] },
       now: here.clock.now(),
     });
@@ -501,9 +505,13 @@ describe('the key of a child', () => {
     await using here = await world({ models: [model] });
     const about = { externalId: null, author: ADA, replyTo: null, mentions: [], tokens: 5, at: here.clock.now() };
     await here.bot.services.store.transcript.append({
-      ...{ conversation: makeChildKey(HERE, 'a'), audience: 'private', wantsReply: true, claimLeaseMs: null },
+      conversation: makeChildKey(HERE, 'a'),
+      audience: 'private',
+      wantsReply: true,
+      claimLeaseMs: null,
       message: { ...about, role: 'user', parts: [{ kind: 'text', text: 'count the boats' }] },
-      ...{ idleExtractMs: 600_000, now: here.clock.now() },
+      idleExtractMs: 600_000,
+      now: here.clock.now(),
     });
     await here.restart();
     await settled(here);

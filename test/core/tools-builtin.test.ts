@@ -145,8 +145,15 @@ describe('summary_open', () => {
     if (held === null) throw new Error('the claim was refused');
     const base = { conversationId: id, epoch: held.claim.epoch, now: world.time.now };
     const summary = (name: string, fromSeq: number, toSeq: number, level = 0) => ({
-      ...{ id: name as SummaryId, level, fromSeq, toSeq, text: `the story of ${name}`, tokens: 5 },
-      ...{ model: 'm', promptHash: 'h', createdAt: world.time.now },
+      id: name as SummaryId,
+      level,
+      fromSeq,
+      toSeq,
+      text: `the story of ${name}`,
+      tokens: 5,
+      model: 'm',
+      promptHash: 'h',
+      createdAt: world.time.now,
     });
     const commit = { ...base, memories: [], extracted: null };
     expect(await world.store.summaries.commitCompaction({ ...commit, summary: summary('s1', 1, 20) })).toBe(

@@ -137,7 +137,8 @@ describe('a turn', () => {
     const script: Script = (_, { count }) =>
       count === 1 ? { calls: [{ tool: 'finish', input: {} }] } : { text: 'I see.' };
     await using world: BotWorld & { readonly model: ScriptedModel } = await botWith(script, {
-      ...{ tools: [finish], agent: { tools: ['finish'] } },
+      tools: [finish],
+      agent: { tools: ['finish'] },
     });
     await world.say('The old', { id: 'stream', author: { ...BOB, kind: 'bot' }, asks: false });
     await world.say('What does it say?');

@@ -44,8 +44,13 @@ const asking = (model: ChatModel): Pick<TurnOptions, 'modelId' | 'ask'> => ({
 function setUp(script: readonly (ModelPart[] | Error)[], over: Partial<TurnOptions> = {}) {
   const { model, requests } = scripted(script);
   const seen = {
-    ...{ pauses: [] as number[], room: 0, drafts: [] as string[], ran: [] as ToolCall[], assembled: 0 },
-    ...{ left: 0, withheld: [] as string[] },
+    pauses: [] as number[],
+    room: 0,
+    drafts: [] as string[],
+    ran: [] as ToolCall[],
+    assembled: 0,
+    left: 0,
+    withheld: [] as string[],
   };
   const parts: TurnOptions = {
     ...asking(model),

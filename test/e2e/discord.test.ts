@@ -203,7 +203,8 @@ describe('a conversation in a channel', () => {
     }
     await jump({
       windowTokens: WINDOW,
-      ...{ share, runs },
+      share,
+      runs,
       talk: (text) => answered(say(text)),
       ranMore: (before) => until('a compaction', () => runs() > before, 5_000),
     });

@@ -33,7 +33,10 @@ async function openBot() {
     return async () => (await kit.commitTurn(claim, { given: [tea.id], readUpto: seq })).kind;
   };
   return {
-    ...{ id: tea.id, texts, found, ask },
+    id: tea.id,
+    texts,
+    found,
+    ask,
     areReadable: () => provenance.areReadable(conversation.id, [tea.id]),
     async run(...args: readonly string[]) {
       const { code, stderr } = await folder.runProcess(args);

@@ -192,7 +192,8 @@ describe('a thread of a direct message', () => {
     }
     await jump({
       windowTokens: WINDOW,
-      ...{ share, runs },
+      share,
+      runs,
       talk: (text) => answered(say(text)),
       ranMore: (before) => until('a compaction', () => runs() > before, 5_000),
     });

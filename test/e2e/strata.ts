@@ -70,7 +70,10 @@ async function runHere(call: {
   process.chdir(call.path);
   try {
     await runCli(call.args, {
-      ...{ stdin, stdout: stdout.stream, stderr: stderr.stream, environment },
+      stdin,
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      environment,
       signal: new AbortController().signal,
       onUncaught: () => undefined,
       open: (options) => openApp(parts, options),

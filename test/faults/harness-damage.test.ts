@@ -40,9 +40,19 @@ function sound() {
   const rows = {
     conversations: [
       {
-        ...{ id: 1, key: 'scripted:town:c1', next_seq: 6, compacted_upto: 4, context_from: 1, extracted_upto: 5 },
-        ...{ reply_due_seq: 4, answered_upto: 4, reply_epoch: 1, reply_until: null, failures: 0 },
-        ...{ maintenance_epoch: 1, maintenance_until: null },
+        id: 1,
+        key: 'scripted:town:c1',
+        next_seq: 6,
+        compacted_upto: 4,
+        context_from: 1,
+        extracted_upto: 5,
+        reply_due_seq: 4,
+        answered_upto: 4,
+        reply_epoch: 1,
+        reply_until: null,
+        failures: 0,
+        maintenance_epoch: 1,
+        maintenance_until: null,
       },
     ],
     entries: [entry(1), entry(2), entry(3), entry(4), reply],

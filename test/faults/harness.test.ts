@@ -20,15 +20,17 @@ const MESSAGES = sized({ small: 110, full: 240 });
 
 async function run(number: number, options: Partial<RunOptions> = {}): Promise<RunResult> {
   return await runDeployment({
-    ...{
-      deployment: deploymentOf(number),
-      seed: 1,
-      messages: MESSAGES,
-      conversations: sized({ small: 3, full: 4 }),
-      kills: 3,
-      everyMs: [1000, 1500],
-    },
-    ...{ gateways: 2, workers: 2, freezes: [], ignoresCompareAndSet: false, isJavaScript: false },
+    deployment: deploymentOf(number),
+    seed: 1,
+    messages: MESSAGES,
+    conversations: sized({ small: 3, full: 4 }),
+    kills: 3,
+    everyMs: [1000, 1500],
+    gateways: 2,
+    workers: 2,
+    freezes: [],
+    ignoresCompareAndSet: false,
+    isJavaScript: false,
     signal: new AbortController().signal,
     onProgress: () => undefined,
     ...options,

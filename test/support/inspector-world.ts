@@ -49,7 +49,11 @@ export async function createInspectorWorld(options: InspectorWorldOptions): Prom
     return text;
   };
   return {
-    ...{ world, inspector, base, opened, page },
+    world,
+    inspector,
+    base,
+    opened,
+    page,
     fetch: fetchPage,
     async send(path, form, from = path) {
       const token = /name="token" value="([^"]+)"/u.exec(await page(from))?.[1] ?? '';

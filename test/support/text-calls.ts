@@ -26,53 +26,88 @@ const spec = {
 };
 const speaker = { label: 'Ada', name: 'Ada' };
 const view = (newest: string) => ({
-  ...{ asker: 'Ada', name: 'Ada', newest, calls: [], clock: '2026-11-20 10:00' },
+  asker: 'Ada',
+  name: 'Ada',
+  newest,
+  calls: [],
+  clock: '2026-11-20 10:00',
   statements: [{ text: newest, source: 'message', author: 'Ada', when: '', place: 1 }],
 });
 const answerOf = (text: string) => ({
-  ...{ title: text, tone: 'info', ephemeral: true, page: null, file: null, actions: [] },
-  ...{ text, fields: [{ name: text, value: text }], rows: { columns: ['WHAT'], cells: [[text]] } },
+  title: text,
+  tone: 'info',
+  ephemeral: true,
+  page: null,
+  file: null,
+  actions: [],
+  text,
+  fields: [{ name: text, value: text }],
+  rows: { columns: ['WHAT'], cells: [[text]] },
 });
 const entry = (text: string): Entry => ({
-  ...{ seq: 1, externalId: 'm1', role: 'user', turn: null, replyTo: null, mentions: [], tokens: 10, at: 0 },
-  ...{
-    author: { id: 'u1', name: 'Ada', kind: 'person' },
-    parts: [{ kind: 'text', text }],
-    editedAt: null,
-    redactedAt: null,
-  },
+  seq: 1,
+  externalId: 'm1',
+  role: 'user',
+  turn: null,
+  replyTo: null,
+  mentions: [],
+  tokens: 10,
+  at: 0,
+  author: { id: 'u1', name: 'Ada', kind: 'person' },
+  parts: [{ kind: 'text', text }],
+  editedAt: null,
+  redactedAt: null,
 });
 const found = { conversation: 'test:here:talk', id: 'm1' };
 const replyView = (text: string) => ({
   explained: {
-    ...{ conversation: 'test:here:talk', seq: 2, turn: 1, at: 0, agentId: 'main', modelId: 'test:chat', tokens: 1 },
-    ...{ windowTokens: 100, previousSeq: null, request: { system: [text], messages: [], tools: [] } },
+    conversation: 'test:here:talk',
+    seq: 2,
+    turn: 1,
+    at: 0,
+    agentId: 'main',
+    modelId: 'test:chat',
+    tokens: 1,
+    windowTokens: 100,
+    previousSeq: null,
+    request: { system: [text], messages: [], tools: [] },
     blocks: [{ kind: 'message', key: '#1', tokens: 1, source: 'transcript', reason: text, text, gone: null }],
   },
-  ...{ exactness: text, diff: null, text, outputTokens: 1, choices: null },
+  exactness: text,
+  diff: null,
+  text,
+  outputTokens: 1,
+  choices: null,
 });
 const toolResult = (text: string) => ({ callId: 'c1', tool: 'roll_dice', text, isError: false });
 /** Calls the test that a function made of a text. */
 const isFoundBy = (test: unknown, ...values: readonly unknown[]) => typeof test === 'function' && test(...values);
 const noNames = { user: () => null, channel: () => null, role: () => null };
 const discordContext = {
-  ...{ conversation: 'discord:g:c', names: noNames, self: { userId: '9', roleIds: [] }, imageBytes: 0, isPast: false },
+  conversation: 'discord:g:c',
+  names: noNames,
+  self: { userId: '9', roleIds: [] },
+  imageBytes: 0,
+  isPast: false,
   place: { audience: 'public' },
 };
 const slackContext = {
-  ...{
-    conversation: 'slack:T1:C1',
-    names: noNames,
-    self: { userId: 'U9', botId: 'B9' },
-    isPast: false,
-    isFollowUp: false,
-  },
-  ...{ attachments: [], notes: [], fileTexts: [], author: { id: 'U1', name: 'Ada', kind: 'person' } },
+  conversation: 'slack:T1:C1',
+  names: noNames,
+  self: { userId: 'U9', botId: 'B9' },
+  isPast: false,
+  isFollowUp: false,
+  attachments: [],
+  notes: [],
+  fileTexts: [],
+  author: { id: 'U1', name: 'Ada', kind: 'person' },
   place: { audience: 'public' },
 };
 const discordSaid = (content: string) =>
   discordMessage.parse({
-    ...{ id: '1', channel_id: '2', content },
+    id: '1',
+    channel_id: '2',
+    content,
     timestamp: '2026-11-20T10:00:00Z',
     author: { id: '3', username: content },
   });
@@ -288,9 +323,14 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       const summary = { id: 's1', kind: 'summary', fromSeq: 1, toSeq: 2, level: 0, supersededBy: null };
       return run(
         {
-          ...{ conversation: { key: 'test:here:talk' }, text: [[{ text, sources: [0] }]], moreSources: 0, lost: [] },
-          ...{ summary: { ...summary, tokens: 1, model: null, createdAt: 0, stale: false, promptHash: null } },
-          ...{ lostByKind: [], keptShare: 1, rewriting: { kind: 'impossible', reason: text } },
+          conversation: { key: 'test:here:talk' },
+          text: [[{ text, sources: [0] }]],
+          moreSources: 0,
+          lost: [],
+          summary: { ...summary, tokens: 1, model: null, createdAt: 0, stale: false, promptHash: null },
+          lostByKind: [],
+          keptShare: 1,
+          rewriting: { kind: 'impossible', reason: text },
           sources: [{ ...source, marks: [whole, ...marks.slice(0, 10_000)] }],
         },
         'token',

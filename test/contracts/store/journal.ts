@@ -13,16 +13,26 @@ import { CALL, HERE, type Kit, type Lab, NOW, THERE, textParts } from '../store-
 
 const DAY_MS = 86_400_000;
 const ONCE: Spent = {
-  ...{ calls: 1, inputTokens: 10, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 1 },
-  ...{ costUsd: 0.25, unpricedCalls: 0 },
+  calls: 1,
+  inputTokens: 10,
+  outputTokens: 2,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 4,
+  reasoningTokens: 1,
+  costUsd: 0.25,
+  unpricedCalls: 0,
 };
 
 function twice(spent: Spent): Spent {
   const doubled = (field: keyof Spent) => 2 * spent[field];
   return {
-    ...{ calls: doubled('calls'), inputTokens: doubled('inputTokens'), outputTokens: doubled('outputTokens') },
-    ...{ cacheReadTokens: doubled('cacheReadTokens'), cacheWriteTokens: doubled('cacheWriteTokens') },
-    ...{ reasoningTokens: doubled('reasoningTokens'), costUsd: doubled('costUsd') },
+    calls: doubled('calls'),
+    inputTokens: doubled('inputTokens'),
+    outputTokens: doubled('outputTokens'),
+    cacheReadTokens: doubled('cacheReadTokens'),
+    cacheWriteTokens: doubled('cacheWriteTokens'),
+    reasoningTokens: doubled('reasoningTokens'),
+    costUsd: doubled('costUsd'),
     unpricedCalls: doubled('unpricedCalls'),
   };
 }

@@ -232,8 +232,21 @@ export function redactionContract(lab: Lab): void {
 
 function runOf(conversationId: number, error: string | null): MaintenanceRun {
   return {
-    ...{ id: `run ${error}`, conversationId, work: 'compact', trigger: 'manual', fromSeq: 1, toSeq: 1, error },
-    ...{ outcome: error === null ? 'committed' : 'failed', tokensBefore: 9, tokensAfter: 9, memories: 0, model: 'm' },
-    ...{ inputTokens: 1, outputTokens: 1, startedAt: NOW, durationMs: 5 },
+    id: `run ${error}`,
+    conversationId,
+    work: 'compact',
+    trigger: 'manual',
+    fromSeq: 1,
+    toSeq: 1,
+    error,
+    outcome: error === null ? 'committed' : 'failed',
+    tokensBefore: 9,
+    tokensAfter: 9,
+    memories: 0,
+    model: 'm',
+    inputTokens: 1,
+    outputTokens: 1,
+    startedAt: NOW,
+    durationMs: 5,
   };
 }

@@ -74,7 +74,11 @@ async function runOne(deployment: Deployment, { options, seed, signal }: Setting
   onProgress('starts');
   const result = await runDeployment({
     ...size,
-    ...{ deployment, seed, signal, onProgress, isJavaScript: false },
+    deployment,
+    seed,
+    signal,
+    onProgress,
+    isJavaScript: false,
     messages: options.messages ?? size.messages,
     kills: options.kills ?? size.kills,
     ignoresCompareAndSet: options.break !== undefined,

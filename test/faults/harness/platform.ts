@@ -111,7 +111,9 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { messages, visible, changed, links } = world;
   return {
     record: {
-      ...{ messages, visible, changed },
+      messages,
+      visible,
+      changed,
       get recognised() {
         return counts.recognised;
       },

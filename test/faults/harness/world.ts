@@ -79,7 +79,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   );
   const owned = things.move();
   return {
-    ...{ deployment, servers, model, platform, court, executioner, fleet, commits, chance },
+    deployment,
+    servers,
+    model,
+    platform,
+    court,
+    executioner,
+    fleet,
+    commits,
+    chance,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

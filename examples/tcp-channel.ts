@@ -43,7 +43,8 @@ function createTcpChannel(port: number): Channel {
       lines.get(conversation)?.socket.write(`${body.text}\n`);
       return { platformMessageId: nonce };
     },
-    ...{ show: () => undefined, linkTo: async () => null },
+    show: () => undefined,
+    linkTo: async () => null,
     async stop() {
       server.close(); // Connections stay open for the replies that are still owed.
       for (const { socket, work } of lines.values()) await work.then(() => socket.unref());

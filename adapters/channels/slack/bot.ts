@@ -164,7 +164,7 @@ function createIntake(
   web.redirect(channelIds);
   const places = createPlaces(workspace, { clock, signal });
   const base = { channelIds, workspace, settings, sink, places, state, clock, log, signal, threads, rate };
-  const audiences = createAudienceWatch({ ...base, teamId, purgeOnLeave: settings.purge_on_leave });
+  const audiences = createAudienceWatch({ ...base, teamId, web, purgeOnLeave: settings.purge_on_leave });
   const buttons = createButtons(workspace.secret);
   const home = createHome({ ...base, buttons });
   const receivedEvents = createReceivedEvents(base);
@@ -172,6 +172,7 @@ function createIntake(
   const surface = createSurface({ ...base, home, userContexts });
   const catchUp = createCatchUp({
     ...base,
+    audiences,
     take: (message, how) => receiver.message(message, how),
     leftOut: (gap) => tellLeftOut({ poster, log, signal }, gap),
     edited: (message) => receiver.edited(message),

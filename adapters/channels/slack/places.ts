@@ -13,6 +13,8 @@ export interface Places {
   channel(id: string): Promise<WireChannel | null>;
   /** Drops the cached data of a channel, so that the next access requests it. */
   forget(channelId: string): void;
+  /** The same for all channels. */
+  forgetChannels(): void;
   /** Names of the people and public channels that a message mentions. */
   namesFor(message: WireMessage): Promise<Names>;
 }
@@ -45,6 +47,7 @@ export function createPlaces({ web, userId }: Workspace, asking: Asking): Places
     user: user.get,
     channel: channel.get,
     forget: channel.drop,
+    forgetChannels: channel.clear,
     async namesFor(message) {
       const text = wordsOf(message);
       const people = [...mentionedIds(text), ...idsIn(text, 'user_id')]
@@ -137,13 +140,14 @@ const PRIVATE_TYPES = new Set(['group', 'mpim']);
 /** Who can read a place. A channel shared with another workspace is not public. */
 export function audienceOf(channel: WireChannel): Audience {
   if (channel.is_im || (isDirect(channel.id, null) && !channel.is_mpim)) return 'dm';
-  const isShared = channel.is_ext_shared || channel.is_pending_ext_shared;
+  const isShared = channel.is_ext_shared || channel.is_pending_ext_shared || channel.is_org_shared;
   return channel.is_mpim || channel.is_private || isShared ? 'private' : 'public';
 }
 
 interface Cache<Value> {
   get(id: string, wanted?: Wanted): Promise<Value | null>;
   drop(id: string): void;
+  clear(): void;
 }
 
 interface Kept<Value> {
@@ -184,5 +188,6 @@ function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Pro
       return (await within(clock, waitMs, kept.answer)) ?? kept.last;
     },
     drop: (id) => known.delete(id),
+    clear: () => known.clear(),
   };
 }

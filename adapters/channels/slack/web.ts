@@ -53,7 +53,7 @@ class RedirectedClient extends webApi.WebClient {
   }
 }
 
-const NOT_FOUND = 'channel_not_found';
+export const NOT_FOUND = 'channel_not_found';
 
 export type Web = RedirectedClient;
 

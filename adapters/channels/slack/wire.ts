@@ -174,6 +174,8 @@ export const channelSchema = z.object({
   is_private: barrier,
   is_ext_shared: barrier,
   is_pending_ext_shared: barrier,
+  /** With another workspace of the organization. */
+  is_org_shared: barrier,
   creator: side(id),
 });
 export type WireChannel = z.infer<typeof channelSchema>;

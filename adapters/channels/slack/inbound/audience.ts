@@ -10,6 +10,8 @@ import {
 import type { ChannelIds } from '../channel-ids.ts';
 import { isDirect, keyOf, placeOfKey } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
+import type { Web } from '../web.ts';
+import { createAudienceReview } from './audience-review.ts';
 
 const MAX_KNOWN = 5_000;
 /**
@@ -21,9 +23,10 @@ const MAX_LOOKUPS = 12;
 
 export interface AudienceOptions {
   readonly teamId: string;
+  readonly web: Web;
   readonly sink: ChannelSink;
   readonly places: Places;
-  readonly channelIds: Pick<ChannelIds, 'all'>;
+  readonly channelIds: Pick<ChannelIds, 'all' | 'current'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly purgeOnLeave: boolean;
@@ -36,6 +39,8 @@ export interface AudienceWatch {
   told(conversation: ConversationKey, heardBy: HeardBy): Promise<void>;
   /** The readers of the channel have changed: to `audience`, or if that is null, to what Slack reports. */
   changed(channelId: string, audience: Audience | null): Promise<void>;
+  /** Connected again: looks for changes whose events were missed. Resolves when they are applied; never rejects. */
+  review(): Promise<void>;
   left(channelId: string): Promise<void>;
   drained(): Promise<void>;
 }
@@ -62,7 +67,12 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
     }
   };
   const lookups = createLookups(options, apply);
+  const review = createAudienceReview({ ...options, close: (channelId) => apply(channelId, 'private') });
   return {
+    review() {
+      options.places.forgetChannels();
+      return review();
+    },
     async told(conversation, { audience, isAudienceAssumed }) {
       if (isAudienceAssumed === true) return lookups.begin(placeOfKey(conversation).channelId);
       if (known.get(conversation) === audience) return;

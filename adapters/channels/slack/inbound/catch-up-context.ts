@@ -3,11 +3,13 @@ import type { ChannelIds } from '../channel-ids.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
+import type { AudienceWatch } from './audience.ts';
 
 export interface CatchUpContext {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly channelIds: Pick<ChannelIds, 'first'>;
+  readonly audiences: Pick<AudienceWatch, 'review'>;
   readonly sink: ChannelSink;
   readonly state: StateStore;
   readonly clock: Clock;

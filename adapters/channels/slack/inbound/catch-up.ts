@@ -1,4 +1,5 @@
 import { type CatchingUp, type ConversationKey, type Cursor, describe } from '../../../../src/adapter-kit.ts';
+import { within } from '../../shared/within.ts';
 import { isDirect, PLATFORM, placeOfKey } from '../place.ts';
 import { createRate } from '../rate.ts';
 import { codeOf } from '../web.ts';
@@ -21,6 +22,8 @@ const OVERLAP_S = 300;
 const SCANNED_FOLD = 10;
 /** This many threads are read before channels in which a mention may have been missed. */
 const MAX_OWED_FIRST = 20;
+/** How long missed messages and owed replies wait until it is known who can read the stored channels. */
+const MAX_REVIEW_MS = 10_000;
 
 /** After a time without a connection, reads from history what was said in between, within the granted rate. */
 export interface CatchUp {
@@ -47,6 +50,7 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
   const connected = () => {
     const gap = heard.begin();
     gap.catch(() => undefined);
+    const reviewed = context.audiences.review();
     if (context.settings.catch_up.messages === 0) return;
     // A reading that has not begun reads this gap too.
     if (waiting !== null) {
@@ -61,6 +65,7 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
     running = running.then(async () => {
       waiting = null;
       try {
+        await within(context.clock, MAX_REVIEW_MS, reviewed);
         await readGap({ ...context, pace, owed }, await own.gap);
       } catch (error) {
         if (context.signal.aborted) return;

@@ -62,9 +62,19 @@ export function auditBody(rows: readonly AuditRow[]): Markup {
 
 const MAX_CHANGES = 300;
 
-/** The page of what was changed, where it has one. */
+/** The page of what was changed, where it has one. The target is as a form sent it, and cut if it is long. */
 function targetOf(target: string): Markup {
-  return target.startsWith('/c/')
-    ? html`<a href="${target}"><code>${decodeURIComponent(target.slice('/c/'.length))}</code></a>`
-    : html`<code>${target}</code>`;
+  const key = target.startsWith(PAGES) ? decoded(target.slice(PAGES.length)) : null;
+  return key === null ? html`<code>${target}</code>` : html`<a href="${target}"><code>${key}</code></a>`;
+}
+
+const PAGES = '/c/';
+
+/** Null if it is not encoded as in an address. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,8 +1,8 @@
 import { estimateParts } from '../src/context/tokens.ts';
 import type { ConversationKey } from '../src/domain/message.ts';
+import { MINUTE_MS } from '../src/util/time.ts';
 import type { World } from './world.ts';
 
-const MINUTE_MS = 60_000;
 const ADA = { id: 'ada', name: 'Ada', kind: 'person' } as const;
 
 /** Earlier messages and answers in turn, written directly to the store. */

@@ -3,6 +3,7 @@ import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { Storage } from '../src/services.ts';
 import { createSystemClock } from '../src/util/clock.ts';
+import { MINUTE_MS } from '../src/util/time.ts';
 import { billedModel, cachingModel } from './caching.ts';
 import type { Exchange } from './data.ts';
 import { withDirectory } from './directory.ts';
@@ -22,7 +23,7 @@ export interface Published {
   readonly losses: ReadonlyMap<string, number>;
 }
 
-const CACHE_MS = 5 * 60_000;
+const CACHE_MS = 5 * MINUTE_MS;
 /** Relative prices of Anthropic's models, in dollars for a million tokens. */
 const RATES = { input: 1, output: 5, cache_read: 0.1, cache_write: 1.25 };
 const KEY = conversationKey('talk');

@@ -114,6 +114,7 @@ export {
 export { silentLog } from './util/silent-log.ts';
 export { type TerminalStreams, terminalStreams } from './util/terminal-streams.ts';
 export { createWrapper, type Wrapper, wrap } from './util/wrap.ts';
+export { DAY_MS, HOUR_MS, MINUTE_MS } from './util/time.ts';
 export { endsWithin, withinTime } from './util/within.ts';
 export { createLanes, type Lanes } from './util/lanes.ts';
 export { loadOptional } from './util/optional-package.ts';

@@ -16,12 +16,13 @@ import type { Memories } from '../memory/service.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { Channels, Services } from '../services.ts';
+import { MINUTE_MS } from '../util/time.ts';
 import type { Engines } from './engines.ts';
 import type { BotOptions } from './options.ts';
 import { volatileFor } from './per-turn-sections.ts';
 
 /** A person waits for the result of `/compact`; longer work continues in the background. */
-const COMPACT_LIMIT_MS = 10 * 60_000;
+const COMPACT_LIMIT_MS = 10 * MINUTE_MS;
 const EXTRACT_LIMIT_MS = 60_000;
 
 interface CommandNeeds {

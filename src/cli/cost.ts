@@ -13,6 +13,7 @@ import {
 import type { Storage } from '../services.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
+import { DAY_MS } from '../util/time.ts';
 import { type Cli, globalsOf, widthOf, writeJson } from './cli.ts';
 import { addConversation, readCount } from './options.ts';
 
@@ -24,7 +25,6 @@ interface Options {
   readonly json?: boolean;
 }
 
-const DAY_MS = 86_400_000;
 const MAX_ROWS = 1000;
 
 export function addCost(program: Command, cli: Cli): void {

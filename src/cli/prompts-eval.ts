@@ -17,6 +17,7 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import { makeFolder, OWNERS_FOLDER } from '../util/make-folder.ts';
 import { formatTable } from '../util/table.ts';
 import { formatNumber } from '../util/text.ts';
+import { MINUTE_MS } from '../util/time.ts';
 import { type Cli, globalsOf, untilStopped, writeJson } from './cli.ts';
 import { type EvalCase, type EvalRun, evalRunSchema, type Kept, readCase, scoreOf } from './eval-case.ts';
 import { SAMPLES } from './eval-samples.ts';
@@ -26,7 +27,6 @@ import { withScratchApp } from './scratch.ts';
 /** More compactions than any recorded conversation needs. */
 const MAX_ROUNDS = 20;
 const MAX_MEMORIES = 1000;
-const MINUTE_MS = 60_000;
 /** A Monday, so that "Friday" in a conversation is always the same day. */
 const FIRST_AT = Date.UTC(2026, 5, 1, 9);
 const NOWHERE = `The conversations need a temporary store, but nothing can be written at ${tmpdir()}. Set TMPDIR to another folder.`;

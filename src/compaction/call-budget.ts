@@ -3,6 +3,7 @@ import { StrataError } from '../domain/errors.ts';
 import { rootOf } from '../domain/key.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
+import { HOUR_MS } from '../util/time.ts';
 
 /** The summary calls of a conversation in an hour. */
 const countSchema = z.object({
@@ -13,7 +14,7 @@ const countSchema = z.object({
 });
 type CallCount = z.infer<typeof countSchema>;
 
-const WINDOW_MS = 60 * 60_000;
+const WINDOW_MS = HOUR_MS;
 /** Model calls per hour that any conversation may use. */
 const CALLS = 60;
 /** Additional calls for each new entry, so that busy conversations get their summaries. */

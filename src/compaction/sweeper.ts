@@ -4,6 +4,7 @@ import type { MaintainRequest } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { createRecentMap } from '../util/recent-map.ts';
+import { DAY_MS, HOUR_MS } from '../util/time.ts';
 
 /**
  * Finds conversations with due, unclaimed maintenance, after a lost kick, a wiped queue or a killed worker, and kicks
@@ -30,8 +31,7 @@ export interface SweeperOptions {
 }
 
 const INTERVAL_MS = 2000;
-const EXPIRY_INTERVAL_MS = 60 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
+const EXPIRY_INTERVAL_MS = HOUR_MS;
 /** Full tool results are kept for some days after the call; their excerpts stay in the transcript. */
 const BLOB_DAYS = 30;
 const DUE_AT_ONCE = 100;

@@ -1,5 +1,6 @@
 import { channelOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
+import { MINUTE_MS } from '../util/time.ts';
 import { withOverrides } from './checks.ts';
 import type { AgentSettings, Config } from './schema.ts';
 
@@ -20,7 +21,7 @@ export function modelsOf({ model }: Pick<AgentSettings, 'model'>): readonly [str
 
 /** How long a conversation must be silent before its messages are read for memories. */
 export function idleMsOf(agent: AgentSettings): number {
-  return agent.compaction.idle_minutes * 60_000;
+  return agent.compaction.idle_minutes * MINUTE_MS;
 }
 
 type Route = AgentSettings['routes'][number];

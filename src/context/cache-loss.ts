@@ -1,8 +1,9 @@
 import type { CacheLoss, CacheLossCause } from '../ports/journal.ts';
+import { MINUTE_MS } from '../util/time.ts';
 import { commonParts, countParts, type LayerPrint, type RequestPrint } from './request-print.ts';
 
 /** How long providers keep a prefix after its last use if they do not say. */
-export const DEFAULT_CACHE_MS = 5 * 60_000;
+export const DEFAULT_CACHE_MS = 5 * MINUTE_MS;
 /** Providers do not cache shorter prefixes. */
 const MIN_CACHED_TOKENS = 4096;
 /** A provider that reads a smaller share of a prefix from its cache has lost it. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../util/time.ts';
 import {
   applyLinks,
   decodeId,
@@ -59,8 +60,6 @@ const START: ChainLink = { seq: 0, note: FIRST, names: [], depth: -1 };
 const MARKS = { start: '=', next: '.' } as const;
 /** How far behind the newest message the reply before it is in most cases. */
 const USUAL_DISTANCE = 1;
-
-const MINUTE_MS = 60_000;
 
 export function minuteOf(at: number): number {
   return Math.floor(at / MINUTE_MS);

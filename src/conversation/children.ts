@@ -7,6 +7,7 @@ import type { ContextEngine } from '../ports/engine.ts';
 import type { ChildEndReason, ChildPreparation } from '../ports/engine-children.ts';
 import type { ChildAnswer, ChildTask } from '../tools/spawn.ts';
 import { limitWork, rejection } from '../util/limit.ts';
+import { MINUTE_MS } from '../util/time.ts';
 import { type Asked, type Child, type ChildOptions, converse, tellChild } from './spawn.ts';
 import type { ParentCall, Spawner } from './spawning.ts';
 
@@ -31,7 +32,7 @@ const noteSchema = z.object({
 const MAX_DEPTH = 2;
 /** Of one turn, with those inside them. */
 const MAX_CHILDREN = 16;
-const MAX_CHILD_MS = 10 * 60_000;
+const MAX_CHILD_MS = 10 * MINUTE_MS;
 /** An engine that takes longer hears of the end once more, after the child was deleted. */
 const MAX_END_MS = 60_000;
 
@@ -87,7 +88,8 @@ async function spawn(self: Self, { key, parent, task, tools }: NewChild): Promis
     return answer;
   } catch (error) {
     if (outer.aborted) reason = 'aborted';
-    else if (limit.signal.aborted) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_CHILD_MS / 60_000} minutes` });
+    else if (limit.signal.aborted)
+      throw new StrataError('CHILD_LIMIT', { limit: `${MAX_CHILD_MS / MINUTE_MS} minutes` });
     throw error;
   } finally {
     const durationMs = clock.now() - startedAt;

@@ -5,13 +5,14 @@ import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { OutboxStore, PostRow } from '../ports/outbox-store.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
+import { HOUR_MS } from '../util/time.ts';
 import type { HeldReplies } from './held-replies.ts';
 import { createPostGate, type PostGate } from './post-gate.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 /** Platform outages last minutes, rarely an hour. Nobody waits for an older answer. */
-const PATIENCE_MS = 60 * 60_000;
+const PATIENCE_MS = HOUR_MS;
 
 /** Posts what turns have committed: in order within a conversation, concurrently across conversations. */
 export interface Outbox {

@@ -1,6 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
 import { hitRateOf, sumOf } from '../costs/format.ts';
 import type { CacheLossTotal, Spending, SpendingKey, Spent } from '../ports/journal.ts';
+import { DAY_MS } from '../util/time.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface CostsQuery {
@@ -22,7 +23,6 @@ export interface CostsView {
   readonly priceSource: string;
 }
 
-const DAY_MS = 86_400_000;
 const MAX_ROWS = 20;
 const MAX_DAYS = 60;
 

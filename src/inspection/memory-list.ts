@@ -7,6 +7,7 @@ import type { Audience, ConversationKey } from '../domain/message.ts';
 import { readerIn } from '../memory/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
+import { DAY_MS } from '../util/time.ts';
 import { assertMayRead, mayRead, type Viewer } from './viewer.ts';
 
 export interface MemoriesQuery {
@@ -56,7 +57,6 @@ const MAX_READ = 1000;
 const MAX_READ_OF_MANY = 100;
 const MAX_SHOWN = 200;
 const MAX_NAMED = 20;
-const DAY_MS = 86_400_000;
 
 export async function memoriesView(
   services: CommandServices,

@@ -18,6 +18,7 @@ import { instructionsFor, memoryItem } from '../memory/recall.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { type PromptLibrary, type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import { recollect } from '../requests/kept-sections.ts';
+import { MINUTE_MS } from '../util/time.ts';
 
 /** The variables of each prompt in one conversation. Those that its turns have not needed yet are missing. */
 export type TurnVariables = { readonly [Name in PromptName]?: PromptVariables<Name> };
@@ -29,7 +30,6 @@ export interface TurnOf {
 
 const MAX_ENTRIES = 200;
 const MAX_PARTS = 4;
-const MINUTE_MS = 60_000;
 
 /** As the newest turn had them, and as a summary that is written now would have them. */
 export async function turnVariables(services: CommandServices, turn: TurnOf): Promise<TurnVariables> {

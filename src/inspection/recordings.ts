@@ -5,6 +5,7 @@ import type { Recording } from '../forecast/recording.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createRecentMap } from '../util/recent-map.ts';
+import { MINUTE_MS } from '../util/time.ts';
 
 /** A conversation as it was when somebody began to try settings on it. */
 export interface Session {
@@ -25,7 +26,7 @@ export interface Recordings {
 const LIMITS = { messages: 20_000, tokens: 3_000_000 } as const;
 const MAX_SESSIONS = 3;
 /** Nobody looks at the page any more. */
-const IDLE_MS = 5 * 60_000;
+const IDLE_MS = 5 * MINUTE_MS;
 
 interface Held {
   readonly conversation: Conversation;

@@ -1,6 +1,5 @@
 import type { Memory, MemoryKind, MemoryState } from '../ports/memory-store.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../util/time.ts';
 
 /** Importance of a statement without one. */
 export const DEFAULT_IMPORTANCE: Readonly<Record<MemoryKind, number>> = {

@@ -14,6 +14,7 @@ import {
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
 import { createLanes } from '../util/lanes.ts';
+import { DAY_MS } from '../util/time.ts';
 import { type Addition, type AddResult, addMemory } from './add.ts';
 import type { PersonExport } from './export.ts';
 import type { ForgetPreview } from './forget.ts';
@@ -157,7 +158,7 @@ export function createMemories(services: MemoryServices): Memories {
 }
 
 /** A copy contains the events, so one for each copy would make each longer than the one before. */
-const EXPORTED_AGAIN_MS = 86_400_000;
+const EXPORTED_AGAIN_MS = DAY_MS;
 
 async function exportFor(services: MemoryServices, personId: string, by: Requester): Promise<PersonExport> {
   const { exportPerson } = await import('./export.ts');

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { createLanes } from '../util/lanes.ts';
+import { MINUTE_MS } from '../util/time.ts';
 
 /** The stored state of a summary model: consecutive failures, and until when it is paused. */
 const breakerSchema = z.object({
@@ -21,7 +22,7 @@ const FAILURES_TO_OPEN = 5;
 const MAX_MARKS = 100;
 const MARK_LENGTH = 12;
 const FIRST_PAUSE_MS = 30_000;
-const MAX_PAUSE_MS = 10 * 60_000;
+const MAX_PAUSE_MS = 10 * MINUTE_MS;
 const NAMESPACE = 'breaker';
 const CLOSED: BreakerState = { failures: 0, pauses: 0, untilAt: null, message: '', places: [] };
 

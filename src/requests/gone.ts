@@ -1,7 +1,6 @@
 import type { Entry, Part } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../util/time.ts';
 
 /** Why something that the model saw is not shown again. */
 export type Gone =

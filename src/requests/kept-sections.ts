@@ -11,9 +11,8 @@ import type { Passage, PassageSection, SystemSection, VolatileSection } from '..
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
 import { passageTextElsewhere } from '../search/place-passages.ts';
 import { passageText } from '../search/recall-passages.ts';
+import { MINUTE_MS } from '../util/time.ts';
 import { type Gone, goneText } from './gone.ts';
-
-const MINUTE_MS = 60_000;
 
 /** The texts that a request was made of, as far as they are still stored. */
 export interface KeptTexts {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../util/time.ts';
 import * as said from './line-features.ts';
 import type { Line } from './lines.ts';
 import { indexAt, type Pool, shareAt } from './pool.ts';
@@ -7,8 +8,6 @@ type Feature = (pool: Pool, line: Line, index: number) => number;
 
 export type FeatureName = keyof typeof FEATURES;
 export type Weights = readonly (readonly [FeatureName, number])[];
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 const own: Feature = (pool, _line, index) => shareAt(pool.own, index);
 const standing: Feature = (_pool, line) => person(line) && Number(said.isStanding(line.said));

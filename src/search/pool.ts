@@ -1,10 +1,11 @@
 import { memoize } from '../util/memoize.ts';
+import { HOUR_MS } from '../util/time.ts';
 import { coverageOf, rarityOf, topicRarities } from './coverage.ts';
 import type { Line } from './lines.ts';
 import type { Question } from './question.ts';
 import { wordsOf } from './words.ts';
 
-const SESSION_GAP_MS = 3 * 60 * 60 * 1000;
+const SESSION_GAP_MS = 3 * HOUR_MS;
 /** Share of a neighbour's words that count for a line. */
 const NEIGHBOURS = [
   { offset: -2, share: 0.3 },

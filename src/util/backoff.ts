@@ -1,8 +1,10 @@
+import { HOUR_MS, MINUTE_MS } from './time.ts';
+
 const BASE_MS = 2000;
-const MAX_MS = 10 * 60_000;
+const MAX_MS = 10 * MINUTE_MS;
 /** After so many failures, most of an hour, work whose attempts cost money waits longer. */
 const MANY_FAILURES = 12;
-const MAX_COSTLY_MS = 60 * 60_000;
+const MAX_COSTLY_MS = HOUR_MS;
 
 /**
  * How long to wait after a failure: doubles each time, with up to a quarter of jitter, and never less than the provider

@@ -1,5 +1,7 @@
+import { HOUR_MS } from './time.ts';
+
 /** Long, because each timer wakes the process. */
-const ALIVE_MS = 3_600_000;
+const ALIVE_MS = HOUR_MS;
 
 /** Keeps the process alive until the returned function is called. */
 export function holdProcess(): () => void {

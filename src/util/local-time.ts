@@ -1,4 +1,5 @@
 import { createRecentMap } from './recent-map.ts';
+import { MINUTE_MS } from './time.ts';
 
 /** The zone of labels and dates unless an agent sets another one. */
 export const UTC = 'UTC';
@@ -17,7 +18,6 @@ export interface LocalTime {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-const MINUTE_MS = 60_000;
 /** Minutes of each zone. A view shows the same times with every turn. */
 const KEPT_MINUTES = 500;
 const kept = new Map<string, Map<number, LocalTime>>();

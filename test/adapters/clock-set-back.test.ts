@@ -4,10 +4,10 @@ import { createIdentifyPace } from '../../adapters/channels/discord/gateway/paus
 import { createDraftRate } from '../../adapters/channels/slack/outbound/draft-rate.ts';
 import { createPostRate } from '../../adapters/channels/slack/outbound/post-rate.ts';
 import { createRate } from '../../adapters/channels/slack/rate.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 
 /** No rate waits until a clock that was set back has returned to where it was. */
 
-const HOUR_MS = 3_600_000;
 const { signal } = new AbortController();
 let now = 0;
 let sleptMs: number[] = [];

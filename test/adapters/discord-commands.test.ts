@@ -12,6 +12,7 @@ import { bodyOf, toMessage } from '../../adapters/channels/discord/commands/rend
 import { keyOf } from '../../adapters/channels/discord/place.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey } from '../../src/adapter-kit.ts';
 import { createSystemClock, createSystemRandom } from '../../src/util/clock.ts';
+import { DAY_MS } from '../../src/util/time.ts';
 import {
   ADA,
   APPLICATION,
@@ -223,7 +224,7 @@ describe('a button', () => {
     expect(JSON.stringify(row)).not.toMatch(/door|eHh4/);
     await state.set('discord.buttons', row?.key ?? '', { sealed: 'changed', at: clock.now() });
     expect(await buttons.read(customId)).toEqual({ kind: 'expired' });
-    aheadMs = 8 * 86_400_000;
+    aheadMs = 8 * DAY_MS;
     await buttons.write({ deed: 'run', ownerId: ADA.id, command });
     expect(await state.list('discord.buttons')).toHaveLength(1);
   });

@@ -6,6 +6,7 @@ import { readInformation } from '../../adapters/channels/discord/gateway/frames.
 import { createIdentifyPace, createPauses, pauseAfter } from '../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../adapters/channels/discord/settings.ts';
 import { type Clock, createSystemClock } from '../../src/adapter-kit.ts';
+import { DAY_MS } from '../../src/util/time.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import {
   ADA,
@@ -376,7 +377,7 @@ describe('the pauses between failing connections', () => {
     const { signal } = new AbortController();
     for (let group = 0; group < 3; group += 1) await pace.wait(group, signal);
     expect([pace.isScarce(6), pace.isScarce(5)]).toEqual([false, true]);
-    now = 86_400_000;
+    now = DAY_MS;
     expect(pace.isScarce(5)).toBe(false);
   });
 

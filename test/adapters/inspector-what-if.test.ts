@@ -9,6 +9,7 @@ import { createForecastQueue } from '../../src/inspection/forecast-queue.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { createRecordings } from '../../src/inspection/recordings.ts';
 import { VIEWER_ROLES } from '../../src/inspection/viewer.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
@@ -165,7 +166,7 @@ describe('a held conversation', () => {
     expect(await recordings.of(grown, { isFresh: false })).toBe(first);
     expect(await recordings.of(grown, { isFresh: true })).not.toBe(first);
     expect(recordings.size()).toBe(1);
-    await world.clock.advance(11 * 60_000);
+    await world.clock.advance(11 * MINUTE_MS);
     expect(recordings.size()).toBe(0);
   });
 

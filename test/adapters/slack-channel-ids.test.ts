@@ -4,6 +4,7 @@ import { createChannelIds } from '../../adapters/channels/slack/channel-ids.ts';
 import { forgetWorkspace } from '../../adapters/channels/slack/inbound/leaving.ts';
 import { parseKey } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 import { recordLog } from '../fixtures/channel-kit.ts';
 import { ADA, BOB, BOT, DIRECT, GENERAL, GROUP, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
@@ -89,7 +90,7 @@ test('a change is as old as the message showing it', async () => {
     log: recordLog(),
     teamId: TEAM,
     web: { knows: async (id: string) => id !== closed },
-    clock: { ...system, now: () => system.now() + 3_600_000 },
+    clock: { ...system, now: () => system.now() + HOUR_MS },
     sink: { conversations: stored as never },
   });
   const now = Date.now() / 1000;

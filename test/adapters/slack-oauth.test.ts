@@ -12,6 +12,7 @@ import { openTokenEncryption } from '../../adapters/channels/slack/install/token
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { makeKey, type StateStore, silentLog } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { DAY_MS } from '../../src/util/time.ts';
 import {
   ADA,
   BOT,
@@ -408,7 +409,6 @@ describe('tokens', () => {
 });
 
 describe('a workspace that removes the app', () => {
-  const DAY_MS = 86_400_000;
   const system = createSystemClock();
   let aheadMs = 0;
   /** Can be set ahead; the hourly check runs every 20 ms. */

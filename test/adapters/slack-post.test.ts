@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post, StrataError } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 import { postTo } from '../contracts/channel-kit.ts';
 import { ADA, BOT, BOT_ID, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
@@ -270,7 +271,7 @@ x
     expect(final).toMatchObject({ message: expect.stringContaining('/invite'), data: { final: true } });
     expect(await refusal({ error: 'internal_error' })).toMatchObject({ data: { channel: 'Slack', final: false } });
     expect(await refusal({ error: 'token_expired' })).toMatchObject({ data: { final: false } });
-    expect(await refusal({ retryAfter: 1_000_000 })).toMatchObject({ data: { final: false, retryAfterMs: 3_600_000 } });
+    expect(await refusal({ retryAfter: 1_000_000 })).toMatchObject({ data: { final: false, retryAfterMs: HOUR_MS } });
     const began = Date.now();
     const elsewhere = `slack:${TEAM}:${STAFF}` as ConversationKey;
     expect(await refusal({ status: 500 }, elsewhere)).toMatchObject({ data: { channel: 'Slack', final: false } });

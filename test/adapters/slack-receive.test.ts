@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type ConversationKey, createSystemClock } from '../../src/adapter-kit.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 import {
   ADA,
   BOB,
@@ -228,7 +229,7 @@ describe('who can read it', () => {
     slack.say(GENERAL, ADA, 'hello');
     await arrived(bot, 'hello');
     slack.channels.delete(GENERAL);
-    offset.ms = 2 * 3_600_000;
+    offset.ms = 2 * HOUR_MS;
     slack.say(GENERAL, ADA, 'still there?');
     const message = await arrived(bot, 'still there?');
     expect(slack.callsOf('conversations.info').length).toBeGreaterThan(1);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReplays } from '../../adapters/channels/slack/replays.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 
 /** A request may be dated five minutes ahead, and is valid until it is five minutes old, in whole seconds. */
 const VALID_MS = 600_999;
@@ -34,7 +35,7 @@ test('A request is recognised as long as it is valid', () => {
 test('A clock that is set back forgets no request', () => {
   const { isNew, pass } = openReplays();
   isNew('v0=a');
-  pass(-3_600_000);
+  pass(-HOUR_MS);
   isNew('v0=b');
   pass(VALID_MS);
   expect([isNew('v0=a'), isNew('v0=b')]).toEqual([false, false]);

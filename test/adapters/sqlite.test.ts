@@ -14,6 +14,7 @@ import { explain } from '../../adapters/stores/sqlite/failures.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { migrate } from '../../adapters/stores/sqlite/migrate.ts';
 import { type BlobId, makeChildKey, parseKey, type Storage } from '../../src/adapter-kit.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { erasureContract } from '../contracts/erasure.ts';
 import { provenanceContract } from '../contracts/provenance.ts';
 import { searchContract } from '../contracts/search.ts';
@@ -125,7 +126,7 @@ describe('sqlite', () => {
     other.exec("update conversation set key = ' ' || id");
     other.close();
     await vi.waitFor(async () => {
-      vi.advanceTimersByTime(10 * 60_000);
+      vi.advanceTimersByTime(10 * MINUTE_MS);
       expect(await kit.tablesNaming([conversation.id])).toEqual([]);
     }, 10_000);
     vi.useRealTimers();

@@ -4,11 +4,11 @@ import { defineTool, type EventOf, ModelError, type ModelMessage, type ModelRequ
 import { cacheLossOf } from '../../src/context/cache-loss.ts';
 import { partsOf, type RequestPrint } from '../../src/context/request-print.ts';
 import { estimateBlock, estimateMessages, estimateRequest } from '../../src/context/tokens.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';
 
 const yes: Script = () => ({ text: 'Yes.' });
-const MINUTE_MS = 60_000;
 
 function createWorld(options: Partial<BotWorldOptions> = {}, script: Script = yes): Promise<BotWorld> {
   const models = [scriptedModel(script, { id: 'test:chat' }), scriptedModel(faithful)];

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Part } from '../../src/adapter-kit.ts';
 import { assertWithinBudget, callBudgetOf, countCalls } from '../../src/compaction/call-budget.ts';
 import { estimateParts } from '../../src/context/tokens.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
-
-const HOUR = 60 * 60_000;
 
 /** A conversation whose first message is edited again and again, so that its summary keeps becoming stale. */
 async function restless(world: World): Promise<void> {
@@ -70,7 +69,7 @@ describe('what a conversation may cost', () => {
       message: expect.stringContaining(`of ${limit} model calls per hour`),
     });
     await expectCovered(world);
-    await world.clock.advance(HOUR);
+    await world.clock.advance(HOUR_MS);
     expect(await editAndRun(world, 1)).toBeGreaterThan(0);
     expect((await world.snapshot()).stack.every((item) => !item.stale)).toBe(true);
   });

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { createWorld, faithful, filler, scriptedModel, testClock } from './compaction.world.ts';
 
 /**
@@ -21,7 +22,7 @@ for (let index = 1; index <= 16; index += 1) {
   if (index === 4) await world.emergency(4);
 }
 await world.run();
-await world.clock.advance(10 * 60_000);
+await world.clock.advance(10 * MINUTE_MS);
 await world.run();
 await world[Symbol.asyncDispose]();
 process.stdout.write(`${count}\n`);

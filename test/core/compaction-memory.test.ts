@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES, type MemoryId } from '../../src/adapter-kit.ts';
 import { createSweeper, type Sweeper } from '../../src/compaction/sweeper.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/util/time.ts';
 import {
   createWorld,
   expectCovered,
@@ -15,8 +16,6 @@ import {
   type World,
   type WorldOptions,
 } from './compaction.world.ts';
-
-const HOUR_MS = 60 * 60_000;
 
 async function talk(world: World, exchanges = 12): Promise<void> {
   for (let index = 1; index <= exchanges; index += 1) {
@@ -180,10 +179,10 @@ describe('extraction', () => {
   it('reads a silent talk once, after the idle time', async () => {
     await using world = await createWorld(idle);
     await world.exchange('FACT Ada keeps four bees.', 'How nice.');
-    await world.clock.advance(9 * 60_000);
+    await world.clock.advance(9 * MINUTE_MS);
     await world.run();
     expect(world.model.requests).toEqual([]);
-    expect((await world.conversation()).maintainAt).toBe((await world.conversation()).lastActivityAt + 10 * 60_000);
+    expect((await world.conversation()).maintainAt).toBe((await world.conversation()).lastActivityAt + 10 * MINUTE_MS);
     await world.clock.advance(60_000);
     expect(await world.run()).toEqual({ changed: true, reason: 'read for memories #1 to #2, 1 memory saved' });
     expect(await textsOf(world)).toEqual(['Ada keeps four bees.']);

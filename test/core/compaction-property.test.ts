@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Conversation, MEMORY_STATES, ModelError, type SummaryId } from '../../src/adapter-kit.ts';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
 import { createBreaker } from '../../src/models/breaker.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import {
   createWorld,
@@ -229,7 +230,7 @@ describe('whatever happens while jobs come and go', () => {
         // Once the model works and everybody is silent, one run more brings all of it to rest.
         hands.model.script = faithful;
         for (let rounds = 0; rounds < 4; rounds += 1) {
-          await world.clock.advance(30 * 60_000);
+          await world.clock.advance(30 * MINUTE_MS);
           await world.run();
         }
         await expectCovered(world);

@@ -36,6 +36,7 @@ import { createEvents } from '../../src/ports/events.ts';
 import type { SystemSection } from '../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
 /** Compiles each prompt once for all worlds. */
@@ -297,7 +298,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     ratio === undefined ? null : { model: 'test:chat', ratio, samples: 9, lastInputTokens: 0, revision: 0 };
   const maintenance = createMaintenance({ services, profiles, breaker: createBreaker(services) });
   const key = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
-  const idleExtractMs = agent.compaction.idle_minutes * 60_000;
+  const idleExtractMs = agent.compaction.idle_minutes * MINUTE_MS;
   const conversation = async (): Promise<Conversation> => {
     const found = await storage.store.conversations.find(key);
     if (found === null) throw new Error('Nothing was said yet.');

@@ -10,6 +10,7 @@ import { estimateText } from '../../src/context/tokens.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ToolSpec } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 import { section } from '../fixtures/context.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import {
@@ -213,7 +214,7 @@ describe('a conversation at rest', () => {
             result: write(tokens * scale, index),
           }));
           await world.exchange(write(said * scale, index), write(answered * scale, index + 3), uses);
-          await world.clock.advance(3_600_000);
+          await world.clock.advance(HOUR_MS);
           const before = await shown(world);
           expect(before.report.measurement.used).toBeLessThanOrEqual(of.window);
           const summarised = await workOff(world);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../src/adapter-kit.ts';
 import { createViewCache } from '../../src/conversation/view-cache.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {
   faithful,
@@ -370,7 +371,7 @@ describe('a conversation while it is summarised', () => {
     await using world = await botWith((_request, { count }) => ({ text: filler(60, count) }), { summarise });
     await world.say('I hid the key under the red pot.', { audience: 'dm' });
     await world.settled();
-    await world.clock.advance(11 * 60_000);
+    await world.clock.advance(11 * MINUTE_MS);
     await until(async () => (await world.conversation()).extractedUpto > 0);
     for (let turn = 0; door.count === 0 && turn < 40; turn += 1) {
       await world.say(filler(90, turn), { audience: 'dm' });

@@ -13,6 +13,7 @@ import {
   StrataError,
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 import { type Script, scriptedModel, settle, type TestClock, testClock, until } from './compaction.world.ts';
 
@@ -360,14 +361,14 @@ describe('several gateways on one store', () => {
       bot.events.on((event) => event.kind === 'turn.delayed' && delays.push(event.nextAttemptAt - event.at));
     }
     await say(a);
-    await pass(10 * 60_000);
+    await pass(10 * MINUTE_MS);
     expect(requests.length).toBe(delays.length);
     expect(delays.length).toBeGreaterThan(4);
     expect(delays.length).toBeLessThan(14);
     for (const [index, delay] of delays.slice(1).entries()) expect(delay).toBeGreaterThan(delays[index] ?? 0);
     expect(await reply(a)).toMatch(/^owed, failed \d+ times, next attempt in .*: the entry cannot be stored$/u);
     isBroken = false;
-    await pass(10 * 60_000);
+    await pass(10 * MINUTE_MS);
     expect(texts()).toHaveLength(1);
     expect(await reply(a)).toBeNull();
     const before = delays.length;
@@ -412,10 +413,10 @@ describe('several gateways on one store', () => {
     };
     const a = await openGateway('a', { post });
     await say(a);
-    await pass(5 * 60_000);
+    await pass(5 * MINUTE_MS);
     expect(await reply(a)).toMatch(/^1 not posted yet, tried \d+ times: the platform is down$/u);
     isAway = false;
-    await pass(2 * 60_000);
+    await pass(2 * MINUTE_MS);
     await until(() => posts.length > 0);
     expect(texts()).toEqual(['a heard word1']);
     expect(await reply(a)).toBeNull();

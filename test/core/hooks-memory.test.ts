@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES } from '../../src/adapter-kit.ts';
 import { MAX_HOOK_MS } from '../../src/hooks/compose.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
+import { HOUR_MS } from '../../src/util/time.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { createWorld, filler, settle, type World } from './compaction.world.ts';
 
@@ -56,7 +57,7 @@ describe('a compaction hook', () => {
     const { nextSeq } = await world.conversation();
     for (let attempt = 0; attempt < 7; attempt += 1) {
       expect((await world.run()).reason).toContain('not during the exam');
-      await world.clock.advance(3_600_000);
+      await world.clock.advance(HOUR_MS);
     }
     expect(world.model.requests).toEqual([]);
     expect(world.of('breaker.opened')).toEqual([]);
@@ -134,7 +135,7 @@ describe('a memory hook', () => {
     await talk(world);
     expect((await world.run()).reason).toContain('The memory hook of createBot failed: out of ink.');
     isBroken = false;
-    await world.clock.advance(3_600_000);
+    await world.clock.advance(HOUR_MS);
     await world.run();
     expect(await textsOf(world)).toEqual(['Ada was born in Turin.']);
   });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Entry, isStrataError, textOf } from '../../src/adapter-kit.ts';
+import { DAY_MS } from '../../src/util/time.ts';
 import { ada, bob, DAY, dm, general, memoryOf, moveToParis, openWorld, type World } from './memory.world.ts';
 
 const asAda = (world: World, key = dm) => ({ reader: world.reader(key), author: ada, rights: 'member' as const });
@@ -372,7 +373,7 @@ describe('adding, why and export', () => {
     expect(await count()).toBe(before + 1);
     await copyBy({ ...asAda(world), author: bob, rights: 'operator' });
     expect(await count()).toBe(before + 2);
-    world.time.now += 86_400_000;
+    world.time.now += DAY_MS;
     await copyBy(asAda(world));
     expect(await count()).toBe(before + 3);
   });

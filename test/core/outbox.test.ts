@@ -16,10 +16,10 @@ import {
 } from '../../src/adapter-kit.ts';
 import { createOutbox } from '../../src/conversation/outbox.ts';
 import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 import { settle } from './compaction.world.ts';
 
-const MINUTE_MS = 60_000;
 const key = makeKey({ platform: 'test', workspace: 'w', channel: 'c' });
 /** Time passes only when something waits for it. */
 const hastyClock = (): Clock & { readonly waits: number[] } => {

@@ -5,11 +5,11 @@ import { lastReported } from '../../src/context/calibration.ts';
 import { cachePricesOf, isPublicationDue, isWarm, type PublicationFacts } from '../../src/context/publication.ts';
 import { placeReady, publishedView } from '../../src/context/ready.ts';
 import { parsePrint } from '../../src/context/request-print.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { snapshot, summary, user } from '../fixtures/context.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, type ScriptedModel, scriptedModel, settle } from './compaction.world.ts';
 
-const MINUTE_MS = 60_000;
 const profile = { windowTokens: 8000, thresholds: { background: 0.8, aggressive: 0.85, emergency: 0.95 } };
 const warm: PublicationFacts = {
   profile,

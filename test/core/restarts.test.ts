@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { restartPauseMs } from '../../src/conversation/restarts.ts';
+import { MINUTE_MS } from '../../src/util/time.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
 import { scriptedModel, until } from './compaction.world.ts';
 
-const MINUTE_MS = 60_000;
 /** Where an endless storm ends, so that a failing test does. */
 const MAX_EDITS = 200;
 

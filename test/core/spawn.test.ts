@@ -15,6 +15,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { createSlidingEngine } from '../../src/context/sliding.ts';
 import { createChildren } from '../../src/conversation/children.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/util/time.ts';
 import { createPlace, type Place } from '../fixtures/place.ts';
 import { ADA, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import {
@@ -294,7 +295,7 @@ it('an idle child is not read for memories', async () => {
   await using here = await createWorld();
   const key = makeChildKey(here.key, 'a');
   for (const said of [key, here.key]) await here.say('FACT Ada rows on Sundays.', { key: said });
-  await here.clock.advance(60 * 60_000);
+  await here.clock.advance(HOUR_MS);
   const { conversations } = here.services.store;
   const runs = [];
   for (const said of [key, here.key]) {
@@ -606,7 +607,7 @@ describe('a child is limited', () => {
     await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
     await here.say('How many boats are there?');
     for (let turn = 0; turn < 100 && !isWaiting; turn += 1) await settle();
-    await vi.advanceTimersByTimeAsync(10 * 60_000 - 1);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS - 1);
     expect(ends).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
     vi.useRealTimers();

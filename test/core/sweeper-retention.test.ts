@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import type { BlobId } from '../../src/adapter-kit.ts';
 import { createSweeper } from '../../src/compaction/sweeper.ts';
+import { DAY_MS } from '../../src/util/time.ts';
 import { talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 it.each([
   [0, [29], [31]],

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
+import { DAY_MS } from '../../src/util/time.ts';
 import {
   ADA,
   BOT,
@@ -76,7 +77,7 @@ const command = async (teamId: string, channel: string, text: string): Promise<s
 async function letAWeekPass(folder: Folder): Promise<void> {
   const { state, store } = await createSqliteStorage({ directory: folder.file('data') });
   const [mark] = await state.list('slack.departures');
-  await state.set('slack.departures', TEAM, { ...(mark?.value as object), at: Date.now() - 7 * 86_400_000 });
+  await state.set('slack.departures', TEAM, { ...(mark?.value as object), at: Date.now() - 7 * DAY_MS });
   await store.close();
   const child = folder.start(['start']);
   const ended = once(child, 'exit');

@@ -1,4 +1,4 @@
-import type { Audience, Clock, HeardBy } from '../../../src/adapter-kit.ts';
+import { type Audience, type Clock, type HeardBy, HOUR_MS } from '../../../src/adapter-kit.ts';
 import { elapsedMs } from '../shared/elapsed.ts';
 import { within } from '../shared/within.ts';
 import { isDirect } from './place.ts';
@@ -26,7 +26,7 @@ interface Wanted {
   readonly waitMs?: number;
 }
 
-const KEPT_MS = 3_600_000;
+const KEPT_MS = HOUR_MS;
 /** How long a message waits for a name. */
 const LOOKUP_MS = 800;
 const MAX_NAMES = 20;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { type Clock, hostNameOf, type InspectorOptions, type Viewer } from '../../../src/adapter-kit.ts';
+import { type Clock, hostNameOf, type InspectorOptions, MINUTE_MS, type Viewer } from '../../../src/adapter-kit.ts';
 
 /** A viewer with the token that their forms must carry. */
 export interface Visit {
@@ -38,7 +38,6 @@ const MAX_SESSIONS = 200;
 /** Wrong passwords per minute from one address, which keep nobody else out, and from all addresses. */
 const MAX_FAILURES = 10;
 const MAX_FAILURES_IN_ALL = 100;
-const MINUTE_MS = 60_000;
 const MAX_NAME_LENGTH = 100;
 
 export function createAccess(

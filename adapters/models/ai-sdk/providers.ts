@@ -1,5 +1,12 @@
 import type { LanguageModel } from 'ai';
-import { type JsonValue, loadOptional, type ModelRequest, type ModelTraits } from '../../../src/adapter-kit.ts';
+import {
+  DAY_MS,
+  type JsonValue,
+  loadOptional,
+  MINUTE_MS,
+  type ModelRequest,
+  type ModelTraits,
+} from '../../../src/adapter-kit.ts';
 import { withKnownEvents } from './anthropic-events.ts';
 import { withReadableEvents } from './chat-events.ts';
 import { compatible, type Dialect, plain } from './dialect.ts';
@@ -50,14 +57,13 @@ async function withSdk<Module>(name: string, load: () => Promise<Module>): Promi
 const CAPABLE: ModelTraits = { windowTokens: null, tools: true, images: true };
 const noOptions = () => ({});
 
-const MINUTE_MS = 60_000;
 /** Other models of OpenAI reject a request that asks for it. */
 const KEEPS_FOR_A_DAY = /^gpt-5(?:\.[1-5])?(?:-(?:codex|chat-latest|\d{4}-\d\d-\d\d)|$)/;
 /** Later models keep every prefix for half an hour and have no other setting. */
 const KEEPS_FOR_HALF_AN_HOUR = /^gpt-(?:5\.[6-9]|[6-9])/;
 
 function openaiCache(model: string): Pick<ModelTraits, 'cacheMs'> {
-  if (KEEPS_FOR_A_DAY.test(model)) return { cacheMs: 24 * 60 * MINUTE_MS };
+  if (KEEPS_FOR_A_DAY.test(model)) return { cacheMs: DAY_MS };
   return KEEPS_FOR_HALF_AN_HOUR.test(model) ? { cacheMs: 30 * MINUTE_MS } : {};
 }
 

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../../src/adapter-kit.ts';
 import { waits } from './phrases.ts';
 
 type Headers = Readonly<Record<string, unknown>>;
@@ -41,7 +42,7 @@ function resetIn(headers: Headers, now: number): number | null {
 }
 
 const PART = /(\d{1,9}(?:\.\d{1,9})?) ?(ms|milli|h|m|s)/gi;
-const UNIT_MS = new Map(Object.entries({ ms: 1, milli: 1, h: 3_600_000, m: 60_000, s: 1000 }));
+const UNIT_MS = new Map(Object.entries({ ms: 1, milli: 1, h: HOUR_MS, m: MINUTE_MS, s: 1000 }));
 
 function durationMs(text: string): number | null {
   const parts = [...text.matchAll(PART)];

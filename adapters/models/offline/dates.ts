@@ -1,4 +1,5 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../../src/adapter-kit.ts';
+
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /** Adds the date to words that depend on the day they were said: "tomorrow" becomes "on 2026-11-21". */

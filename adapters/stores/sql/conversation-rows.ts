@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Updateable } from 'kysely';
-import type { Audience, ConversationKey } from '../../../src/adapter-kit.ts';
+import { type Audience, type ConversationKey, MINUTE_MS } from '../../../src/adapter-kit.ts';
 import { beginsWith } from './conditions.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';
 import type { ConversationRow, Tables } from './tables.ts';
@@ -68,7 +68,7 @@ export function presentOf(row: Pick<ConversationRow, 'audience' | 'present_audie
 }
 
 /** No claim or hold lasts longer. One that ends later was made before the clock was set back. */
-const MAX_HOLD_MS = 15 * 60_000;
+const MAX_HOLD_MS = 15 * MINUTE_MS;
 
 export function isFree(until: number | null, now: number): boolean {
   return until === null || until <= now || until > now + MAX_HOLD_MS;

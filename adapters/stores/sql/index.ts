@@ -1,4 +1,4 @@
-import type { ProvenanceStore, StateStore, Store } from '../../../src/adapter-kit.ts';
+import { MINUTE_MS, type ProvenanceStore, type StateStore, type Store } from '../../../src/adapter-kit.ts';
 import { createBlobs } from './blobs.ts';
 import { skipWhileRunning } from './coalesce.ts';
 import { createConversationRows } from './conversation-rows.ts';
@@ -88,7 +88,7 @@ export function createSqlStore(engine: SqlEngine): SqlStore {
   return { store, state: createState(shared), provenance: createProvenance(shared) };
 }
 
-const RESUME_INTERVAL_MS = 10 * 60_000;
+const RESUME_INTERVAL_MS = 10 * MINUTE_MS;
 
 /** Now and every ten minutes, in the background: a step may fail, and a process that begins an erasure may die. */
 function resumeOften(erasure: Erasure, engine: SqlEngine): { stop(): void } {

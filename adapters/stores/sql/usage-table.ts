@@ -1,5 +1,6 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
-import { DAY_MS, ofConversation, required, zero } from './columns.ts';
+import { DAY_MS } from '../../../src/adapter-kit.ts';
+import { ofConversation, required, zero } from './columns.ts';
 
 /** The migration after which usage is stored by day, agent and person, with reasoning tokens and costs. */
 export const USAGE_BY_DAY = '0008_usage_by_day';

@@ -1,6 +1,14 @@
 import { sql } from 'kysely';
-import type { Spending, SpendingKey, SpendingQuery, Spent, UsageRow, UsageTotal } from '../../../src/adapter-kit.ts';
-import { DAY_MS, dayOf } from './columns.ts';
+import {
+  DAY_MS,
+  type Spending,
+  type SpendingKey,
+  type SpendingQuery,
+  type Spent,
+  type UsageRow,
+  type UsageTotal,
+} from '../../../src/adapter-kit.ts';
+import { dayOf } from './columns.ts';
 import { beginsWith } from './conditions.ts';
 import { isKept } from './conversation-rows.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from './engine.ts';

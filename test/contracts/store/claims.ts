@@ -7,9 +7,8 @@ import {
   type Store,
   workspaceOf,
 } from '../../../src/adapter-kit.ts';
+import { HOUR_MS } from '../../../src/util/time.ts';
 import { ABROAD, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
-
-const HOUR_MS = 3_600_000;
 
 export function claimsContract(lab: Lab): void {
   describe('claims', () => {

@@ -9,9 +9,9 @@ import type {
   Storage,
   Store,
 } from '../../../src/adapter-kit.ts';
+import { DAY_MS } from '../../../src/util/time.ts';
 import { CALL, HERE, type Kit, type Lab, NOW, THERE, textParts } from '../store-kit.ts';
 
-const DAY_MS = 86_400_000;
 const ONCE: Spent = {
   calls: 1,
   inputTokens: 10,

@@ -4,6 +4,8 @@ import {
   type Clock,
   commandOfText,
   createTokenSigner,
+  DAY_MS,
+  HOUR_MS,
   type Random,
   type ReplyCommand,
   type StateStore,
@@ -49,8 +51,8 @@ export interface ButtonOptions {
 
 const NAMESPACE = 'discord.buttons';
 const MAX_ID = 100;
-const KEPT_MS = 7 * 86_400_000;
-const SWEEP_MS = 3_600_000;
+const KEPT_MS = 7 * DAY_MS;
+const SWEEP_MS = HOUR_MS;
 const STORED = '~';
 
 export function createButtons({ secret, state, clock, random }: ButtonOptions): Buttons {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../src/adapter-kit.ts';
+import { type Clock, DAY_MS } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import type { Ending } from './connection.ts';
 
@@ -50,8 +50,6 @@ export function pauseAfter(
  * receives them. One that arrives too early is refused, but still counts towards the daily limit.
  */
 const IDENTIFY_PACE_MS = 5_300;
-
-const DAY_MS = 86_400_000;
 
 export interface IdentifyPace {
   /** Resolves when the next shard of the group may identify; rejects when the signal is aborted. */

@@ -1,12 +1,9 @@
-import { type Cursor, describe, type HeardBy } from '../../../../src/adapter-kit.ts';
+import { type Cursor, describe, type HeardBy, HOUR_MS, MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { dropMessage } from '../drops.ts';
 import { type Place, targetOf } from '../place.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { findChanges, readStretch, type Stretch } from './missed.ts';
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 /** A channel, and the message after which to read it. */
 export interface Backlog {

@@ -1,5 +1,5 @@
 import { Routes } from 'discord.js';
-import type { KeptMessage } from '../../../../src/adapter-kit.ts';
+import { HOUR_MS, type KeptMessage } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { dropMalformed } from '../drops.ts';
 import { isDeleted, isRefusal, withRetries } from '../retry.ts';
@@ -10,7 +10,6 @@ import { readMessage } from './packets.ts';
 const PAGE = 100;
 /** Looking up a message by itself costs a request. */
 const MAX_LOOKED_FOR = 50;
-const HOUR_MS = 3_600_000;
 
 /** The current messages of a channel. */
 export interface Stretch {

@@ -1,4 +1,4 @@
-import type { CatchingUp, Cursor } from '../../../../src/adapter-kit.ts';
+import { type CatchingUp, type Cursor, HOUR_MS } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
 import type { Places } from '../places.ts';
@@ -8,7 +8,6 @@ import type { CatchUpContext } from './catch-up-context.ts';
 
 /** Each costs a request; more would exhaust Discord's limits for most of an hour. */
 const MAX_HEARD_PLACES = 10_000;
-const HOUR_MS = 3_600_000;
 /** How many places without stored messages are read, newest first. */
 const MAX_NEW_PLACES = 100;
 /** For this long a message may still be on its way to the store while a newer one of another place is stored. */

@@ -5,6 +5,7 @@ import {
   type Clock,
   type ConversationKey,
   createRecentMap,
+  DAY_MS,
   describe,
   type Log,
   type Post,
@@ -46,7 +47,7 @@ export type Note = z.infer<typeof noteSchema>;
 const CLOCK_SKEW_MS = 300_000;
 
 /** A post that was not made within this time is not tried again, nor is the removal of a draft. */
-const GIVEN_MS = 86_400_000;
+const GIVEN_MS = DAY_MS;
 
 /** The draft is about to be requested, each time with the texts of earlier attempts, because any of them may arrive. */
 export async function noteRequest(

@@ -1,4 +1,10 @@
-import { type CatchingUp, type ConversationKey, type Cursor, describe } from '../../../../src/adapter-kit.ts';
+import {
+  type CatchingUp,
+  type ConversationKey,
+  type Cursor,
+  describe,
+  MINUTE_MS,
+} from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
 import { isDirect, PLATFORM, placeOfKey } from '../place.ts';
 import { createRate } from '../rate.ts';
@@ -12,7 +18,6 @@ import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChann
 import { createReadings, type Readings } from './readings.ts';
 import { takeAll, takeNewest } from './take-missed.ts';
 
-const MINUTE_MS = 60_000;
 /**
  * How far before the gap to read again, because messages are not delivered in order of time, and the clock of this
  * machine may be ahead of Slack's. Duplicates are recognised.

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Cursor } from '../../../../src/adapter-kit.ts';
+import { type Cursor, HOUR_MS } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { isDirect, isNewer, PLATFORM, placeOfKey } from '../place.ts';
 import { persistently } from '../web.ts';
 import type { CatchUpContext, Pace } from './catch-up-context.ts';
 
-const HOUR_MS = 3_600_000;
 /** For this long a message may still be on its way to the store while a newer one of another place is stored. */
 const MARGIN_S = 300;
 const PAGE = 200;

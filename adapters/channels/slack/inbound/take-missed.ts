@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { mentionsBot } from '../map.ts';
 import { keyOf, timeOf } from '../place.ts';
 import type { WireEventMessage } from '../wire.ts';
@@ -5,7 +6,6 @@ import type { CatchUpContext, Missed, ReadLater } from './catch-up-context.ts';
 import { placeFor } from './context.ts';
 import { byTime } from './history.ts';
 
-const MINUTE_MS = 60_000;
 /** Messages stored concurrently, in order within each conversation. */
 const BATCH = 20;
 

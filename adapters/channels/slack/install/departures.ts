@@ -1,12 +1,20 @@
 import { z } from 'zod';
-import { type ChannelSink, type Clock, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import {
+  type ChannelSink,
+  type Clock,
+  DAY_MS,
+  describe,
+  HOUR_MS,
+  type Log,
+  type StateStore,
+} from '../../../../src/adapter-kit.ts';
 import { forgetWorkspace } from '../inbound/leaving.ts';
 
 const NAMESPACE = 'slack.departures';
 
 /** How long the data of a workspace is kept after the app was removed. */
-const GRACE_MS = 7 * 86_400_000;
-const LOOK_MS = 3_600_000;
+const GRACE_MS = 7 * DAY_MS;
+const LOOK_MS = HOUR_MS;
 
 const markSchema = z.object({
   at: z.number(),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
+import { type Clock, describe, HOUR_MS, type Log } from '../../../../src/adapter-kit.ts';
 import { oauthOf, type SlackSettings } from '../settings.ts';
 import { createWeb } from '../web.ts';
 import type { Installation, Installations } from './installations.ts';
 
 /** Tokens with less time left are renewed. Slack issues them for twelve hours. */
-const AHEAD_MS = 2 * 3_600_000;
+const AHEAD_MS = 2 * HOUR_MS;
 /** After a failure the old token stays in use; the renewal is retried no sooner than this. */
 const PAUSE_MS = 60_000;
 

@@ -1,8 +1,7 @@
-import type { Clock } from '../../../../src/adapter-kit.ts';
+import { type Clock, MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { retryAfterOf } from '../web.ts';
 
-const MINUTE_MS = 60_000;
 /** Slack's limit for an app per minute and workspace, minus a reserve. */
 const MAX_PER_MINUTE = { 'chat.startStream': 18, 'chat.appendStream': 90 } as const;
 export type DraftMethod = keyof typeof MAX_PER_MINUTE;

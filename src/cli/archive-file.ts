@@ -6,6 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
+import { errorCode } from '../util/error-code.ts';
 import { readLines } from '../util/lines.ts';
 import { OWNER_ONLY } from '../util/private-file.ts';
 import { checkFile } from '../util/text-file.ts';
@@ -88,8 +89,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A failure of the store says what is wrong by itself; one of the file names only a system call. */
 function unwritten(file: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
-  const reason = REASONS[String(error.code)] ?? describe(error);
+  if (!(error instanceof Error && 'syscall' in error)) return error;
+  const reason = REASONS[errorCode(error)] ?? describe(error);
   return new StrataError('BACKUP_UNWRITTEN', { file, reason }, { cause: error });
 }
 

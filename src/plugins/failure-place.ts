@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe } from '../domain/errors.ts';
+import { errorCode } from '../util/error-code.ts';
 
 const MAX_STACK_LINES = 60;
 const MAX_LINE = 1_000;
@@ -29,7 +30,7 @@ export function placeIn(error: unknown, path: string): string | null {
 
 /** A missing import has no position in the stack, so the importing line is searched in the file. */
 function lineOfImport(error: unknown, path: string): string | null {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return null;
+  if (!(error instanceof Error) || errorCode(error) !== 'ERR_MODULE_NOT_FOUND') return null;
   const [, specifier] = error.message.split("'");
   const wanted = specifier?.split('/').at(-1);
   if (wanted === undefined) return null;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { StrataError } from '../domain/errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
+import { errorCode } from './error-code.ts';
 import { packageFile } from './package-file.ts';
 
 /**
@@ -17,8 +18,7 @@ export async function loadOptional<Module>(packages: readonly string[], load: ()
 
 /** Node has no field for the name; the message quotes the package or the path below it. */
 function isMissing(name: string, error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false;
-  return error.message.includes(`package '${name}'`);
+  return errorCode(error) === 'ERR_MODULE_NOT_FOUND' && describe(error).includes(`package '${name}'`);
 }
 
 const manifestSchema = z.object({ peerDependencies: z.record(z.string(), z.string()) });

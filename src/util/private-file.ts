@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { errorCode } from './error-code.ts';
 
 /** The mode of a file that only its owner can read and write. */
 export const OWNER_ONLY = 0o600;
@@ -13,7 +14,7 @@ export function makePrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY));
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
   restrictToOwner(path);
 }
@@ -28,10 +29,6 @@ export function restrictToOwner(path: string): void {
   try {
     chmodSync(path, OWNER_ONLY);
   } catch (error) {
-    if (!UNCHANGEABLE.has(codeOf(error))) throw error;
+    if (!UNCHANGEABLE.has(errorCode(error))) throw error;
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

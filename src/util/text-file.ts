@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { errorCode } from './error-code.ts';
 
 /**
  * A text file as UTF-8, without byte order mark and with `\n` line breaks. Throws an `Error` whose message fits into a
@@ -49,6 +50,6 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = errorCode(cause);
   return REASONS[code] ?? `it cannot be read (${code || String(cause)})`;
 }

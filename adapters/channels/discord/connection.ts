@@ -1,5 +1,5 @@
 import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
-import { type Clock, describe, type Log, type Random, StrataError } from '../../../src/adapter-kit.ts';
+import { type Clock, describe, errorCode, type Log, type Random, StrataError } from '../../../src/adapter-kit.ts';
 import { pauseAfter } from './gateway/pauses.ts';
 import { createStrategy, type StrategyOptions, UNREADABLE } from './gateway/strategy.ts';
 import { BAD_TOKEN, type Refusal } from './refusal.ts';
@@ -134,7 +134,7 @@ async function connect(client: Client, token: string): Promise<void> {
 }
 
 function isBadToken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'TokenInvalid';
+  return errorCode(error) === 'TokenInvalid';
 }
 
 function listen(client: Client, { listener, log }: ConnectionOptions): void {

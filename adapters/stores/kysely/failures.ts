@@ -1,4 +1,4 @@
-import { describe, StrataError } from '../../../src/adapter-kit.ts';
+import { describe, errorCode, StrataError } from '../../../src/adapter-kit.ts';
 
 /**
  * The database is busy, out of memory, read-only, or full, or its disk fails: by SQLite's result codes, which drivers
@@ -12,8 +12,7 @@ const PRIMARY = 0xff;
 /** One sentence for failures that may pass; any other error is unexpected and returned unchanged. */
 export function explain(path: string, error: unknown): unknown {
   if (error instanceof StrataError || !(error instanceof Error)) return error;
-  const code = 'code' in error ? String(error.code) : '';
   const number = 'errcode' in error ? Number(error.errcode) : 0;
-  if (!PASSING_NAME.test(code) && !PASSING_NUMBERS.has(number & PRIMARY)) return error;
+  if (!PASSING_NAME.test(errorCode(error)) && !PASSING_NUMBERS.has(number & PRIMARY)) return error;
   return new StrataError('STORE_UNUSABLE', { path, reason: describe(error) }, { cause: error });
 }

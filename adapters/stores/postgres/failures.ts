@@ -1,4 +1,4 @@
-import { describe, StrataError } from '../../../src/adapter-kit.ts';
+import { describe, errorCode, StrataError } from '../../../src/adapter-kit.ts';
 
 /** Classifies failures of a statement or its connection. Pure. */
 
@@ -113,24 +113,24 @@ const CROWDED = '53300';
 const READ_ONLY = '25006';
 
 export function isCrowded(error: unknown): boolean {
-  return codeOf(error) === CROWDED;
+  return errorCode(error) === CROWDED;
 }
 
 export function isReadOnly(error: unknown): boolean {
-  return codeOf(error) === READ_ONLY;
+  return errorCode(error) === READ_ONLY;
 }
 
 /** A table, index or type of that name exists already. */
 export function isTaken(error: unknown): boolean {
-  return /^42(P07|710)$/.test(codeOf(error));
+  return /^42(P07|710)$/.test(errorCode(error));
 }
 
 export function isConflict(error: unknown): boolean {
-  return CONFLICTS.has(codeOf(error));
+  return CONFLICTS.has(errorCode(error));
 }
 
 export function isLost(error: unknown): boolean {
-  return LOST_CODE.test(codeOf(error)) || (error instanceof Error && LOST_MESSAGE.test(error.message));
+  return LOST_CODE.test(errorCode(error)) || (error instanceof Error && LOST_MESSAGE.test(error.message));
 }
 
 /**
@@ -138,7 +138,7 @@ export function isLost(error: unknown): boolean {
  * `remedy`: if the server cannot be reached and nothing connects again.
  */
 export function explain(place: string, error: unknown, remedy?: string): unknown {
-  const pooler = POOLERS.find(({ message }) => codeOf(error) === PROTOCOL && message.test(describe(error)));
+  const pooler = POOLERS.find(({ message }) => errorCode(error) === PROTOCOL && message.test(describe(error)));
   if (pooler !== undefined) return unusable(place, error, pooler);
   if (isLost(error)) {
     const data = { path: place, reason: detailOf(error), ...(remedy === undefined ? {} : { remedy }) };
@@ -149,7 +149,7 @@ export function explain(place: string, error: unknown, remedy?: string): unknown
     const data = { path: place, reason, remedy: MORE_CONNECTIONS };
     return new StrataError('STORE_UNREACHABLE', data, { cause: error });
   }
-  const known = CAUSES.find(({ code }) => code.test(codeOf(error)));
+  const known = CAUSES.find(({ code }) => code.test(errorCode(error)));
   if (known === undefined) return error;
   return unusable(place, error, known);
 }
@@ -163,12 +163,8 @@ function unusable(path: string, error: unknown, { reason, remedy, isDamage }: Om
   );
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 /** If several addresses were tried, the failure itself has no message. */
 function detailOf(error: unknown): string {
   const [first] = error instanceof AggregateError ? error.errors : [error];
-  return describe(first) || codeOf(error);
+  return describe(first) || errorCode(error);
 }

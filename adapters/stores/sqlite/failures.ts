@@ -1,4 +1,4 @@
-import { describe, StrataError } from '../../../src/adapter-kit.ts';
+import { describe, errorCode, StrataError } from '../../../src/adapter-kit.ts';
 
 /** Classifies failures of the file, its folder and its disk. Pure. */
 
@@ -76,7 +76,7 @@ const CAUSES: readonly Cause[] = [
 /** One sentence for failures that a person can fix; any other error is unexpected and returned unchanged. */
 export function explain(path: string, error: unknown): unknown {
   const known = CAUSES.find(
-    ({ code, syscall }) => code.test(codeOf(error)) && (syscall === undefined || syscall === syscallOf(error)),
+    ({ code, syscall }) => code.test(errorCode(error)) && (syscall === undefined || syscall === syscallOf(error)),
   );
   if (known === undefined) return error;
   const { remedy } = known;
@@ -86,16 +86,11 @@ export function explain(path: string, error: unknown): unknown {
 }
 
 export function isBusy(error: unknown): boolean {
-  return /^SQLITE_(BUSY|PROTOCOL)/.test(codeOf(error));
+  return /^SQLITE_(BUSY|PROTOCOL)/.test(errorCode(error));
 }
 
 export function isDamage(error: unknown): boolean {
-  return DAMAGE.test(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof StrataError || !(error instanceof Error) || !('code' in error)) return '';
-  return String(error.code);
+  return DAMAGE.test(errorCode(error));
 }
 
 function syscallOf(error: unknown): unknown {

@@ -6,6 +6,7 @@ import type { HeldReplies } from '../conversation/held-replies.ts';
 import { createInboundHooks, type InboundHooks } from '../conversation/inbound-hooks.ts';
 import { createKeptConversations } from '../conversation/kept.ts';
 import type { Outbox } from '../conversation/outbox.ts';
+import { createNewestEdits } from '../conversation/newest-edits.ts';
 import { createPendingEdits } from '../conversation/pending-edits.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { createOptOut } from '../memory/opt-out.ts';
@@ -30,6 +31,7 @@ export function createSink(options: SinkOptions): ChannelSink {
   const { store, clock, events } = services;
   const drop = (what: Drop) => events.emit({ kind: 'message.dropped', conversation: null, ...what });
   const early = createPendingEdits();
+  const newest = createNewestEdits();
   const inbound = createInboundHooks(services);
   const receive = createReceiver({ ...options, inbound, drop });
   const { edited, removed, change } = createChanges(options, inbound);
@@ -50,6 +52,7 @@ export function createSink(options: SinkOptions): ChannelSink {
       return receipt;
     },
     async edited(given) {
+      if (newest.isOverdue(given)) return;
       const edit = { ...given, parts: cutParts(given.parts) };
       early.hold(edit, { kind: 'edited', parts: edit.parts }, clock.now());
       if (await edited(edit)) early.release(edit);

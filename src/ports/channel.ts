@@ -224,6 +224,7 @@ export interface MessageEdit {
   readonly conversation: ConversationKey;
   readonly externalId: string;
   readonly parts: readonly Part[];
+  /** When it was made, in epoch milliseconds. An edit that is older than another one of the message changes nothing. */
   readonly at: number;
 }
 

@@ -267,6 +267,20 @@ describe('a change that overtakes its message', () => {
     expect(entries.map(({ parts }) => textOf(parts)).toSorted()).toEqual(['', 'I drink tea.']);
   });
 
+  it('does not undo a later one that arrived before it', async () => {
+    await world.say('I drink coffee.');
+    const at = world.clock.now();
+    const change = (text: string, madeAt: number) =>
+      world.bot.sink.edited({
+        ...{ conversation: HERE, externalId: 'm1' },
+        ...{ parts: [{ kind: 'text', text }], at: madeAt },
+      });
+    await change('I drink tea.', at + 1);
+    await change('I drink water.', at + 2);
+    await change('I drink tea.', at + 1);
+    expect(await kept()).toEqual(['I drink water.']);
+  });
+
   it('belongs to one message, and no edit undoes a deletion', async () => {
     await edit('m1', 'Elsewhere.', 'test:here:other' as ConversationKey);
     await remove('m2');

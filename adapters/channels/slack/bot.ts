@@ -175,7 +175,7 @@ function createIntake(
     audiences,
     take: (message, how) => receiver.message(message, how),
     leftOut: (gap) => tellLeftOut({ poster, log, signal }, gap),
-    edited: (message) => receiver.edited(message),
+    edited: (message, at) => receiver.edited(message, at),
     removed: (place) => receiver.removed(place),
   });
   const receiver = createReceiver({

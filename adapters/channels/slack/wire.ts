@@ -99,10 +99,16 @@ const placedShape = { channel: channelId, channel_type: text };
 export const eventMessageSchema = z.object({ ...messageShape, ...placedShape });
 export type WireEventMessage = z.infer<typeof eventMessageSchema>;
 
-const earlierSchema = z.object({ thread_ts: side(timestamp), edited });
+const earlierSchema = z.object({
+  ...{ thread_ts: side(timestamp), edited },
+  ...{ text, blocks: side(z.array(z.unknown())), files: listOf(fileSchema) },
+});
+export type WireEarlier = z.infer<typeof earlierSchema>;
 
 export const changedSchema = z.object({
   ...placedShape,
+  /** Of the change. */
+  ts: side(timestamp),
   message: messageSchema,
   previous_message: side(earlierSchema),
 });

@@ -20,8 +20,8 @@ export interface CatchUpContext {
   take(message: WireEventMessage, options: ReadLater): Promise<void>;
   /** Posts in a conversation how many messages were left out. Returns at once; the same gap is reported only once. */
   leftOut(gap: LeftOut): void;
-  /** A stored message has changed. */
-  edited(message: WireEventMessage): Promise<void>;
+  /** A stored message has changed; `at` in seconds. */
+  edited(message: WireEventMessage, at: number): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
 }
 

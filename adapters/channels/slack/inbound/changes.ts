@@ -1,7 +1,9 @@
 import type { Cursor, KeptMessage } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
 import { codeOf, persistently } from '../web.ts';
+import type { WireMessage } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
+import { deletedFiles } from './files.ts';
 import type { Page } from './history.ts';
 
 /** Looking up a message by itself costs a request. */
@@ -40,12 +42,23 @@ export async function applyChanges(context: CatchUpContext, of: Listed, pace: Pa
       if (span !== null && at > span.after && at < span.before) absent.push(one);
     } else if (message.subtype === 'tombstone') {
       await context.removed({ channel, ts: one.externalId, threadTs });
-    } else if (Number(message.edited?.ts ?? 0) * 1000 > (one.editedAt ?? 0)) await context.edited(message);
+    } else {
+      const at = editedAt(message, one);
+      if (at !== null) await context.edited(message, at);
+    }
   }
   for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
     if (threadTs !== null || (await isGone(context, { channel, ts }, pace)))
       await context.removed({ channel, ts, threadTs });
   }
+}
+
+/** When a message was edited since it was stored, in seconds; null if it was not. */
+function editedAt(message: WireMessage, { at, editedAt: known }: KeptMessage): number | null {
+  const edited = Number(message.edited?.ts ?? 0);
+  if (edited * 1000 > (known ?? 0)) return edited;
+  // Slack does not tell when a file was deleted.
+  return known === null && deletedFiles(message) > 0 ? at / 1000 : null;
 }
 
 /** Stored messages in the channel itself, including the first message of a thread. */

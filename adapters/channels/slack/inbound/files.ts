@@ -1,6 +1,6 @@
 import { type AttachmentPart, CHANNEL_LINK, type ImageBytes } from '../../../../src/adapter-kit.ts';
 import { decodeText, isTrusted, readAtMost } from '../../shared/downloads.ts';
-import type { WireFile } from '../wire.ts';
+import type { WireFile, WireMessage } from '../wire.ts';
 
 const TIME_LIMIT_MS = 5_000;
 const HOSTS = ['files.slack.com', 'slack-files.com'];
@@ -41,6 +41,13 @@ export async function readFiles(files: readonly WireFile[], options: FileOptions
   };
 }
 
+const DELETED = 'tombstone';
+
+/** How many files of a message were deleted. */
+export function deletedFiles(message: Pick<WireMessage, 'files'> | null): number {
+  return (message?.files ?? []).filter(({ mode }) => mode === DELETED).length;
+}
+
 /** For a file of another workspace, a message contains only the id; the rest has to be requested. */
 export async function completeFiles(
   files: readonly WireFile[],
@@ -59,7 +66,7 @@ async function readFile(file: WireFile, options: FileOptions): Promise<ReadFile>
   const name = file.name || file.title || file.id;
   const mediaType = file.mimetype?.toLowerCase() || 'application/octet-stream';
   const sizeBytes = file.size ?? 0;
-  const isGone = file.mode === 'tombstone' || file.mode === 'hidden_by_limit';
+  const isGone = file.mode === DELETED || file.mode === 'hidden_by_limit';
   if (isGone) return { text: `[file no longer there: ${name}]` };
   if (mediaType.startsWith('image/')) return imageOf(file, { name, options });
   if (isText(mediaType, name) && sizeBytes > 0 && sizeBytes <= options.textBytes) {

@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import type { Audience, DropReason } from '../../../../src/adapter-kit.ts';
-import { changedSchema, channelId, deletedSchema, eventMessageSchema, type WireEventMessage } from '../wire.ts';
+import {
+  changedSchema,
+  channelId,
+  deletedSchema,
+  eventMessageSchema,
+  type WireEarlier,
+  type WireEventMessage,
+  type WireMessage,
+} from '../wire.ts';
+import { deletedFiles } from './files.ts';
 
 /** An event that changes stored data, as an action for the bot. */
 export type Incoming =
   | { readonly kind: 'message'; readonly message: WireEventMessage; readonly isShared: boolean }
-  | { readonly kind: 'edit'; readonly message: WireEventMessage; readonly isShared: boolean }
+  /** `at`: when it was made, in seconds. */
+  | { readonly kind: 'edit'; readonly message: WireEventMessage; readonly isShared: boolean; readonly at: number }
   | { readonly kind: 'removal'; readonly channel: string; readonly ts: string; readonly threadTs: string | null }
   /** The readers of the channel have changed: to `audience`, or if that is null, to what a lookup shows. */
   | { readonly kind: 'conversion'; readonly channel: string; readonly audience: Audience | null }
@@ -58,16 +68,27 @@ export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused 
   return { kind: 'message', message, isShared };
 }
 
-/** A change without a new edit time is Slack's own: a preview, or a reply count. */
 function readEdit(event: unknown, isShared: boolean): Incoming | Refused {
   const read = changedSchema.safeParse(event);
   if (!read.success) return malformed(read.error);
-  const { channel, channel_type: channelType, message, previous_message: before } = read.data;
+  const { channel, channel_type: channelType, message, previous_message: before, ts: changedAt } = read.data;
   const { ts, thread_ts: threadTs } = message;
   if (message.subtype === 'tombstone') return { kind: 'removal', channel, ts, threadTs: threadTs ?? null };
-  const isEdited = message.edited && message.edited.ts !== before?.edited?.ts;
-  if (!isEdited) return { kind: 'dropped', reason: 'note', problem: null };
-  return { kind: 'edit', message: { ...message, channel, channel_type: channelType }, isShared };
+  if (!isChanged(message, before ?? null)) return { kind: 'dropped', reason: 'note', problem: null };
+  const at = Math.max(Number(changedAt ?? ts), Number(message.edited?.ts ?? ts));
+  return { kind: 'edit', message: { ...message, channel, channel_type: channelType }, isShared, at };
+}
+
+/**
+ * Whether somebody changed the content; other changes are Slack's own, such as a preview or a reply count. The edit time
+ * alone does not show it: it may be in whole seconds, and a text that an app streams and a deleted file have none.
+ */
+function isChanged(message: WireMessage, before: WireEarlier | null): boolean {
+  if (message.edited && message.edited.ts !== before?.edited?.ts) return true;
+  if (deletedFiles(message) > deletedFiles(before)) return true;
+  if (before === null) return false;
+  const isReworded = typeof before.text === 'string' && before.text !== (message.text ?? '');
+  return isReworded || (before.blocks != null && JSON.stringify(before.blocks) !== JSON.stringify(message.blocks));
 }
 
 function readRemoval(event: unknown): Incoming | Refused {
@@ -124,8 +145,8 @@ export function nameOf(incoming: Incoming): string {
     case 'message':
       return `${messageName(incoming.message.channel, incoming.message.ts)}message`;
     case 'edit': {
-      const { channel, ts, edited } = incoming.message;
-      return `${messageName(channel, ts)}edit:${edited?.ts ?? ''}`;
+      const { channel, ts } = incoming.message;
+      return `${messageName(channel, ts)}edit:${incoming.at}`;
     }
     case 'removal':
       return `${messageName(incoming.channel, incoming.ts)}removal`;

@@ -21,8 +21,8 @@ export interface Receiver {
   event(raw: RawEvent): Promise<void>;
   /** One message that was read later. Resolves when it is stored. */
   message(message: WireEventMessage, options: ReadLater): Promise<void>;
-  /** What happened to a message since. */
-  edited(message: WireEventMessage): Promise<void>;
+  /** What happened to a message since; `at` in seconds. */
+  edited(message: WireEventMessage, at: number): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
   /** Stores what an earlier run acknowledged but did not store. Returns once it is on its way. */
   recover(): Promise<void>;
@@ -64,7 +64,7 @@ export function createReceiver(parts: ReceiverOptions): Receiver {
     },
     message: (message, options) =>
       taker.message({ message, isShared: false, isEdit: false, isLive: false, root: options.root }, options),
-    edited: (message) => taker.take({ kind: 'edit', message, isShared: false }),
+    edited: (message, at) => taker.take({ kind: 'edit', message, isShared: false, at }),
     removed: (place) => taker.take({ kind: 'removal', ...place }),
     async recover() {
       for (const parked of await inbox.list()) finishLater(parked, takeParked(parts, taker, parked));

@@ -153,7 +153,12 @@ function answerThread({ settings }: TakerOptions, message: WireEventMessage): st
   return settings.surface === 'agent' && isDirect(message.channel, message.channel_type) ? message.ts : null;
 }
 
-async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming): Promise<void> {
+interface Edit extends Coming {
+  /** In seconds. */
+  readonly at: number;
+}
+
+async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Edit): Promise<void> {
   const { message } = coming;
   const refusal = refusalOf(options, message);
   if (refusal !== null) return drop(options, message, refusal);
@@ -166,7 +171,7 @@ async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Coming):
     const { conversation, place } = found.context;
     const quotedIn = { conversation, audience: place.audience };
     const content = toParts(await withKeptQuotes(options, message, quotedIn), found.context);
-    const at = Math.round(Number(message.edited?.ts ?? message.ts) * 1000);
+    const at = Math.round(coming.at * 1000);
     for (const conversation of conversations) {
       await options.sink.edited({ conversation, externalId: message.ts, parts: content, at });
     }

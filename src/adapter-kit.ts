@@ -92,6 +92,7 @@ export { otherTokensOf } from './search/word-parts.ts';
 export { isUnspaced, joinedWordsOf, tokensOf } from './search/words.ts';
 export { didYouMean } from './util/did-you-mean.ts';
 export { errorCode } from './util/error-code.ts';
+export { faultText } from './util/faults.ts';
 export { hostNameOf, listenAt, receiveWithin } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';
 export { keyFault } from './util/key-text.ts';

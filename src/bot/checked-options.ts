@@ -8,6 +8,7 @@ import { rootOf } from '../domain/key.ts';
 import { hooksSchema } from '../hooks/hooks.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
 import { defineTool } from '../tools/define.ts';
+import { faultText } from '../util/faults.ts';
 import { kindOf } from '../util/kind-of.ts';
 import { guardedDirectory } from './guarded-values.ts';
 import { shapeFaults } from './option-shapes.ts';
@@ -99,8 +100,8 @@ function rerankerFaults({ reranker }: BotOptions, agents: readonly AgentSettings
 
 function hookFaults({ hooks = [] }: BotOptions): readonly string[] {
   return hooks.flatMap((set, index) =>
-    (hooksSchema.safeParse(set).error?.issues ?? []).map(
-      ({ path, message }) => `${['hooks', index, ...path].join('.')}: ${message}`,
+    (hooksSchema.safeParse(set).error?.issues ?? []).map(({ path, message }) =>
+      faultText({ path: ['hooks', index, ...path], message }),
     ),
   );
 }

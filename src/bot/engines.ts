@@ -11,6 +11,7 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
+import { faultText } from '../util/faults.ts';
 
 /** The context engines by id, and the one that serves each agent. */
 export interface Engines {
@@ -111,6 +112,5 @@ const verdictShape = z.object({ tier: z.string(), due: z.boolean() });
 function checked<Result>(shape: z.ZodType, { info }: ContextEngine, result: Result): Result {
   const [issue] = shape.safeParse(result).error?.issues ?? [];
   if (issue === undefined) return result;
-  const problem = [issue.path.join('.'), issue.message].filter(Boolean).join(': ');
-  throw new StrataError('ENGINE_CONTRACT', { engine: info.id, problem });
+  throw new StrataError('ENGINE_CONTRACT', { engine: info.id, problem: faultText(issue) });
 }

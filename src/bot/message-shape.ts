@@ -3,6 +3,7 @@ import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
 import { type ChannelSink, RIGHTS } from '../ports/channel.ts';
+import { faultText } from '../util/faults.ts';
 
 const conversation = z.string().refine(isKey, 'expected a key that makeKey has made');
 const author = z.object({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
@@ -58,8 +59,7 @@ export function checkCall<Method extends keyof typeof calls>(
 
 function problemOf(schema: z.ZodType, given: unknown): string | null {
   const issues = schema.safeParse(given).error?.issues ?? [];
-  if (issues.length === 0) return null;
-  return issues.map(({ path, message: fault }) => [path.join('.'), fault].filter(Boolean).join(': ')).join('; ');
+  return issues.length === 0 ? null : issues.map(faultText).join('; ');
 }
 
 function isKey(text: string): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import { SEVERITIES } from '../ports/log.ts';
 import { didYouMean } from '../util/did-you-mean.ts';
-import { fieldOf, inWords } from '../util/faults.ts';
+import { faultText, fieldOf, inWords } from '../util/faults.ts';
 import { kindOf } from '../util/kind-of.ts';
 import { type BotOptions, PROCESS_ROLES } from './options.ts';
 
@@ -104,7 +104,7 @@ export function shapeFaults(options: BotOptions): readonly string[] {
   return (schema.safeParse(options, { error: inWords }).error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((name) => unknownOption(fieldOf([...issue.path, name])))
-      : [[fieldOf(issue.path), issue.message].filter(Boolean).join(': ')],
+      : [faultText(issue)],
   );
 }
 

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
+import { faultText } from '../util/faults.ts';
 import type { InputLine } from '../util/lines.ts';
 import { openInput } from '../util/open-input.ts';
 import { checkFile } from '../util/text-file.ts';
@@ -87,8 +88,7 @@ function timeOf(at: string | number): number {
 
 function problemOf(error: z.ZodError): string {
   const [first] = error.issues;
-  if (first === undefined) return 'the line is not a message';
-  return first.path.length === 0 ? first.message : `${first.path.join('.')}: ${first.message}`;
+  return first === undefined ? 'the line is not a message' : faultText(first);
 }
 
 /** Throws `USAGE` if the file can't be read; before a command creates anything for its messages. */

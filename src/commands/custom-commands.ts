@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
+import { faultText } from '../util/faults.ts';
 import { withinTime } from '../util/within.ts';
 import { replyOf, yesOrNo } from './answer.ts';
 import { builtInCommands } from './built-in.ts';
@@ -179,8 +180,7 @@ function inputOf(definition: CommandDefinition, action: ActionSpec, call: Call):
   });
   const parsed = (definition.options ?? z.object({})).safeParse(Object.fromEntries(values));
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const problem = `${issue?.path.join('.')}: ${issue?.message}`;
+  const [problem = ''] = parsed.error.issues.map(faultText);
   const [name = ''] = definition.name.split(' ');
   throw new StrataError('COMMAND_USAGE', { command: definition.name, problem, usage: usageOf({ name }, action) });
 }

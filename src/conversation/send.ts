@@ -8,6 +8,7 @@ import type { Channel } from '../ports/channel.ts';
 import { POST_HOLD_MS, type PostBody } from '../ports/outbox-store.ts';
 import type { NewMessage } from '../ports/store.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
+import { faultText } from '../util/faults.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 import type { Actors } from './actors.ts';
@@ -182,7 +183,7 @@ function readGiven(conversation: ConversationKey, content: unknown, options: unk
   };
   const parsed = z.object({ content: contentSchema, options: optionsSchema }).safeParse({ content, options });
   if (!parsed.success) {
-    return refuse(parsed.error.issues.map(({ path, message }) => oneLine(`${path.join('.')}: ${message}`)).join('; '));
+    return refuse(parsed.error.issues.map((issue) => oneLine(faultText(issue))).join('; '));
   }
   const { text, files } = parsed.data.content;
   const clean = cleanText(text).trim();

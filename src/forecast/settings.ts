@@ -6,6 +6,7 @@ import { createReport } from '../config/report.ts';
 import { type AgentSettings, agentSchema } from '../config/schema.ts';
 import type { Path } from '../config/tree.ts';
 import { StrataError } from '../domain/errors.ts';
+import { faultText } from '../util/faults.ts';
 
 /** The settings that a forecast can change. */
 export const FORECAST_SETTINGS = [
@@ -95,8 +96,7 @@ export function settingOf(agent: AgentSettings, name: ForecastSetting): string |
 function parsed(value: object, { refuse }: ForecastSource): AgentSettings {
   const result = agentSchema.safeParse(value);
   if (!result.success) {
-    const faults = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw refuse(`${faults.join('; ')}.`);
+    throw refuse(`${result.error.issues.map(faultText).join('; ')}.`);
   }
   const { engine } = result.data;
   if (!isBuiltInEngine(engine)) throw refuse(`engine: expected ${BUILT_IN_ENGINES.join(' or ')}.`);

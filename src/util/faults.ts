@@ -8,7 +8,12 @@ import { kindOf } from './kind-of.ts';
  */
 export function faultsOf(schema: z.ZodType, value: unknown): readonly string[] {
   const issues = schema.safeParse(value, { error: inWords }).error?.issues ?? [];
-  return issues.map(({ path, message }) => [fieldOf(path), message].filter(Boolean).join(': '));
+  return issues.map(faultText);
+}
+
+/** `tools[0].run: is missing`; without a field if the whole value is wrong. */
+export function faultText({ path, message }: Pick<z.core.$ZodIssue, 'path' | 'message'>): string {
+  return [fieldOf(path), message].filter(Boolean).join(': ');
 }
 
 /** For `safeParse`. */

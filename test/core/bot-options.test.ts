@@ -185,7 +185,7 @@ it.each([
   ],
   [{ agents: 'main' }, 'createBot: agents: expected a list of agents, or an object with agentFor, agent, list'],
   [{ hooks: {} }, 'createBot: hooks: expected a list'],
-  [{ hooks: [{ inbond: () => undefined }] }, 'createBot: hooks.0: there is no hook "inbond"; did you mean inbound?'],
+  [{ hooks: [{ inbond: () => undefined }] }, 'createBot: hooks[0]: there is no hook "inbond"; did you mean inbound?'],
   [
     { log: { info: () => undefined } },
     'createBot: log: expected an object with debug, info, warn, error; debug and warn and error are missing',

@@ -116,7 +116,7 @@ describe('bot.send', () => {
     [
       'a number of bytes',
       [HERE, { files: [{ name: 'a', data: 5 }] }],
-      /: content\.files\.0\.data: expected a text, or bytes/,
+      /: content\.files\[0\]\.data: expected a text, or bytes/,
     ],
     [
       'an id as the options',

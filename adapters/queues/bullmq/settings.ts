@@ -1,6 +1,7 @@
 import type { JobsOptions, Processor, QueueOptions, WorkerOptions } from 'bullmq';
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import { z } from 'zod';
+import { faultText } from '../../../src/adapter-kit.ts';
 import type { Consumer, ConsumerOptions, Look, OpenQueue, Producer } from './driver.ts';
 
 const JOB_NAME = 'maintain';
@@ -61,9 +62,9 @@ export function processorOf(look: Look, { onMalformed }: Pick<ConsumerOptions, '
   return async (job, token) => {
     const { success, data, error } = jobData.safeParse(job.data);
     if (!success) {
-      const reason = error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
-      onMalformed({ jobId: job.id ?? '', reason: reason.join(', ') });
-      throw new UnrecoverableError(`The job is malformed: ${reason.join(', ')}`);
+      const reason = error.issues.map(faultText).join(', ');
+      onMalformed({ jobId: job.id ?? '', reason });
+      throw new UnrecoverableError(`The job is malformed: ${reason}`);
     }
     await look(data.conversationId, {
       async giveBack() {

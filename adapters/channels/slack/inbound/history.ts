@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { faultText } from '../../../../src/adapter-kit.ts';
 import { dropMalformed } from '../packets.ts';
 import { isNewer } from '../place.ts';
 import { persistently } from '../web.ts';
@@ -68,7 +69,7 @@ function readListed({ sink }: CatchUpContext, channel: string, message: unknown)
     return [{ ts: rest.ts, latest: latest ?? null, message: { ...rest, channel, channel_type: null } }];
   }
   const [issue] = read.error.issues;
-  const problem = issue === undefined ? null : `${issue.path.join('.')}: ${issue.message}`;
+  const problem = issue === undefined ? null : faultText(issue);
   dropMalformed(sink, { event: 'history', channel, externalId: null }, problem);
   return [];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Audience, DropReason } from '../../../../src/adapter-kit.ts';
+import { type Audience, type DropReason, faultText } from '../../../../src/adapter-kit.ts';
 import {
   changedSchema,
   channelId,
@@ -135,7 +135,7 @@ export function channelOf(incoming: Incoming): string {
 
 function malformed({ issues }: z.ZodError): Refused {
   const [issue] = issues;
-  const problem = issue === undefined ? null : `${issue.path.join('.')}: ${issue.message}`;
+  const problem = issue === undefined ? null : faultText(issue);
   return { kind: 'dropped', reason: 'malformed', problem };
 }
 

@@ -108,6 +108,7 @@ export {
   between,
   createFinder,
   type Finder,
+  QUOTATION_MARKS,
   type Quotation,
   quotationsIn,
   trimEndOf,

@@ -7,7 +7,7 @@ import type { VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { indentAll, visibleText } from '../util/foreign-text.ts';
-import { quotationsIn } from '../util/scan.ts';
+import { QUOTATION_MARKS, quotationsIn } from '../util/scan.ts';
 
 export type Intent = 'question' | 'continue' | 'recall' | 'decide' | 'remind';
 
@@ -40,15 +40,7 @@ const INTENTS: Readonly<Record<Intent, RegExp>> = {
     /\b(remind|don't forget|todo|deadline|erinnere mich|rappelle|recuérdame|lembre)|напомни|提醒|リマインド|알려/iu,
 };
 
-const QUOTES = new Map([
-  ['`', '`'],
-  ['"', '"'],
-  ['“', '”'],
-  ['«', '»'],
-  ['「', '」'],
-  ['《', '》'],
-  ['„', '“'],
-]);
+const QUOTES = new Map([['`', '`'], ...QUOTATION_MARKS, ['「', '」'], ['《', '》'], ['„', '“']]);
 const NAME_LIKE = /^\p{Lu}[\p{L}\p{N}]+$|\p{Ll}\p{Lu}|[._]\p{L}/u;
 
 export function focusOf(entry: Entry): Focus {

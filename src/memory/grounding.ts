@@ -6,6 +6,7 @@ import { tokensOf, wordsOf } from '../search/words.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { memoize } from '../util/memoize.ts';
 import { replyNoteIn } from '../util/quote-notes.ts';
+import { CLOSING_MARKS, createFinder } from '../util/scan.ts';
 import { meaningOf } from './fingerprint.ts';
 import { looksOf } from './people.ts';
 
@@ -150,29 +151,13 @@ function isQuotedLine(line: string, others: ReadonlySet<string>): boolean {
   return end > 0 && looksOf(said.slice(0, end).replace(AROUND_NAMES, '')).some((look) => others.has(look));
 }
 
-/** What closes each mark. A straight single one is usually an apostrophe. */
-const CLOSING = new Map([
-  ['"', '"'],
-  ['“', '”'],
-  ['”', '”'],
-  ['„', '“”'],
-  ['‘', '’'],
-  ['‚', '‘’'],
-  ['«', '»'],
-  ['»', '«»'],
-  ['‹', '›'],
-  ['›', '‹›'],
-  ['「', '」'],
-  ['『', '』'],
-]);
-
 function withoutQuotations(line: string): string {
   const kept: string[] = [];
-  const places = placesIn(line);
+  const next = createFinder(line);
   let from = 0;
   for (let at = 0; at < line.length; at += 1) {
-    const closing = CLOSING.get(line[at] ?? '');
-    const end = closing === undefined ? Infinity : Math.min(...Array.from(closing, (mark) => places(mark, at + 1)));
+    const closing = CLOSING_MARKS.get(line[at] ?? '');
+    const end = closing === undefined ? Infinity : Math.min(...Array.from(closing, (mark) => next(mark, at + 1)));
     if (end === Infinity) continue;
     if (isLongQuotation(line.slice(at + 1, end))) {
       kept.push(line.slice(from, at));
@@ -181,19 +166,6 @@ function withoutQuotations(line: string): string {
     at = end;
   }
   return [...kept, line.slice(from)].join(' ');
-}
-
-/** Where a mark occurs next, for places in ascending order. No part of the line is searched twice for it. */
-function placesIn(line: string): (mark: string, from: number) => number {
-  const next = new Map<string, number>();
-  return (mark, from) => {
-    const known = next.get(mark) ?? -1;
-    if (known >= from) return known;
-    const found = line.indexOf(mark, from);
-    const place = found < 0 ? Infinity : found;
-    next.set(mark, place);
-    return place;
-  };
 }
 
 function isLongQuotation(quotation: string): boolean {

@@ -1,17 +1,11 @@
-import { quotationsIn } from '../util/scan.ts';
+import { QUOTATION_MARKS, quotationsIn } from '../util/scan.ts';
 
 /** Shorter runs are ordinary words that two texts share by chance. */
 const RUN = 12;
 const MIN_QUOTED = 4;
 const MAX_QUOTATIONS = 20;
 const MARK = '…';
-const QUOTES = new Map([
-  ['"', '"'],
-  ["'", "'"],
-  ['`', '`'],
-  ['“', '”'],
-  ['«', '»'],
-]);
+const QUOTES = new Map([...QUOTATION_MARKS, ["'", "'"], ['`', '`']]);
 
 /**
  * A line without what it repeats from the texts: runs of at least twelve characters, and quoted words. Linear in the

@@ -40,6 +40,29 @@ export interface Quotation {
   readonly text: string;
 }
 
+/** What closes each quotation mark, in the languages that people type. Without `'`, which is usually an apostrophe. */
+export const CLOSING_MARKS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['“', '”'],
+  ['”', '”'],
+  ['„', '“”'],
+  ['‘', '’'],
+  ['‚', '‘’'],
+  ['«', '»'],
+  ['»', '«»'],
+  ['‹', '›'],
+  ['›', '‹›'],
+  ['「', '」'],
+  ['『', '』'],
+]);
+
+/** The commonest quotation marks, each with its only closing mark. */
+export const QUOTATION_MARKS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['“', '”'],
+  ['«', '»'],
+]);
+
 /** The quotations in a text, from left to right. `pairs` has the closing mark for each opening mark. */
 export function quotationsIn(text: string, pairs: ReadonlyMap<string, string>): readonly Quotation[] {
   const next = createFinder(text);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type JsonValue, quotationsIn, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
+import { type JsonValue, QUOTATION_MARKS, quotationsIn, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
 import { numberWords } from './word-lists.ts';
 
 /** One field of a tool's input, according to its JSON Schema. */
@@ -106,12 +106,7 @@ function arrayFor({ items }: Field, material: Material, isRequired: boolean): Js
         .filter((part) => part !== '');
 }
 
-const MARKS = new Map([
-  ['"', '"'],
-  ['“', '”'],
-  ['„', '“'],
-  ['«', '»'],
-]);
+const MARKS = new Map([...QUOTATION_MARKS, ['„', '“']]);
 
 function materialOf(message: string, spec: ToolSpec): Material {
   const quoted = quotationsIn(message, MARKS);

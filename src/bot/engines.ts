@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_ENGINE } from '../config/known.ts';
 import { createSlidingEngine } from '../context/sliding.ts';
 import { createStackedEngine } from '../context/stacked.ts';
 import { describe, isStoreAway, isStrataError, StrataError } from '../domain/errors.ts';
@@ -33,11 +34,11 @@ export function createEngines({
   const stacked = createStackedEngine({ services, maintenance });
   const sliding = createSlidingEngine({ services });
   const guarded = Object.entries(own).map(([id, engine]) => [id, withFallback(services, engine, stacked)] as const);
-  const byName = new Map<string, ContextEngine>([['stacked', stacked], ['sliding', sliding], ...guarded]);
+  const byName = new Map([[stacked.info.id, stacked], [sliding.info.id, sliding], ...guarded]);
   const missing = new Set<string>();
   return {
     for({ agentId }) {
-      const name = services.agents.agent(agentId)?.engine ?? 'stacked';
+      const name = services.agents.agent(agentId)?.engine ?? DEFAULT_ENGINE;
       const engine = byName.get(name);
       if (engine === undefined && !missing.has(name)) {
         missing.add(name);

@@ -1,4 +1,4 @@
-import { builtInNames } from './known.ts';
+import { builtInNames, DEFAULT_ENGINE } from './known.ts';
 import { type AgentSettings, agentSchema, type Config } from './schema.ts';
 
 /** The default agent: the lowest layer of the configuration. */
@@ -13,7 +13,7 @@ export const agentDefaults: Omit<AgentSettings, 'id' | 'default' | 'routes'> = {
   timeout_seconds: 120,
   mode: 'mention',
   allow_bots: false,
-  engine: 'stacked',
+  engine: DEFAULT_ENGINE,
   language: 'en',
   timezone: 'UTC',
   prompts: '',

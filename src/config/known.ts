@@ -22,6 +22,14 @@ export function isBuiltInEngine(name: string): name is BuiltInEngine {
   return BUILT_IN_ENGINES.some((engine) => engine === name);
 }
 
+/** The engine of agents that name none, or one that does not exist. */
+export const DEFAULT_ENGINE = 'stacked' satisfies BuiltInEngine;
+
+/** Whether the agent's engine only drops old messages. Custom engines count as engines that summarise them. */
+export function dropsOldest(agent: { readonly engine: string } | null): boolean {
+  return agent?.engine === ('sliding' satisfies BuiltInEngine);
+}
+
 export const builtInNames: KnownNames = {
   tools: ['memory_save', 'memory_recall', 'transcript_search', 'summary_open', 'blob_read', 'message_open'],
   engines: BUILT_IN_ENGINES,

@@ -1,3 +1,5 @@
+import { dropsOldest } from '../config/known.ts';
+import type { AgentSettings } from '../config/schema.ts';
 import type { SeqRange } from '../domain/message.ts';
 import type { ContextPart, ContextProfile, Measurement, Thresholds } from '../ports/engine.ts';
 import type { VolatileSection } from '../ports/sections.ts';
@@ -85,21 +87,21 @@ export function inspectContext(
 ): ContextReport {
   const { conversation } = snapshot;
   const request = { ...restingView(profile, snapshot), volatile };
-  const engine = services.agents.agent(profile.agentId)?.engine ?? 'stacked';
+  const agent = services.agents.agent(profile.agentId);
   const prefixes = createFixedPrefixBuilder(services);
-  const whole = look(prefixes, request, engine);
+  const whole = look(prefixes, request, agent);
   const fitted = leftOut === null ? whole : leaveOut(prefixes, whole, leftOut);
   const { calibration, revision } = conversation;
   return {
     agentId: profile.agentId,
     modelId: profile.modelId,
     thresholds: profile.thresholds,
-    compacts: engine !== 'sliding',
+    compacts: !dropsOldest(agent),
     measurement: fitted.measurement,
     lastInputTokens: lastReported(calibration, { model: profile.modelId, revision }),
     parts: fitted === whole ? partsOf(whole) : markLeftOut(partsOf(fitted), partsOf(whole)),
     focus,
-    summary: summarise(snapshot, fitted, engine),
+    summary: summarise(snapshot, fitted, agent),
   };
 }
 
@@ -117,18 +119,18 @@ function markLeftOut(parts: readonly ContextPart[], whole: readonly ContextPart[
 }
 
 /** What the engine would send, with the room that its gate would make. */
-function look(prefixes: FixedPrefixBuilder, request: ViewRequest, engine: string): Fitted {
-  if (engine === 'sliding') return slide(prefixes, request, request.profile.windowTokens);
+function look(prefixes: FixedPrefixBuilder, request: ViewRequest, agent: AgentSettings | null): Fitted {
+  if (dropsOldest(agent)) return slide(prefixes, request, request.profile.windowTokens);
   return addPassages(prefixes, viewAtRest(prefixes, withoutPassages(request)), request);
 }
 
 function summarise(
   { conversation, omitted }: ContextSnapshot,
   { request, view, measurement, correction }: Fitted,
-  engine: string,
+  agent: AgentSettings | null,
 ): ContextJson {
   const first = request.snapshot.tail[0];
-  const unread = engine === 'sliding' ? 0 : omitted.entries;
+  const unread = dropsOldest(agent) ? 0 : omitted.entries;
   return {
     conversation: conversation.key,
     entries: conversation.nextSeq - 1,

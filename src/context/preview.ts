@@ -1,3 +1,4 @@
+import { dropsOldest } from '../config/known.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { ContextPart, ContextProfile } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
@@ -65,7 +66,7 @@ export async function previewContext(services: Services, request: PreviewRequest
 async function fittedFor(services: Services, request: PreviewRequest): Promise<Fitted> {
   const { profile, snapshot, newest, volatile, now } = request;
   const asked = { profile, snapshot, volatile, readUpto: newest.seq, steps: [], now };
-  if (services.agents.agent(profile.agentId)?.engine !== 'sliding') return await previewStacked(services, asked);
+  if (!dropsOldest(services.agents.agent(profile.agentId))) return await previewStacked(services, asked);
   return slide(createFixedPrefixBuilder(services), asked, profile.windowTokens);
 }
 

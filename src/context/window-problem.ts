@@ -1,3 +1,4 @@
+import { dropsOldest } from '../config/known.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import { formatNumber } from '../util/text.ts';
@@ -18,7 +19,7 @@ export function windowProblemOf(agent: AgentSettings, profile: ContextProfile): 
   if (!isFull && room.leftTokens >= USUAL_TURN_TOKENS) return null;
   const message = isFull
     ? fullText(room)
-    : `${tightText(room, profile)}, so ${agent.engine === 'sliding' ? 'the model sees little more than the newest message' : 'almost every message causes a compaction'}`;
+    : `${tightText(room, profile)}, so ${dropsOldest(agent) ? 'the model sees little more than the newest message' : 'almost every message causes a compaction'}`;
   const severity = isFull ? 'fail' : 'warn';
   return { agent: agent.id, severity, message: `agent ${agent.id}: ${message}`, fixHint: remedyFor(agent, profile) };
 }

@@ -1,4 +1,4 @@
-import type { BuiltInEngine } from '../config/known.ts';
+import { type BuiltInEngine, dropsOldest } from '../config/known.ts';
 import { firstKept, reservedTokens } from '../context/order.ts';
 import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
 import type { Entry } from '../domain/message.ts';
@@ -56,6 +56,7 @@ const SLICE = 200;
 /** Plays a recorded conversation under the settings, without a model. The bot gets a turn every now and then. */
 export async function forecast(context: ForecastContext): Promise<Forecast> {
   const { recording, profile, engine } = context;
+  const drops = dropsOldest(context);
   const { entries } = recording;
   const upkeep: MaintenanceTotals = { compactions: 0, condensations: 0, inputTokens: 0, outputTokens: 0 };
   const requests = createRequestCount(context);
@@ -71,7 +72,7 @@ export async function forecast(context: ForecastContext): Promise<Forecast> {
   for (const [index, entry] of entries.entries()) {
     if (index % SLICE === 0) await yieldToEventLoop();
     if (entry.role === 'assistant') {
-      const fitted = engine === 'sliding' ? { moment: slid(context, moment), gaps: 0 } : withRoom(context, moment);
+      const fitted = drops ? { moment: slid(context, moment), gaps: 0 } : withRoom(context, moment);
       moment = fitted.moment;
       emergencies += fitted.gaps;
       requests.add(entry, moment);
@@ -80,7 +81,7 @@ export async function forecast(context: ForecastContext): Promise<Forecast> {
     evidence.add(entry, moment);
     moment = { ...moment, end: index + 1 };
     if (!isSettled(entry, entries[index + 1])) continue;
-    moment = engine === 'sliding' ? slid(context, moment) : maintain(context, moment, upkeep);
+    moment = drops ? slid(context, moment) : maintain(context, moment, upkeep);
     look();
   }
   const { compactions, condensations } = upkeep;

@@ -1,4 +1,5 @@
 import { ownWindow } from '../compaction/job-context.ts';
+import { DEFAULT_ENGINE, isBuiltInEngine } from '../config/known.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { correctionFor } from '../context/calibration.ts';
 import { maintenanceSettings } from '../context/call-settings.ts';
@@ -92,7 +93,7 @@ export async function forecastFor(services: ForecastServices, request: ForecastR
     profile,
     reader,
     lengths,
-    engine: agent.engine === 'sliding' ? 'sliding' : 'stacked',
+    engine: isBuiltInEngine(agent.engine) ? agent.engine : DEFAULT_ENGINE,
     points: request.points,
     prefixes: createFixedPrefixBuilder(services),
     passagesHeading: services.prompts.render('passages', {}, promptSourceOf(agent)).text,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { didYouMean, StrataError } from '../../../src/adapter-kit.ts';
 import { accessList } from '../shared/access-list.ts';
+import { catchUpSettings, textKilobytes } from '../shared/settings.ts';
 import { LANGUAGES, namesOfCommands } from './languages.ts';
 
 const snowflake = z.string().regex(/^\d{15,22}$/, 'expected an id: 17 to 20 digits in quotes');
@@ -8,20 +9,9 @@ const ids = z.array(snowflake);
 
 const url = z.string().regex(/^$|^(https?|wss?):\/\/\S+$/, 'expected a URL, or nothing');
 
-const catchUp = z.strictObject({
-  messages: z
-    .int()
-    .min(0)
-    .max(5000)
-    .default(200)
-    .describe('Maximum number of missed messages read per conversation; 0 reads none'),
-  hours: z.number().positive().default(72).describe('How far back to read missed messages'),
-  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are stored but not answered'),
-});
-
 const attachments = z.strictObject({
   image_mb: z.number().min(0).max(100).default(8).describe('The model sees larger images by name only'),
-  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read; 0 reads none'),
+  text_kb: textKilobytes,
 });
 
 /** Descriptions of commands that do not exist would never be seen. */
@@ -68,7 +58,7 @@ const bot = {
     .describe('Deletes all stored data of a channel or server when the bot is removed from it or it is deleted'),
   commands: z.boolean().default(true).describe('Registers the slash commands and message menus'),
   command_guilds: ids.default([]).describe('Registers them in these servers only, where changes show immediately'),
-  catch_up: catchUp.prefault({}),
+  catch_up: z.strictObject(catchUpSettings).prefault({}),
   attachments: attachments.prefault({}),
   localizations: z
     .partialRecord(z.enum(LANGUAGES), z.record(z.string(), z.string().min(1).max(100)))

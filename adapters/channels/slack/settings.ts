@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { StrataError } from '../../../src/adapter-kit.ts';
 import { accessList } from '../shared/access-list.ts';
+import { catchUpSettings, textKilobytes } from '../shared/settings.ts';
 
 const slackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'expected an id of Slack, such as C0123ABCD');
 const person = z
@@ -21,14 +22,7 @@ const http = z.strictObject({
 });
 
 const catchUp = z.strictObject({
-  messages: z
-    .int()
-    .min(0)
-    .max(5000)
-    .default(200)
-    .describe('Maximum number of missed messages read per conversation; 0 reads none'),
-  hours: z.number().positive().default(72).describe('How far back to read missed messages'),
-  answer_minutes: z.number().min(0).default(30).describe('Missed messages older than this are stored but not answered'),
+  ...catchUpSettings,
   requests_per_minute: z
     .number()
     .positive()
@@ -40,7 +34,7 @@ const catchUp = z.strictObject({
 
 const files = z.strictObject({
   image_mb: z.number().min(0).max(20).default(4).describe('The model sees larger images by name only'),
-  text_kb: z.number().min(0).max(1000).default(64).describe('Text files up to this size are read; 0 reads none'),
+  text_kb: textKilobytes,
 });
 
 const prompt = z.strictObject({ title: z.string().min(1).max(75), message: z.string().min(1).max(400) });

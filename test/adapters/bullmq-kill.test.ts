@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createRedisMock, type RedisMock } from 'js-redis-server';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import type { Queue } from '../../src/adapter-kit.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { findRedis, startRedis, startRedisMock } from '../support/redis-server.ts';
 import { IS_FULL, SIZED } from '../support/size.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 const WORKER = fileURLToPath(new URL('./bullmq-worker.process.ts', import.meta.url));
 const RESUME_LIMIT_MS = 10_000;
@@ -132,33 +132,21 @@ const redis = await findRedis();
 // `npm test` leaves it to a Redis, if there is one.
 if (IS_FULL || redis.kind === 'missing') {
   describe.concurrent('a worker that is killed, on js-redis-server', SIZED, () => {
-    let mock: RedisMock;
-    beforeAll(async () => {
-      mock = await createRedisMock();
-    });
-    afterAll(() => mock.close());
-    killed(() => mock.url);
+    const mock = serverForSuite(startRedisMock);
+    killed(() => mock().url);
   });
 }
 
 describe.concurrent('a worker that is killed, on Redis', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis(redis);
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-  killed(() => server.url);
+  const server = serverForSuite(() => startRedis(redis));
+  killed(() => server().url);
 });
 
 const postgres = await findPostgres();
 
 describe.concurrent('a worker that is killed, on Postgres', () => {
   if (postgres.kind === 'missing') return it.skip(`skipped: ${postgres.reason}`);
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres(postgres);
-  }, 120_000);
-  afterAll(() => server[Symbol.asyncDispose]());
-  killed(() => server.url);
+  const server = serverForSuite(() => startPostgres(postgres));
+  killed(() => server().url);
 });

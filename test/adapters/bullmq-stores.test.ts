@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRedisMock, type RedisMock } from 'js-redis-server';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Storage, silentLog } from '../../src/adapter-kit.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { findRedis, startRedis, startRedisMock } from '../support/redis-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 const SOON = { timeout: 20_000, interval: 50 };
 const { signal } = new AbortController();
@@ -70,36 +70,24 @@ function storesOn(url: () => string): void {
 }
 
 describe('stores on js-redis-server', () => {
-  let mock: RedisMock;
-  beforeAll(async () => {
-    mock = await createRedisMock();
-  });
-  afterAll(() => mock.close());
-  storesOn(() => mock.url);
+  const mock = serverForSuite(startRedisMock);
+  storesOn(() => mock().url);
 });
 
 const redis = await findRedis();
 
 describe('stores on Redis', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis(redis);
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-  storesOn(() => server.url);
+  const server = serverForSuite(() => startRedis(redis));
+  storesOn(() => server().url);
 });
 
 const postgres = await findPostgres();
 
 describe('stores on Postgres', () => {
   if (postgres.kind === 'missing') return it.skip(`skipped: ${postgres.reason}`);
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres(postgres);
-  }, 120_000);
-  afterAll(() => server[Symbol.asyncDispose]());
-  storesOn(() => server.url);
+  const server = serverForSuite(() => startPostgres(postgres));
+  storesOn(() => server().url);
 });
 
 it.each([

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createRedisMock, type RedisMock } from 'js-redis-server';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { queueContract } from '../contracts/queue.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { findRedis, startRedis, startRedisMock } from '../support/redis-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let made = 0;
@@ -32,12 +32,8 @@ function contractOn(name: string, url: () => string): void {
 
 // Shows: W13
 describe('on js-redis-server', () => {
-  let mock: RedisMock;
-  beforeAll(async () => {
-    mock = await createRedisMock();
-  });
-  afterAll(() => mock.close());
-  contractOn('bullmq', () => mock.url);
+  const mock = serverForSuite(startRedisMock);
+  contractOn('bullmq', () => mock().url);
 });
 
 const SCRIPT = `
@@ -58,12 +54,8 @@ test('warnings are printed if no queue is open', async () => {
 
 describe('on Redis', () => {
   if (redis?.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
-  let server: RedisServer | null = null;
-  beforeAll(async () => {
-    if (redis !== null) server = await startRedis(redis);
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  contractOn('bullmq', () => REDIS_URL ?? server?.url ?? '');
+  const server = redis === null ? null : serverForSuite(() => startRedis(redis));
+  contractOn('bullmq', () => REDIS_URL ?? server?.().url ?? '');
 });
 
 const DATABASE_URL = process.env['DATABASE_URL'];
@@ -71,10 +63,6 @@ const postgres = DATABASE_URL === undefined ? await findPostgres() : null;
 
 describe('on Postgres', () => {
   if (postgres?.kind === 'missing') return it.skip(`skipped: ${postgres.reason}`);
-  let server: PostgresServer | null = null;
-  beforeAll(async () => {
-    if (postgres !== null) server = await startPostgres(postgres);
-  }, 120_000);
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  contractOn('bullmq', () => DATABASE_URL ?? server?.url ?? '');
+  const server = postgres === null ? null : serverForSuite(() => startPostgres(postgres));
+  contractOn('bullmq', () => DATABASE_URL ?? server?.().url ?? '');
 });

@@ -5,8 +5,8 @@ import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { createKit } from '../contracts/store-kit.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { ask } from '../support/postgres-schema.ts';
-import { findPostgres } from '../support/postgres-server.ts';
-import { serverForSuite } from '../support/postgres-suite.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 /** A connection pooler in front of Postgres. */
 
@@ -17,7 +17,7 @@ const SOON = { timeout: 20_000, interval: 100 };
 
 describe('a URL of Postgres', { timeout: 60_000 }, () => {
   if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-  const server = serverForSuite(programs);
+  const server = serverForSuite(() => startPostgres(programs));
 
   it('that sets a schema serves the queue, too', async () => {
     const url = new URL(await server().database('shared'));

@@ -3,8 +3,8 @@ import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { isStoreAway } from '../../src/adapter-kit.ts';
 import { createKit, READER } from '../contracts/store-kit.ts';
 import { ask } from '../support/postgres-schema.ts';
-import { findPostgres } from '../support/postgres-server.ts';
-import { serverForSuite } from '../support/postgres-suite.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 /** What a server reports when it cannot serve a read, and what that means for the turn that reads. */
 
@@ -38,7 +38,7 @@ const LASTING = [
 
 describe('a read that Postgres refuses', () => {
   if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-  const server = serverForSuite(programs);
+  const server = serverForSuite(() => startPostgres(programs));
 
   const refusals = async (codes: readonly string[]) => {
     const url = new URL(await server().database(`refusing${codes.length}`));

@@ -4,8 +4,8 @@ import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
 import { isStoreAway, makeKey } from '../../src/adapter-kit.ts';
 import { createKit } from '../contracts/store-kit.ts';
 import { ask } from '../support/postgres-schema.ts';
-import { findPostgres } from '../support/postgres-server.ts';
-import { serverForSuite } from '../support/postgres-suite.ts';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 /** What happens on the server of an operator while a bot runs. */
 
@@ -13,7 +13,7 @@ const programs = await findPostgres();
 
 describe('a store on Postgres', () => {
   if (programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
-  const server = serverForSuite(programs);
+  const server = serverForSuite(() => startPostgres(programs));
 
   const openAs = async (user: string, database: string, setting = "application_name = ''") => {
     const url = new URL(await server().database(database));

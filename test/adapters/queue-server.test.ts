@@ -1,7 +1,6 @@
 import { Queue as BullQueue, createPostgresBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import { createRedisMock } from 'js-redis-server';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { startOperations } from '../../adapters/operations/http/index.ts';
 import { judgeRedis } from '../../adapters/queues/bullmq/check.ts';
 import { bullMqAdapter, createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
@@ -10,7 +9,8 @@ import type { Queue, QueueAdapter } from '../../src/adapter-kit.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { freePort } from '../support/port.ts';
 import { findPostgres, startPostgres } from '../support/postgres-server.ts';
-import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { findRedis, startRedis, startRedisMock } from '../support/redis-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 /** What operators see of the queue's server: its jobs, and whether it is configured safely. */
 
@@ -99,29 +99,24 @@ function boardOn(url: () => string): void {
   });
 }
 
-describe('the queue on js-redis-server', async () => {
-  const mock = await createRedisMock();
-  afterAll(() => mock.close());
-  boardOn(() => mock.url);
+describe('the queue on js-redis-server', () => {
+  const mock = serverForSuite(startRedisMock);
+  boardOn(() => mock().url);
 });
 
 const redis = await findRedis();
 
 describe('the queue on Redis', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis(redis);
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-  boardOn(() => server.url);
+  const server = serverForSuite(() => startRedis(redis));
+  boardOn(() => server().url);
 
   it('is shown again once the server is back', async () => {
-    await using site = await openSite(bullMqAdapter, server.url);
-    await server.kill();
+    await using site = await openSite(bullMqAdapter, server().url);
+    await server().kill();
     const away = await fetch(`${site.url}/queues`);
     expect([away.status, await away.text()]).toEqual([503, expect.stringMatching(/^Redis at .* ECONNREFUSED/u)]);
-    await server.start();
+    await server().start();
     await kicked(site, 9);
   });
 
@@ -157,8 +152,8 @@ describe('the queue on Redis', () => {
 
   // Shows: W16
   it('is judged by the doctor', async () => {
-    const admin = new Redis(server.url);
-    const wrong = async () => (await checked(server.url)).filter(({ severity }) => severity !== 'ok');
+    const admin = new Redis(server().url);
+    const wrong = async () => (await checked(server().url)).filter(({ severity }) => severity !== 'ok');
     expect(await wrong()).toEqual([]);
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru', 'appendonly', 'no');
     expect(await wrong()).toMatchObject([
@@ -181,30 +176,30 @@ describe('the queue on Redis', () => {
   });
 
   it('is judged by what its user may do', async () => {
-    const admin = new Redis(server.url);
+    const admin = new Redis(server().url);
     await admin.call('ACL', 'SETUSER', 'guest', 'on', '>word', '~other:*', '&*', '+@all');
-    const findings = await checked(server.url.replace('//', '//guest:word@'));
+    const findings = await checked(server().url.replace('//', '//guest:word@'));
     expect(findings.filter(({ severity }) => severity !== 'ok')).toMatchObject([
       { checkId: 'rights', severity: 'fail', fixHint: expect.stringContaining('{strata}') },
     ]);
     await admin.config('SET', 'requirepass', 'word');
-    const [finding] = await checked(server.url);
+    const [finding] = await checked(server().url);
     expect(finding?.message).toMatch(/cannot be used: it requires a password$/u);
     await admin.config('SET', 'requirepass', '');
     admin.disconnect();
   });
 
   it('is judged while another program has paused it', async () => {
-    const queue = new BullQueue('maintenance-tests', { connection: { url: server.url }, prefix: '{strata}' });
+    const queue = new BullQueue('maintenance-tests', { connection: { url: server().url }, prefix: '{strata}' });
     await queue.pause();
-    expect((await checked(server.url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
+    expect((await checked(server().url)).at(-1)).toMatchObject({ checkId: 'paused', severity: 'fail' });
     await queue.resume();
-    expect((await checked(server.url)).map(({ checkId }) => checkId)).not.toContain('paused');
+    expect((await checked(server().url)).map(({ checkId }) => checkId)).not.toContain('paused');
     await queue.close();
   });
 
   it('puts no job into another database than its own', async () => {
-    const url = `${server.url}/99`;
+    const url = `${server().url}/99`;
     expect(await checked(url)).toMatchObject([
       { checkId: 'server', severity: 'fail', message: expect.stringContaining('DB index is out of range') },
     ]);
@@ -212,7 +207,7 @@ describe('the queue on Redis', () => {
     const queue = createBullMqQueue({ url, storage, prefix: 'elsewhere', log: silent, onTrouble: trouble.resolve });
     queue.kick(1);
     expect(await trouble.promise).toContain('DB index is out of range');
-    const admin = new Redis(server.url);
+    const admin = new Redis(server().url);
     await vi.waitFor(
       async () => expect(await admin.info('commandstats')).toMatch(/cmdstat_select:calls=[3-9]/u),
       10_000,
@@ -227,14 +222,11 @@ const postgres = await findPostgres();
 
 describe('the queue on Postgres', () => {
   if (postgres.kind === 'missing') return it.skip(`skipped: ${postgres.reason}`);
+  const server = serverForSuite(() => startPostgres(postgres));
   let url = '';
-  let close: () => PromiseLike<void> = async () => undefined;
   beforeAll(async () => {
-    const server = await startPostgres(postgres);
-    url = await server.database('queue');
-    close = () => server[Symbol.asyncDispose]();
-  }, 120_000);
-  afterAll(() => close());
+    url = await server().database('queue');
+  });
   boardOn(() => url);
 
   it('is judged by the doctor', async () => {

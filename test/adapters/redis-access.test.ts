@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bullMqAdapter, createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
-import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { findRedis, startRedis } from '../support/redis-server.ts';
+import { serverForSuite } from '../support/suite-server.ts';
 
 /** How a process gets to its Redis, and what it may do there. */
 
@@ -17,16 +18,12 @@ const redis = await findRedis();
 
 describe('the doctor on Redis', () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis(redis);
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = serverForSuite(() => startRedis(redis));
 
   it.each(['-@stream', '-@blocking', '-hset', '-@scripting'])('finds a user with %s wrong', async (rule) => {
-    const admin = new Redis(server.url);
+    const admin = new Redis(server().url);
     await admin.call('ACL', 'SETUSER', 'limited', 'reset', 'on', '>word', '~{strata}*', '+@all', rule);
-    const findings = await checked(server.url.replace('//', '//limited:word@'));
+    const findings = await checked(server().url.replace('//', '//limited:word@'));
     expect(findings.filter(({ checkId }) => checkId === 'rights')).toMatchObject([
       { severity: 'fail', message: expect.not.stringContaining('@user_script') },
     ]);

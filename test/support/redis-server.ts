@@ -5,6 +5,7 @@ import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { createRedisMock } from 'js-redis-server';
 import { freePort, listening } from './port.ts';
 
 const run = promisify(execFile);
@@ -93,6 +94,12 @@ async function unpack(folder: string): Promise<void> {
   for (const name of await readdir(join(folder, 'debs'))) {
     await run('dpkg', ['-x', join(folder, 'debs', name), join(folder, 'root')], limits);
   }
+}
+
+/** An imitation of Redis in this process. */
+export async function startRedisMock(): Promise<{ readonly url: string } & AsyncDisposable> {
+  const mock = await createRedisMock();
+  return { url: mock.url, [Symbol.asyncDispose]: () => mock.close() };
 }
 
 /** Writes each change to its file before it answers, so that a kill loses nothing that was acknowledged. */

@@ -121,6 +121,51 @@ describe('changes while the bot was offline', () => {
     );
   });
 
+  test.each([250, 150])('finds them behind %i missed messages', async (count) => {
+    await afterAnAbsence(
+      {
+        table: { catch_up: { messages: 100 } },
+        before: (double) => {
+          for (const text of ['one', 'two', 'three']) double.say(GENERAL, ADA, text);
+          return 3;
+        },
+        meanwhile: (double) => {
+          const [one, two] = double.messagesIn(GENERAL);
+          if (one === undefined || two === undefined) return;
+          double.remove(one, { silent: true });
+          double.edit(two, 'two!', { silent: true });
+          for (let index = 0; index < count; index += 1) double.say(GENERAL, BOB, `m${index}`, { silent: true });
+        },
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(sink.removals.map(({ externalIds }) => externalIds)).toEqual([[sink.messages[0]?.externalId]]);
+        expect(sink.edits.map(({ externalId }) => externalId)).toEqual([sink.messages[1]?.externalId]);
+        expect(sink.messages).toHaveLength(3 + 100 + 1);
+        expect(sink.order.slice(3, 5)).toEqual(['removal', 'edit two!']);
+      },
+    );
+  });
+
+  test('reads a bounded number of pages to find them', async () => {
+    await afterAnAbsence(
+      {
+        table: { catch_up: { messages: 100 } },
+        before: (double) => {
+          double.say(GENERAL, ADA, 'one');
+          return 1;
+        },
+        meanwhile: (double) => {
+          for (let index = 0; index < 1_000; index += 1) double.say(GENERAL, BOB, `m${index}`, { silent: true });
+        },
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(double.rest.sent('GET', new RegExp(`/channels/${GENERAL}/messages`))).toHaveLength(4);
+      },
+    );
+  });
+
   test('finds them where channels name no newest message', async () => {
     await afterAnAbsence(
       {

@@ -47,12 +47,12 @@ async function readAll(context: CatchUpContext, backlog: Backlog): Promise<strin
 }
 
 /** Returns whether it succeeded; missed messages are read in any case. */
-async function applyChanges(context: CatchUpContext, backlog: Backlog, { newest }: Stretch): Promise<boolean> {
+async function applyChanges(context: CatchUpContext, backlog: Backlog, { listed }: Stretch): Promise<boolean> {
   const channelId = targetOf(backlog.place);
   const later = context.later();
   try {
     const kept = (await backlog.cursor?.kept()) ?? [];
-    const { edited, removed } = await findChanges(context, channelId, { kept, newest });
+    const { edited, removed } = await findChanges(context, channelId, { kept, listed });
     const { guildId } = backlog.place;
     if (removed.length > 0 && !context.signal.aborted) await later.removed({ channelId, guildId, ids: removed });
     for (const message of edited) if (!context.signal.aborted) await later.edited(within(backlog, message));

@@ -11,13 +11,18 @@ const PAGE = 100;
 /** Looking up a message by itself costs a request. */
 const MAX_LOOKED_FOR = 50;
 
+/** How far back edits and deletions are looked for behind the missed messages. Each page costs a request. */
+const MAX_EARLIER_PAGES = 3;
+
 /** The current messages of a channel. */
 export interface Stretch {
-  readonly newest: Page;
+  /** Everything that was read. */
+  readonly listed: Page;
   /** Messages after the newest stored one, oldest first; if there are too many, the newest of them. */
   readonly missed: readonly WireMessage[];
 }
 
+/** The newest messages of a channel, without gaps. */
 interface Page {
   /** The readable messages, oldest first. */
   readonly messages: readonly WireMessage[];
@@ -25,25 +30,34 @@ interface Page {
   readonly oldest: string | null;
   /** The channel has no earlier messages. */
   readonly isLast: boolean;
+  /** The server lists no earlier ones, although it should. */
+  readonly isStuck?: boolean;
 }
 
 export async function readStretch(context: CatchUpContext, channelId: string, after: string): Promise<Stretch> {
-  const newest = await fetchPage(context, channelId, null);
   const bound = context.settings.catch_up.messages;
-  const missed = newest.messages.filter(({ id }) => isNewer(id, after));
-  const reaches = ({ isLast, oldest }: Page) => isLast || oldest === null || !isNewer(oldest, after);
-  let page = newest;
-  while (!reaches(page) && missed.length < bound) {
-    const earlier = await fetchPage(context, channelId, page.oldest);
-    // A page that begins no earlier shows nothing new.
-    if (page.oldest !== null && earlier.oldest !== null && !isNewer(page.oldest, earlier.oldest)) break;
-    page = earlier;
-    missed.unshift(...page.messages.filter(({ id }) => isNewer(id, after)));
+  const missedIn = ({ messages }: Page) => messages.filter(({ id }) => isNewer(id, after));
+  let listed = await fetchPage(context, channelId, null);
+  while (!reaches(listed, after) && listed.isStuck !== true && missedIn(listed).length < bound) {
+    listed = await withEarlier(context, channelId, listed);
   }
-  if (!reaches(page) || missed.length > bound) {
+  const missed = missedIn(listed);
+  if (!reaches(listed, after) || missed.length > bound) {
     context.log.warn('Too many missed messages; the oldest were left out', { channelId, read: bound });
   }
-  return { newest, missed: missed.slice(-bound) };
+  return { listed, missed: missed.slice(-bound) };
+}
+
+/** Whether all messages after that one are in the page. */
+function reaches({ isLast, oldest }: Page, after: string): boolean {
+  return isLast || oldest === null || !isNewer(oldest, after);
+}
+
+/** The page with the one before it. If that begins no earlier, it shows nothing new. */
+async function withEarlier(context: CatchUpContext, channelId: string, page: Page): Promise<Page> {
+  const { messages, oldest, isLast } = await fetchPage(context, channelId, page.oldest);
+  if (page.oldest !== null && oldest !== null && !isNewer(page.oldest, oldest)) return { ...page, isStuck: true };
+  return { messages: [...messages, ...page.messages], oldest: oldest ?? page.oldest, isLast };
 }
 
 async function fetchPage(context: CatchUpContext, channelId: string, before: string | null): Promise<Page> {
@@ -79,16 +93,18 @@ export interface Changes {
   readonly removed: readonly string[];
 }
 
-/** What happened to stored messages while the bot was offline, as far as the newest hundred show it. */
+/** What happened to stored messages while the bot was offline, as far as what can be listed shows it. */
 export async function findChanges(
   context: CatchUpContext,
   channelId: string,
-  { kept, newest }: { readonly kept: readonly KeptMessage[]; readonly newest: Page },
+  { kept, listed: read }: { readonly kept: readonly KeptMessage[]; readonly listed: Page },
 ): Promise<Changes> {
   const since = context.clock.now() - context.settings.catch_up.hours * HOUR_MS;
-  const oldest = newest.isLast ? '0' : (newest.oldest ?? '0');
-  const listed = new Map(newest.messages.map((message) => [message.id, message]));
   const looked = kept.filter(({ externalId, at }) => isSnowflake(externalId) && at >= since);
+  const [first] = looked;
+  const page = first === undefined ? read : await readBackTo(context, channelId, { page: read, id: first.externalId });
+  const oldest = page.isLast ? '0' : (page.oldest ?? '0');
+  const listed = new Map(page.messages.map((message) => [message.id, message]));
   const edited = looked.flatMap((known) => {
     const message = listed.get(known.externalId);
     return message !== undefined && (editedAt(message) ?? 0) > (known.editedAt ?? 0) ? [message] : [];
@@ -99,6 +115,19 @@ export async function findChanges(
     if (await isGone(context, channelId, externalId)) removed.push(externalId);
   }
   return { edited, removed };
+}
+
+/** As many earlier pages as it takes to list that message, within the bound. */
+async function readBackTo(
+  context: CatchUpContext,
+  channelId: string,
+  { page: given, id }: { readonly page: Page; readonly id: string },
+): Promise<Page> {
+  let page = given;
+  for (let read = 0; read < MAX_EARLIER_PAGES && !reaches(page, id) && page.isStuck !== true; read += 1) {
+    page = await withEarlier(context, channelId, page);
+  }
+  return page;
 }
 
 /** A list may lack messages for other reasons: a bot without permission to read the history gets none. */

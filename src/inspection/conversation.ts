@@ -48,7 +48,8 @@ export interface ConversationView {
   readonly memories: readonly MemoryLine[];
   /** Messages until a summary is due at the recent rate; null if the view does not grow. */
   readonly messagesLeft: number | null;
-  readonly lastFailure: { readonly at: number; readonly message: string } | null;
+  /** `message` may quote what people said; null if the viewer may not read it. */
+  readonly lastFailure: { readonly at: number; readonly message: string | null } | null;
   /** Calls for summaries in this hour. */
   readonly summaryCalls: CallBudget;
 }
@@ -123,7 +124,7 @@ export async function conversationView(
     shown,
     layers,
     runs,
-    lastFailure,
+    lastFailure: lastFailure && { at: lastFailure.at, message: mayReadText ? lastFailure.message : null },
     summaryCalls,
     turns: await turnsUpto(services, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
     reportsCache,

@@ -1,6 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { ContextReport } from '../context/inspection.ts';
-import { describe } from '../domain/errors.ts';
+import { describe, StrataError } from '../domain/errors.ts';
 import type { Measurement, Thresholds } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createRecentMap } from '../util/recent-map.ts';
@@ -29,8 +29,10 @@ interface KnownReading {
   readonly reading: GaugeReading;
 }
 
+type GaugeServices = Pick<CommandServices, 'inspect' | 'agents' | 'log'>;
+
 /** Reads each view once until its conversation or the settings of its agent change. */
-export function createGauges(services: Pick<CommandServices, 'inspect' | 'agents'>): Gauges {
+export function createGauges(services: GaugeServices): Gauges {
   const kept = createRecentMap<number, KnownReading>(MAX_KEPT);
   return {
     async of(conversation) {
@@ -46,11 +48,14 @@ export function createGauges(services: Pick<CommandServices, 'inspect' | 'agents
   };
 }
 
-async function read({ inspect }: Pick<CommandServices, 'inspect'>, conversation: Conversation): Promise<GaugeReading> {
+async function read({ inspect, log }: GaugeServices, conversation: Conversation): Promise<GaugeReading> {
   try {
     return { gauge: gaugeOf(await inspect(conversation)) };
   } catch (error) {
-    return { gauge: null, problem: describe(error) };
+    if (error instanceof StrataError) return { gauge: null, problem: error.message };
+    // It may quote what it failed on, and everybody sees a gauge.
+    log.warn('inspector.failed', { conversation: conversation.key, error: describe(error) });
+    return { gauge: null, problem: 'The view could not be read. The log says why.' };
   }
 }
 

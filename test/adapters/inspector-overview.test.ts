@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
 import { findEverywhere } from '../../src/inspection/find.ts';
 import { createGauges } from '../../src/inspection/gauges.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
@@ -48,6 +49,7 @@ it('reads a view again when it or its agent changed', async () => {
   const { inspect, agents } = world.bot.commandServices;
   let [agent, reads] = [agents.agentFor(world.key), 0];
   const gauges = createGauges({
+    log: silentLog,
     agents: { ...agents, agentFor: () => agent },
     async inspect(conversation) {
       reads += 1;
@@ -65,6 +67,17 @@ it('reads a view again when it or its agent changed', async () => {
   await world.settled();
   await gauges.of(await world.conversation());
   expect([...counts, reads]).toEqual([1, 2, 2, 3]);
+});
+
+it('quotes no unexpected error, which may repeat a message', async () => {
+  const { world } = inspected;
+  const warned: unknown[] = [];
+  const log = { ...silentLog, warn: (...said: unknown[]) => void warned.push(said) };
+  const inspect = async () => JSON.parse('the key is below the mat');
+  const gauges = createGauges({ ...world.bot.commandServices, log, inspect });
+  const problem = 'The view could not be read. The log says why.';
+  expect(await gauges.of(await world.conversation())).toEqual({ gauge: null, problem });
+  expect(JSON.stringify(warned)).toContain('the key');
 });
 
 const START = { afterId: null, named: 0 };

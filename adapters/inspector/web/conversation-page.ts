@@ -42,7 +42,7 @@ function troubles({ row, lastFailure }: ConversationView): Markup {
   const reply =
     lastFailure === null
       ? ''
-      : html`<p class="trouble">A reply failed ${when(lastFailure.at)}: ${lastFailure.message}</p>`;
+      : html`<p class="trouble">A reply failed ${when(lastFailure.at)}: ${lastFailure.message ?? 'your role does not read why.'}</p>`;
   const owed = row.owesReply ? html`<p class="notice">A reply is owed.</p>` : '';
   return html`${owed}${failed}${reply}`;
 }

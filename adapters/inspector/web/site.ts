@@ -109,5 +109,8 @@ function answerError({ log }: InspectorOptions, error: unknown, c: PageContext) 
   const status = statusOf(error);
   if (status === 500) log.warn('inspector.failed', { path: c.req.path, error: describe(error) });
   const title = status === 500 ? 'This page failed' : status === 404 ? 'Not found' : 'Not possible';
-  return c.html(troublePage(c.get('visit') ?? null, { title, text: describe(error) }), status);
+  const visit = c.get('visit') ?? null;
+  // An unexpected error may quote what it failed on.
+  const isTold = status !== 500 || visit?.viewer.role === 'operator';
+  return c.html(troublePage(visit, { title, text: isTold ? describe(error) : 'The log says why.' }), status);
 }

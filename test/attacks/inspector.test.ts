@@ -1,11 +1,14 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccess } from '../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../adapters/inspector/web/index.ts';
-import { conversationPath } from '../../src/adapter-kit.ts';
+import { conversationPath, type MemoryId } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { keepFailure } from '../../src/conversation/last-failure.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { silentLog } from '../../src/util/silent-log.ts';
 import { faithful, scriptedModel } from '../core/compaction.world.ts';
+import { memoryOf } from '../core/memory.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
 let inspected: InspectorWorld;
@@ -27,6 +30,76 @@ async function pageOfMemory(): Promise<string> {
   const memories = await inspected.page(`/memories?place=${encodeURIComponent(inspected.world.key)}`);
   return /\/c\/[^/"]+\/m\/[^/"]+/u.exec(memories)?.[0] ?? '';
 }
+
+describe('a page of another site', () => {
+  it.each(['/', '/login', '/assets/style.css', '/live/health'])(
+    'gets nothing of %s under its own name',
+    async (path) => {
+      const { port } = new URL(inspected.base);
+      const statusFor = (host: string) =>
+        new Promise((resolve, reject) => {
+          request({ host: '127.0.0.1', port, path, headers: { host }, agent: false }, (response) =>
+            resolve(response.resume().statusCode),
+          )
+            .on('error', reject)
+            .end();
+        });
+      for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, 'localhost.:80'])
+        expect([host, await statusFor(host)]).toEqual([host, 421]);
+      expect(await statusFor(`127.0.0.1:${port}`)).not.toBe(421);
+    },
+  );
+});
+
+describe('a form', () => {
+  const tokenIn = (page: string) => /name="token" value="([^"]+)"/u.exec(page)?.[1] ?? '';
+
+  it('needs the origin of its page beside its token', async () => {
+    const path = await pageOfMemory();
+    const token = tokenIn(await inspected.page(path));
+    const { port } = new URL(inspected.base);
+    const post = async (headers: Record<string, string>) => {
+      const body = new URLSearchParams({ token, action: 'pin' });
+      return (await inspected.fetch(path, { method: 'POST', body, headers })).status;
+    };
+    const others = ['null', 'https://evil.example', 'http://127.0.0.1:1', `http://localhost:${port}`, 'file://'];
+    for (const origin of others) expect([origin, await post({ origin })]).toEqual([origin, 403]);
+    expect(await post({})).toBe(403);
+    expect(await post({ origin: inspected.base })).toBe(303);
+  });
+
+  it('takes no token of another session', async () => {
+    const path = await pageOfMemory();
+    const opened = await fetch(inspected.inspector.url);
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const token = tokenIn(await (await inspected.fetch(path, { headers: { cookie } })).text());
+    const post = async (headers: Record<string, string>) => {
+      const body = new URLSearchParams({ token, action: 'pin' });
+      return (await inspected.fetch(path, { method: 'POST', body, headers })).status;
+    };
+    expect(await post({ origin: inspected.base })).toBe(403);
+    expect(await post({ origin: inspected.base, cookie })).toBe(303);
+  });
+});
+
+describe('a moderator', () => {
+  it('changes no memory that is for everywhere', async () => {
+    const { key, bot } = inspected.world;
+    const id = '01k0aaaaaaaaaaaaaaaaaaaaaa' as MemoryId;
+    const memory = memoryOf('The house closes at ten.', { id, scope: 'global', place: '', workspace: '' });
+    const writes = [{ kind: 'insert', memory, sources: [] }] as const;
+    await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: Date.now() });
+    const query = { viewer: { name: 'bob', role: 'moderator' }, key, id } as const;
+    const { memories } = inspectionOf();
+    expect(await memories.one(query)).toMatchObject({ mayChange: false });
+    for (const action of ['edit', 'pin', 'unpin', 'reject', 'demote'])
+      await expect(memories.change({ ...query, action, text: 'It closes at two.' }), action).rejects.toThrow(/is for/u);
+    await expect(memories.previewForget(query)).rejects.toThrow(/is for/u);
+    expect(await memories.one({ ...query, viewer: { name: 'ada', role: 'operator' } })).toMatchObject({
+      ...{ mayChange: true, memory: { text: memory.text, state: memory.state, pinned: memory.pinned } },
+    });
+  });
+});
 
 describe('a viewer', () => {
   it('does not read what a failure quotes', async () => {
@@ -82,5 +155,18 @@ describe('a page that fails', () => {
     expect(operator.text).toContain('the key');
     expect(viewer.text).not.toContain('the key');
     expect(viewer.text).toContain('The log says why');
+  });
+});
+
+describe('a name of a proxy', () => {
+  it('that begins like an operator gives no rights', () => {
+    const operator = 'a'.repeat(100);
+    const settings = { ...PROXIED, operators: [operator] };
+    const access = createAccess({ settings, clock: inspected.world.clock }, 'key');
+    const roleOf = (identity: string) => {
+      const request = { host: '127.0.0.1', origin: null, cookie: null, identity, peer: '127.0.0.1' };
+      return access.visit(request)?.viewer.role;
+    };
+    expect([operator, `${operator}b`, 'a'.repeat(321)].map(roleOf)).toEqual(['operator', 'viewer', undefined]);
   });
 });

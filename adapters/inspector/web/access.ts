@@ -38,7 +38,8 @@ const MAX_SESSIONS = 200;
 /** Wrong passwords per minute from one address, which keep nobody else out, and from all addresses. */
 const MAX_FAILURES = 10;
 const MAX_FAILURES_IN_ALL = 100;
-const MAX_NAME_LENGTH = 100;
+/** Of an e-mail address. A longer name is refused: cut, it could be that of somebody else. */
+const MAX_NAME_LENGTH = 320;
 
 export function createAccess(
   { settings, clock }: Pick<InspectorOptions, 'settings'> & { readonly clock: Pick<Clock, 'now'> },
@@ -120,8 +121,9 @@ function isOwnPage(origin: string, { host, url }: { readonly host: string; reado
 /** The person whom a named proxy vouches for. */
 function viewerOf({ identity, peer }: AccessRequest, settings: InspectorOptions['settings']): Viewer | null {
   const { identity_header: header, proxies, operators, moderators } = settings;
-  const name = identity?.trim().slice(0, MAX_NAME_LENGTH) ?? '';
-  if (header === '' || name === '' || !proxies.includes(peer.replace(/^::ffff:/u, ''))) return null;
+  const name = identity?.trim() ?? '';
+  const isName = name !== '' && name.length <= MAX_NAME_LENGTH;
+  if (header === '' || !isName || !proxies.includes(peer.replace(/^::ffff:/u, ''))) return null;
   const role = operators.includes(name) ? 'operator' : moderators.includes(name) ? 'moderator' : 'viewer';
   return { name, role };
 }

@@ -148,6 +148,11 @@ describe('a memory', () => {
     expect(await inspected.page('/memories')).toContain('lantern');
     expect((await inspected.send(`${path}/forget`, { confirm })).status).toBe(303);
     expect(await inspected.page('/memories')).not.toContain('lantern');
+    const rows = await inspectionOf().audit();
+    expect(rows.map(({ action, outcome }) => [action, outcome]).toSorted()).toEqual([
+      ['memory forget', 'done'],
+      ['memory forget', 'refused'],
+    ]);
   });
 
   it('changes with a token only, and every change is recorded', async () => {

@@ -217,7 +217,8 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
     agent,
     profile: look.profile,
     model,
-    windowTokens: shared.windows.get(model.id) ?? windowTokens,
+    // Learned for another agent, it may be larger than what this one sets.
+    windowTokens: Math.min(windowTokens, shared.windows.get(model.id) ?? windowTokens),
     clock: services.clock,
     hooks: services.hooks,
     where: { conversation: conversation.key, audience: conversation.audience, agentId: agent.id, model: model.id },

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ModelError, type ModelFailure } from '../../src/adapter-kit.ts';
+import { type ConversationKey, ModelError, type ModelFailure } from '../../src/adapter-kit.ts';
+import { createMaintenance } from '../../src/compaction/maintenance.ts';
+import { createProfiles } from '../../src/context/profile.ts';
 import { makeKey } from '../../src/domain/key.ts';
-import { pausedModels } from '../../src/models/breaker.ts';
+import { createBreaker, pausedModels } from '../../src/models/breaker.ts';
 import {
   createWorld,
   expectCovered,
@@ -381,6 +383,37 @@ describe('a summariser with a small window', () => {
     expect((await world.run()).changed).toBe(true);
     expect(model.requests[before]?.windowTokens).toBe(8000);
     await expectCovered(world);
+  });
+
+  it('keeps the smaller window that another agent sets', async () => {
+    const model = scriptedModel(
+      (request, options) => {
+        if (options.count > 1) return faithful(request, options);
+        throw new ModelError({ model: 'test:chat', reason: 'overflow', detail: 'too much' });
+      },
+      { id: 'test:chat', window: 16_000 },
+    );
+    await using world = await createWorld({ model, window: 16_000 });
+    await talk(world, 110);
+    const [large] = world.services.agents.list();
+    if (large === undefined) throw new Error('There is no agent.');
+    const small = { ...large, id: 'small', context_window: 4000 };
+    const key = makeKey({ platform: 'test', workspace: 'here', channel: 'small' });
+    for (let index = 1; index <= 40; index += 1) await world.say(`Note ${index}: ${filler(80, index)}`, { key });
+    const agentFor = (place: ConversationKey) => (place === key ? small : large);
+    const services = { ...world.services, agents: { ...world.services.agents, agentFor } };
+    const profiles = createProfiles({ services, tools: { specs: () => [] } });
+    const maintenance = createMaintenance({ services, profiles, breaker: createBreaker(services) });
+    const { signal } = new AbortController();
+    const windows: (readonly (number | undefined)[])[] = [];
+    for (const place of [world.key, key]) {
+      const before = model.requests.length;
+      const conversation = await services.store.conversations.find(place);
+      const request = { conversationId: conversation?.id ?? 0, trigger: 'queue', instruction: null, signal } as const;
+      expect(await maintenance.run(request)).toMatchObject({ changed: true });
+      windows.push([...new Set(model.requests.slice(before).map(({ windowTokens }) => windowTokens))]);
+    }
+    expect(windows).toEqual([[16_000, 9600], [4000]]);
   });
 
   it('condenses fewer summaries, or only their heads and tails', async () => {

@@ -230,8 +230,9 @@ function requestOf(
 /** One call with its timeout, which also applies to a model that ignores its signal. */
 async function callModel(context: CallContext, request: ModelRequest): Promise<Step> {
   const { model, clock, timeoutMs, signal, windowTokens, where } = context;
-  signal.throwIfAborted();
   await context.assertCurrent?.();
+  // Nobody would notice a stop from before the call if the model ignores its signal.
+  signal.throwIfAborted();
   const late = new AbortController();
   const done = new AbortController();
   const timeout = () =>

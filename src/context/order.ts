@@ -128,7 +128,7 @@ function reservedFrom(tail: readonly Entry[], tokens = 0): number {
 }
 
 /** Stored tokens don't include the label of a person's message, which is most of the line of a short one. */
-function shownTokens(entry: Entry): number {
+export function shownTokens(entry: Entry): number {
   return entry.tokens + (entry.role === 'user' ? estimateText(labelOf(entry, null)) : 0);
 }
 

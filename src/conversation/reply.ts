@@ -16,6 +16,7 @@ import { keepFailure } from './last-failure.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { readOf } from './standing.ts';
+import { TooManyWaiting } from './too-many-waiting.ts';
 import { runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
@@ -41,8 +42,8 @@ type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
 export async function reply(options: ReplyOptions, opening: Opening): Promise<ReplyEnd> {
   const { store, clock, events } = options.services;
   const { claim, snapshot } = opening;
-  const newest = newestMessage(snapshot);
-  if (newest === null) return await giveBack(options, claim, snapshot.conversation.nextSeq - 1);
+  const newestSaid = newestMessage(snapshot);
+  if (newestSaid === null) return await giveBack(options, claim, snapshot.conversation.nextSeq - 1);
   const { conversations } = store;
   using lease = holdLease(
     { conversations, clock, work: 'reply', leaseMs: REPLY_LEASE_MS, signal: options.signal },
@@ -51,9 +52,9 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
   const conversation = snapshot.conversation.key;
   const show = (activity: Activity) => options.channelOf(conversation)?.show(conversation, activity);
   const startedAt = clock.now();
-  events.emit({ kind: 'turn.started', conversation, readUpto: newest.seq });
+  events.emit({ kind: 'turn.started', conversation, readUpto: newestSaid.seq });
   show({ kind: 'working' });
-  const { ran, run } = await answer(options, { ...opening, newest, signal: lease.signal, show });
+  const { ran, run, newest } = await answer(options, { ...opening, newest: newestSaid, signal: lease.signal, show });
   const outcome = ran.kind === 'answered' ? await passed(options, snapshot, { ran, signal: lease.signal }) : ran;
   if (lease.signal.aborted) {
     bookLost(options, snapshot, run);
@@ -67,8 +68,21 @@ interface Answered {
   readonly run: Run | null;
 }
 
+/** Reads as many of the waiting messages, from the oldest, as the request can show. The others stay owed. */
+async function answer(options: ReplyOptions, opening: Preparing): Promise<Answered & Pick<Preparing, 'newest'>> {
+  let { newest } = opening;
+  for (;;) {
+    try {
+      return { ...(await answerUpto(options, { ...opening, newest })), newest };
+    } catch (error) {
+      if (!(error instanceof TooManyWaiting)) throw error;
+      newest = error.newest;
+    }
+  }
+}
+
 /** A refusal may tell what the model cannot do, or how large its window is: then the turn is prepared again, once. */
-async function answer(options: ReplyOptions, opening: Preparing): Promise<Answered> {
+async function answerUpto(options: ReplyOptions, opening: Preparing): Promise<Answered> {
   const first = await attempt(options, opening);
   return (await hasLearned(options, opening, first)) ? await attempt(options, opening) : first;
 }

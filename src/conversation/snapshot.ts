@@ -29,9 +29,14 @@ export function newestMessage(snapshot: ContextSnapshot): Entry | null {
   return snapshot.tail.findLast(({ role, redactedAt }) => role === 'user' && redactedAt === null) ?? null;
 }
 
-/** The message that a reply points to: the newest one that asked for a reply, even if others have spoken since. */
+/**
+ * The message that a reply points to: the newest one that asked for a reply, even if others have spoken since. If the
+ * turn doesn't read that far, the first one that waits.
+ */
 export function askedIn({ conversation, tail }: ContextSnapshot, newest: Entry): Entry {
-  return tail.findLast(({ role, seq }) => role === 'user' && seq === conversation.replyDueSeq) ?? newest;
+  const { replyDueSeq, replyDueFrom, answeredUpto } = conversation;
+  const asked = replyDueSeq <= newest.seq ? replyDueSeq : Math.max(replyDueFrom, answeredUpto + 1);
+  return tail.findLast(({ role, seq }) => role === 'user' && seq === asked && seq <= newest.seq) ?? newest;
 }
 
 export function owesReply(conversation: Pick<Conversation, 'replyDueSeq' | 'answeredUpto'>): boolean {

@@ -13,6 +13,7 @@ import type { Limit } from '../util/limit.ts';
 import { cleanText, isVisible } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
 import { createDraft, withoutOwnLabel } from './own-label.ts';
+import { TooManyWaiting } from './too-many-waiting.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
@@ -70,8 +71,8 @@ export interface TurnStep {
 }
 
 /**
- * One turn: alternates model and tools until there is an answer. Rejects only if the store is away before any tool is
- * called: the turn can be tried again then. After a tool, it would run that tool again.
+ * One turn: alternates model and tools until there is an answer. Rejects only before any tool is called, if the store is
+ * away or too many messages wait: the turn can be tried again then. After a tool, it would run that tool again.
  */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
@@ -91,7 +92,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
     return { kind: 'failed', reason: 'steps', message, steps };
   } catch (error) {
-    if (!hasCalledTools && isStoreAway(error)) throw error;
+    if (!hasCalledTools && (isStoreAway(error) || error instanceof TooManyWaiting)) throw error;
     return { kind: 'failed', ...failureOf(error), steps };
   }
 }

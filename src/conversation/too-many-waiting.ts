@@ -1,0 +1,22 @@
+import { fittedOf } from '../context/fit.ts';
+import { newestThatFits } from '../context/waiting.ts';
+import type { Entry } from '../domain/message.ts';
+import type { Assembly } from '../ports/engine.ts';
+
+/** The turn has read more waiting messages than its request can show: it starts again, up to an earlier one. */
+export class TooManyWaiting extends Error {
+  readonly newest: Entry;
+
+  constructor(newest: Entry) {
+    super(`The request does not show all waiting messages; those up to #${newest.seq} should fit.`);
+    this.name = 'TooManyWaiting';
+    this.newest = newest;
+  }
+}
+
+/** Throws `TooManyWaiting`. An engine that does not build its requests here decides by itself what it shows. */
+export function checkWaiting(assembly: Assembly): void {
+  const fitted = fittedOf(assembly);
+  const newest = fitted === null ? null : newestThatFits(fitted);
+  if (newest !== null) throw new TooManyWaiting(newest);
+}

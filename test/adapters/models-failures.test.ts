@@ -210,6 +210,21 @@ describe('errors inside of a stream', () => {
     });
   });
 
+  test.each([
+    ['CUDA out of memory', undefined, 'transient'],
+    ['EngineCore encountered an issue.', 'InternalServerError', 'transient'],
+    ['Invalid value for logit_bias', 'invalid_request_error', 'fatal'],
+    ['top_k must be positive', 'BadRequestError', 'fatal'],
+  ])('"%s" without a number', async (message, type, reason) => {
+    await using server = await serve(
+      chat((_, response) => {
+        sse(response, [{ error: { message, type } }]);
+        response.end();
+      }),
+    );
+    await expect(collect(await open(server), ask('hello'))).rejects.toMatchObject({ reason });
+  });
+
   test('an error line of Ollama', async () => {
     await using server = await serve(
       chat((_, response) => {

@@ -21,6 +21,7 @@ import {
   usedUp,
   waits,
   windows,
+  wrongRequest,
 } from './phrases.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { STATUS_GIVEN } from './unstreamed.ts';
@@ -87,6 +88,8 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (status === 400 && says(text, unknownModel)) return 'missing';
   if (retryable || (status ?? 0) >= 500 || says(text, unavailable)) return 'transient';
   if (names.has('AI_InvalidResponseDataError')) return 'transient';
+  // A server that has begun to answer has accepted the request, unless it says that the request is wrong.
+  if (names.has('AI_StreamProviderError') && status === null && !says(text, wrongRequest)) return 'transient';
   return (status === null || (status >= 200 && status < 300)) && says(text, cutOff) ? 'transient' : 'fatal';
 }
 

@@ -34,6 +34,13 @@ export const unavailable: readonly RegExp[] = [
   /tool_use_failed|failed to call a function|tool call validation failed/i,
 ];
 
+/** Kinds of errors inside of a stream that no second attempt changes. */
+export const wrongRequest: readonly RegExp[] = [
+  /\binvalid[_ ]?(?:request|prompt|argument|input|parameter|value)/i,
+  /\b(?:bad|malformed)[_ ]?request/i,
+  /\b(?:authentication|permission|not_?found|unsupported)_?error/i,
+];
+
 /** A server may say so with status 400. */
 export const rejectedKey: readonly RegExp[] = [
   /\bapi[ _-]?key (?:is )?(?:not valid|invalid|expired|not found|missing)/i,

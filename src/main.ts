@@ -69,7 +69,7 @@ function readEnvironmentFile(): void {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(
-      `strata: .env cannot be read, so its variables are not set: ${reason}. Make it a text file that this user may read.\n`,
+      `strata: .env cannot be read, so its variables are not set: ${reason}. Save it as a UTF-8 text file that this user may read.\n`,
     );
   }
 }

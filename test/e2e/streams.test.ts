@@ -66,7 +66,7 @@ test.each(UNREADABLE)('a %s as environment file is named', async (_, reason, put
   const { code, stderr } = await start();
   expect(code).toBe(0);
   expect(stderr).toBe(
-    `strata: .env cannot be read, so its variables are not set: ${reason}. Make it a text file that this user may read.\n`,
+    `strata: .env cannot be read, so its variables are not set: ${reason}. Save it as a UTF-8 text file that this user may read.\n`,
   );
 });
 

@@ -42,6 +42,8 @@ export function logEvent(log: Log, event: StrataEvent): void {
 function levelOf(event: StrataEvent): Level {
   if (event.kind === 'message.dropped' && event.reason === 'malformed') return 'warn';
   if (event.kind === 'turn.ended' && event.cut !== null) return 'warn';
+  // No text of the operator was cut.
+  if (event.kind === 'context.cut' && event.parts === 'tools') return 'info';
   if (event.kind === 'config.changed' && event.waitsForRestart !== '') return 'warn';
   return LEVELS[event.kind] ?? 'debug';
 }

@@ -30,6 +30,18 @@ it('a refused request is logged as a warning', () => {
   expect(log.lines).toMatchObject([{ level: 'warn', fields: refused }]);
 });
 
+describe('a fixed part that is too long', () => {
+  it.each([
+    ['tools', 'info'],
+    ['tools, policy', 'warn'],
+  ])('warns if a text of the operator is cut: %s', (parts, level) => {
+    const log = recordLog();
+    const cut = { agent: 'main', parts, wholeTokens: 9, leftTokens: 5 };
+    logEvent(log, { kind: 'context.cut', conversation: null, at: 0, ...cut });
+    expect(log.lines).toMatchObject([{ level, fields: cut }]);
+  });
+});
+
 describe('a changed configuration', () => {
   it.each([
     ['', 'info'],

@@ -142,10 +142,14 @@ function readShelf(builtIn: string, from: PromptSource): Shelf {
   return shelf;
 }
 
+const NO_PROMPTS =
+  'the prompts of Strata are missing. A bundler must leave out the package stratabot, which reads files of its own; otherwise, install it again';
+
 function foldersOf(builtIn: string, from: PromptSource): readonly string[] {
   const language = join(builtIn, from.language);
   if (from.folder === '' && !existsSync(language)) {
-    throw new StrataError('PROMPT_INVALID', { file: language, problem: 'there are no prompts in this language' });
+    const problem = existsSync(join(builtIn, 'en')) ? 'there are no prompts in this language' : NO_PROMPTS;
+    throw new StrataError('PROMPT_INVALID', { file: language, problem });
   }
   return [...(from.folder === '' ? [] : [from.folder]), language, join(builtIn, 'en')];
 }

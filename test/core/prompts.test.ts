@@ -320,6 +320,9 @@ describe('an agent with prompts of its own', () => {
     expect(promptProblems({ language: 'xx', folder: '' })).toEqual([
       expect.stringContaining('no prompts in this language'),
     ]);
+    expect(promptProblems({ language: 'en', folder: '' }, '/bundled/prompts')).toEqual([
+      expect.stringMatching(/\/bundled\/prompts.*are missing.*bundler/),
+    ]);
     const folder = folderWith({});
     writeFileSync(join(folder, 'persona.md.hbs'), Buffer.from([0x7b, 0xff]));
     expect(promptProblems({ language: 'en', folder })).toEqual([expect.stringContaining('not valid UTF-8')]);

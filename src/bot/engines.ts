@@ -12,7 +12,7 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
-import { faultText } from '../util/faults.ts';
+import { faultsOf } from '../util/faults.ts';
 
 /** The context engines by id, and the one that serves each agent. */
 export interface Engines {
@@ -111,7 +111,7 @@ const verdictShape = z.object({ tier: z.string(), due: z.boolean() });
 
 /** What the compiler tells engines in TypeScript. Throws `ENGINE_CONTRACT`. */
 function checked<Result>(shape: z.ZodType, { info }: ContextEngine, result: Result): Result {
-  const [issue] = shape.safeParse(result).error?.issues ?? [];
-  if (issue === undefined) return result;
-  throw new StrataError('ENGINE_CONTRACT', { engine: info.id, problem: faultText(issue) });
+  const [problem] = faultsOf(shape, result);
+  if (problem === undefined) return result;
+  throw new StrataError('ENGINE_CONTRACT', { engine: info.id, problem });
 }

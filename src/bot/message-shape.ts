@@ -3,7 +3,7 @@ import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
 import { type ChannelSink, RIGHTS } from '../ports/channel.ts';
-import { faultText } from '../util/faults.ts';
+import { faultsOf } from '../util/faults.ts';
 
 const conversation = z.string().refine(isKey, 'expected a key that makeKey has made');
 const author = z.object({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
@@ -44,8 +44,8 @@ const calls = {
 
 /** What the compiler tells channels in TypeScript. Throws `MESSAGE_INVALID`. */
 export function checkMessage(given: InboundMessage): void {
-  const problem = problemOf(message, given);
-  if (problem !== null) throw new StrataError('MESSAGE_INVALID', { problem });
+  const faults = faultsOf(message, given);
+  if (faults.length > 0) throw new StrataError('MESSAGE_INVALID', { problem: faults.join('; ') });
 }
 
 /** The same for the other methods of the sink. */
@@ -53,13 +53,14 @@ export function checkCall<Method extends keyof typeof calls>(
   method: Method,
   ...given: Readonly<Parameters<ChannelSink[Method]>>
 ): void {
-  const problem = problemOf(calls[method], given);
-  if (problem !== null) throw new StrataError('MESSAGE_INVALID', { problem, method });
+  const faults = faultsOf(calls[method], given).map((fault) => ofArgument(fault, given.length));
+  if (faults.length > 0) throw new StrataError('MESSAGE_INVALID', { problem: faults.join('; '), method });
 }
 
-function problemOf(schema: z.ZodType, given: unknown): string | null {
-  const issues = schema.safeParse(given).error?.issues ?? [];
-  return issues.length === 0 ? null : issues.map(faultText).join('; ');
+/** `[0].parts: is missing` of the only argument is `parts: is missing`. */
+function ofArgument(fault: string, count: number): string {
+  const name = (index: string) => (count === 1 ? '' : `argument ${Number(index) + 1}: `);
+  return fault.replace(/^\[(\d)\](?:\.|: )/, (_, index: string) => name(index));
 }
 
 function isKey(text: string): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StrataError } from '../domain/errors.ts';
 import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { faultText } from '../util/faults.ts';
+import { faultsIn, inWords } from '../util/faults.ts';
 import { withinTime } from '../util/within.ts';
 import { replyOf, yesOrNo } from './answer.ts';
 import { builtInCommands } from './built-in.ts';
@@ -178,9 +178,9 @@ function inputOf(definition: CommandDefinition, action: ActionSpec, call: Call):
     if (kind === 'integer') return [[name, Number(value)]];
     return [[name, choices === BOOLEAN ? value === yesOrNo(true) : value]];
   });
-  const parsed = (definition.options ?? z.object({})).safeParse(Object.fromEntries(values));
+  const parsed = (definition.options ?? z.object({})).safeParse(Object.fromEntries(values), { error: inWords });
   if (parsed.success) return parsed.data;
-  const [problem = ''] = parsed.error.issues.map(faultText);
+  const [problem = ''] = faultsIn(parsed.error);
   const [name = ''] = definition.name.split(' ');
   throw new StrataError('COMMAND_USAGE', { command: definition.name, problem, usage: usageOf({ name }, action) });
 }

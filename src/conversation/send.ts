@@ -8,7 +8,7 @@ import type { Channel } from '../ports/channel.ts';
 import { POST_HOLD_MS, type PostBody } from '../ports/outbox-store.ts';
 import type { NewMessage } from '../ports/store.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
-import { faultText } from '../util/faults.ts';
+import { faultsIn, inWords } from '../util/faults.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 import type { Actors } from './actors.ts';
@@ -83,6 +83,8 @@ const optionsSchema = z.strictObject(
   },
   orElse('an object with id and audience'),
 );
+
+const givenSchema = z.object({ content: contentSchema, options: optionsSchema });
 
 /** Unknown keys keep the message that names them. */
 function orElse(expected: string) {
@@ -181,10 +183,8 @@ function readGiven(conversation: ConversationKey, content: unknown, options: unk
   const refuse = (problem: string): never => {
     throw new StrataError('SEND_INVALID', { conversation, problem });
   };
-  const parsed = z.object({ content: contentSchema, options: optionsSchema }).safeParse({ content, options });
-  if (!parsed.success) {
-    return refuse(parsed.error.issues.map((issue) => oneLine(faultText(issue))).join('; '));
-  }
+  const parsed = givenSchema.safeParse({ content, options }, { error: inWords });
+  if (!parsed.success) return refuse(faultsIn(parsed.error).map(oneLine).join('; '));
   const { text, files } = parsed.data.content;
   const clean = cleanText(text).trim();
   if (clean === '' && files.length === 0) return refuse('it has neither text nor files');

@@ -6,7 +6,7 @@ import { createReport } from '../config/report.ts';
 import { type AgentSettings, agentSchema } from '../config/schema.ts';
 import type { Path } from '../config/tree.ts';
 import { StrataError } from '../domain/errors.ts';
-import { faultText } from '../util/faults.ts';
+import { faultsIn, inWords } from '../util/faults.ts';
 
 /** The settings that a forecast can change. */
 export const FORECAST_SETTINGS = [
@@ -94,9 +94,9 @@ export function settingOf(agent: AgentSettings, name: ForecastSetting): string |
 }
 
 function parsed(value: object, { refuse }: ForecastSource): AgentSettings {
-  const result = agentSchema.safeParse(value);
+  const result = agentSchema.safeParse(value, { error: inWords });
   if (!result.success) {
-    throw refuse(`${result.error.issues.map(faultText).join('; ')}.`);
+    throw refuse(`${faultsIn(result.error).join('; ')}.`);
   }
   const { engine } = result.data;
   if (!isBuiltInEngine(engine)) throw refuse(`engine: expected ${BUILT_IN_ENGINES.join(' or ')}.`);

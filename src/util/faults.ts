@@ -7,7 +7,12 @@ import { kindOf } from './kind-of.ts';
  * own, these replace those of zod.
  */
 export function faultsOf(schema: z.ZodType, value: unknown): readonly string[] {
-  const issues = schema.safeParse(value, { error: inWords }).error?.issues ?? [];
+  const { error } = schema.safeParse(value, { error: inWords });
+  return error === undefined ? [] : faultsIn(error);
+}
+
+/** The same of a value that was parsed with `inWords`. */
+export function faultsIn({ issues }: z.ZodError): readonly string[] {
   return issues.map(faultText);
 }
 
@@ -19,6 +24,10 @@ export function faultText({ path, message }: Pick<z.core.$ZodIssue, 'path' | 'me
 /** For `safeParse`. */
 export const inWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, issue.inst)).join('; ');
+  if (issue.code === 'too_small')
+    return `expected ${issue.inclusive ? 'at least' : 'more than'} ${sizeOf(issue, issue.minimum)}`;
+  if (issue.code === 'too_big')
+    return `expected ${issue.inclusive ? 'at most' : 'less than'} ${sizeOf(issue, issue.maximum)}`;
   if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') return undefined;
   if (issue.input === undefined && (issue.path ?? []).length > 0) return 'is missing';
   if (issue.code === 'invalid_type')
@@ -35,6 +44,18 @@ const NAMES: Readonly<Record<string, string>> = {
   record: 'an object',
   string: 'a string',
 };
+
+const UNITS: Readonly<Record<string, string>> = {
+  array: ' entries',
+  file: ' bytes',
+  map: ' entries',
+  set: ' entries',
+  string: ' characters',
+};
+
+function sizeOf({ origin }: { readonly origin: string }, size: number | bigint): string {
+  return `${size}${UNITS[origin] ?? ''}`;
+}
 
 function unknownKey(key: string, schema: unknown): string {
   const meant = schema instanceof z.ZodObject ? didYouMean(key, Object.keys(schema.shape)) : null;

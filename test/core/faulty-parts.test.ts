@@ -233,9 +233,9 @@ describe('a clock', () => {
 
 describe('an engine', () => {
   it.each<[object, string]>([
-    [{ assemble: async () => undefined }, 'expected object, received undefined'],
-    [{ assemble: async () => ({}) }, 'system: Invalid input'],
-    [{ assemble: assembled, afterTurn: () => undefined }, 'expected object, received undefined'],
+    [{ assemble: async () => undefined }, 'expected an object, got undefined'],
+    [{ assemble: async () => ({}) }, 'system: is missing'],
+    [{ assemble: assembled, afterTurn: () => undefined }, 'expected an object, got undefined'],
   ])('with a wrong result is disabled, and the reply is given: %j', async (faults, problem) => {
     const engine: object = { id: 'own', assemble: assembled, ...faults };
     await open({ engines: { own: defineEngine(engine as never) }, agents: [{ id: 'main', engine: 'own' }] });
@@ -293,7 +293,7 @@ describe('a channel', () => {
       'conversation: expected a key of the platform "own", got "other:here:talk"',
     );
     await expect(sink.message(message({ conversation: 'talk' }))).rejects.toThrow('a key that makeKey has made');
-    await expect(bot.sink.message(message({ conversation: undefined }))).rejects.toThrow('expected string');
+    await expect(bot.sink.message(message({ conversation: undefined }))).rejects.toThrow('conversation: is missing');
   });
 });
 

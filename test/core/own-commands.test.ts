@@ -58,7 +58,7 @@ describe('a command of a plugin', () => {
   it.each([
     ['/poll start color=green Tea?', 'color must be one of red, blue'],
     ['/poll start color=red days=15 Tea?', 'days must be a whole number from 1 to 14, not "15"'],
-    ['/poll start color=red T', 'characters. Usage: /poll start <question> <color>'],
+    ['/poll start color=red T', 'question: expected at least 3 characters. Usage: /poll start <question> <color>'],
     ['/poll start', 'question is missing. Usage: /poll start <question> <color>'],
     ['/poll', 'the action is missing. Usage: /poll start|close'],
     ['/pol start', 'Did you mean /poll?'],

@@ -112,7 +112,7 @@ describe('bot.send', () => {
 
   it.each<[string, readonly unknown[], RegExp]>([
     ['no content', [HERE], /: content: expected a text, or an object with text and files, got undefined\.$/],
-    ['a misspelt part', [HERE, { txt: 'Hi.' }], /: content: Unrecognized key: "txt"\.$/],
+    ['a misspelt part', [HERE, { txt: 'Hi.' }], /: content: unknown key txt, did you mean text\?/],
     [
       'a number of bytes',
       [HERE, { files: [{ name: 'a', data: 5 }] }],
@@ -123,6 +123,7 @@ describe('bot.send', () => {
       [HERE, 'Hi.', 'build-1'],
       /: options: expected an object with id and audience, got string\.$/,
     ],
+    ['a long id', [HERE, 'Hi.', { id: 'x'.repeat(201) }], /: options\.id: expected at most 200 characters\.$/],
     ['one object', [{ conversation: HERE, text: 'Hi.' }], /^"object" is not a conversation key\. Expected platform:/],
     ['no conversation', [], /^"undefined" is not a conversation key\. Expected platform:/],
   ])('says what is wrong with %s', async (_name, given, problem) => {

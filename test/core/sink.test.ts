@@ -30,13 +30,21 @@ it('names the fields that a message lacks', async () => {
 });
 
 it.each<[string, readonly unknown[], RegExp]>([
-  ['message', [undefined], /stored: Invalid input: expected object/],
-  ['edited', [{ conversation: HERE, externalId: 'm1' }], /sink\.edited .*: 0\.parts: .*; 0\.at: /],
-  ['removed', [{ conversation: HERE, externalId: 'm1' }], /sink\.removed .*: 0\.externalIds: .* expected array/],
-  ['command', [{ conversation: HERE, path: ['help'] }], /sink\.command .*: 0\.author: .*; 0\.rights: .*; 0\.options: /],
-  ['suggest', [undefined, 'id'], /sink\.suggest .*: 0: /],
-  ['audienceChanged', [HERE, 'everyone'], /sink\.audienceChanged .*: 1: .*"dm"\|"private"\|"public"/],
-  ['left', [{}], /sink\.left .*: 0: expected a key that makeKey has made, or an object with workspace\. The interface/],
+  ['message', [undefined], /stored: expected an object, got undefined\. /],
+  ['edited', [{ conversation: HERE, externalId: 'm1' }], /sink\.edited .*: parts: is missing; at: is missing\./],
+  ['removed', [{ conversation: HERE, externalId: 'm1' }], /sink\.removed .*: externalIds: is missing\./],
+  [
+    'command',
+    [{ conversation: HERE, path: ['help'] }],
+    /sink\.command .*: author: is missing; rights: is missing; options: /,
+  ],
+  ['suggest', [undefined, 'id'], /sink\.suggest .*: argument 1: is missing\./],
+  [
+    'audienceChanged',
+    [HERE, 'everyone'],
+    /sink\.audienceChanged .*: argument 2: expected "dm" or "private" or "public"\./,
+  ],
+  ['left', [{}], /sink\.left .*: expected a key that makeKey has made, or an object with workspace\. The interface/],
 ])('names what the arguments of %s lack', async (method, given, problem) => {
   const call: (...all: never) => Promise<unknown> = Reflect.get(world.bot.sink, method);
   const failure = call(...(given as never));

@@ -129,6 +129,8 @@ describe('strata what-if', () => {
     ['persona=x', 'It takes engine, context_window'],
     ['context_window', 'It takes engine, context_window'],
     ['context_window=small', 'context_window'],
+    ['context_window=-5', 'context_window: expected more than 0.'],
+    ['compaction.stack_share=7', 'compaction.stack_share: expected at most 1.'],
     ['engine=own', 'expected stacked or sliding'],
     ['compaction.background_threshold=0.99', 'thresholds must rise: background_threshold 0.99 (--try)'],
   ])('refuses --try %s', async (settings, expected) => {

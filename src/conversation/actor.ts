@@ -40,7 +40,7 @@ export interface ActorOptions extends ReplyOptions {
   readonly outbox: Outbox;
   readonly watch: Watch;
   readonly slots: TurnSlots;
-  /** Within which the id of a person in the conversation is unique. */
+  /** The scope in which ids of people are unique: the workspace of the conversation, or its whole platform. */
   personScopeOf(conversation: ConversationKey): string;
   /** Aborted once the bot is stopping: no new turn starts. */
   readonly closing: AbortSignal;
@@ -54,6 +54,7 @@ export interface Watch {
 
 export type Stored = Extract<Appended, { kind: 'stored' }>;
 
+/** The state of one actor. The functions of this file share it and change it; nothing else sees it. */
 interface Self {
   readonly key: ConversationKey;
   readonly cache: ViewCache;
@@ -62,6 +63,7 @@ interface Self {
   readonly onError: (error: unknown) => void;
   /** Whether the engine knows that the conversation is active here. */
   isBegun: boolean;
+  /** Null between turns. */
   running: Running | null;
   overtaken: Overtaken;
 }
@@ -74,9 +76,10 @@ interface Overtaken {
 
 const NEVER: Overtaken = { answeredUpto: -1, restarts: 0 };
 
+/** The turn that is running: what it has read, and how to end it. */
 interface Running extends Standing {
   readonly limit: Limit;
-  /** None before the turn has read them. */
+  /** Empty until the turn is prepared. */
   given: readonly MemoryId[];
 }
 
@@ -84,11 +87,11 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
   const { store, clock, events } = options.services;
   const onError = (error: unknown) =>
     events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
-  /** Every owed reply is written and posted. */
-  const rest = () => {
+  const showIdle = () => {
     if (!self.turns.busy) options.channelOf(key)?.show(key, { kind: 'idle' });
   };
-  const onIdle = () => options.outbox.settled(key).then(rest, onError);
+  // No turn is left; its reply may still have to be posted.
+  const onIdle = () => options.outbox.settled(key).then(showIdle, onError);
   const turns = createMailbox({ onError, onIdle });
   const self: Self = {
     key,

@@ -29,22 +29,23 @@ export interface AskContext {
   readonly state: RunState;
   readonly engine: string;
   readonly cache: CacheAccount;
-  /** Ends with the turn. */
+  /** Aborted when the turn has to end. */
   readonly signal: AbortSignal;
 }
 
+/** What a turn has learned so far. `createRun` makes it; the calls of the model and the other effects change it. */
 export interface RunState {
   snapshot: ContextSnapshot;
   calibration: Calibration | null;
   /** The last request that was to be sent, and the whole one that it was made from. */
   assembly: Assembly | null;
   whole: Assembly | null;
-  /** How many messages of the turn itself that one contains. */
+  /** How many messages of the turn itself `whole` contains. */
   wholeSteps: number;
   answeredBy: string | null;
   /** What the last call sent. */
   sent: ModelRequest | null;
-  /** A hook changed it. */
+  /** Whether a hook changed it. */
   isAltered: boolean;
   /** Rows of all calls so far. */
   readonly usage: UsageRow[];

@@ -11,6 +11,7 @@ import type { Services } from '../services.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';
 import { createRecentMap } from '../util/recent-map.ts';
 
+/** An answered request, and how the provider counted it. */
 export interface SentRequest {
   readonly sent: ModelRequest;
   readonly assembly: Assembly;
@@ -43,7 +44,7 @@ export const NO_CACHE_ACCOUNT: CacheAccount = { note: () => undefined, close: as
 const MAX_REMEMBERED = 500;
 
 interface Remembered {
-  /** Of the turn. If the next one follows it directly, no other process had a turn in between. */
+  /** The epoch of the turn. If the next turn has the next epoch, no other process had one in between. */
   readonly epoch: number;
   readonly print: Promise<RequestPrint | null>;
 }
@@ -86,8 +87,9 @@ function readPrint({ store, log }: Accounting, conversationId: number): Promise<
   });
 }
 
+/** What the requests of a finished turn show. */
 interface Closed {
-  /** Of the last request. */
+  /** The print of the last request. */
   readonly print: RequestPrint | null;
   readonly losses: readonly (CacheLoss & { readonly model: string })[];
 }

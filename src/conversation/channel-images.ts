@@ -18,7 +18,7 @@ const UNAVAILABLE: UserContent = { kind: 'text', text: '[System: an image could 
 interface Loading {
   readonly channel: { readonly traits: Pick<ChannelTraits, 'loadImage'> } | null;
   readonly conversation: ConversationKey;
-  /** Ends with the turn. */
+  /** Aborted when the turn has to end. */
   readonly signal: AbortSignal;
 }
 

@@ -28,17 +28,18 @@ const noteSchema = z.object({
   epoch: z.int(),
 });
 
-/** Children inside children. */
+/** How deep children can be nested. */
 const MAX_DEPTH = 2;
-/** Of one turn, with those inside them. */
+/** Maximum number of children of one turn, with those inside them. */
 const MAX_CHILDREN = 16;
 const MAX_CHILD_MS = 10 * MINUTE_MS;
 /** An engine that takes longer hears of the end once more, after the child was deleted. */
 const MAX_END_MS = 60_000;
 
+/** The children of this process. `track` and `spawn` add to `live`, and remove what has ended. */
 interface Self {
   readonly options: ChildOptions;
-  /** Running here, or being deleted here. */
+  /** Children that run or are being deleted in this process. */
   readonly live: Map<ConversationKey, Promise<unknown>>;
 }
 
@@ -78,7 +79,7 @@ async function spawn(self: Self, { key, parent, task, tools }: NewChild): Promis
   const { clock } = self.options.services;
   const outer = task.signal ?? parent.context.signal;
   using limit = limitWork(outer, { ms: MAX_CHILD_MS });
-  const child: Child = { key, parent, task, tools, signal: limit.signal, usage: [], reported: NOTHING };
+  const child: Child = { key, parent, task, tools, signal: limit.signal, usage: [], reported: NOTHING_TO_REPORT };
   const startedAt = clock.now();
   const first = await start(self, child);
   let reason: ChildEndReason = 'failed';
@@ -103,7 +104,7 @@ async function spawn(self: Self, { key, parent, task, tools }: NewChild): Promis
   }
 }
 
-const NOTHING = Promise.resolve();
+const NOTHING_TO_REPORT = Promise.resolve();
 
 /** Prepares the child and stores its task. What failed on the way leaves nothing behind. */
 async function start({ options }: Self, child: Child): Promise<Asked> {
@@ -124,6 +125,7 @@ async function start({ options }: Self, child: Child): Promise<Asked> {
   }
 }
 
+/** A child that has ended here, or that a dead process has left. */
 interface Ending {
   readonly key: ConversationKey;
   readonly parent: ConversationKey;
@@ -179,7 +181,7 @@ async function sweep(self: Self): Promise<void> {
     const { data } = noteSchema.safeParse(value);
     if (self.live.has(key) || (data !== undefined && (await isRunning(self.options, data)))) continue;
     const parent = (data?.parent ?? rootOf(key)) as ConversationKey;
-    await end(self, { key, parent, reason: 'swept', reported: NOTHING });
+    await end(self, { key, parent, reason: 'swept', reported: NOTHING_TO_REPORT });
   }
 }
 

@@ -10,15 +10,15 @@ export interface Candidates {
   /** In the order in which they are tried. */
   readonly models: readonly ChatModel[];
   readonly breaker: Breaker;
-  /** Of each of them. */
+  /** Time limit of each model. */
   readonly timeoutMs: number;
   /** Called before the next one is tried. */
   onFallback(from: ChatModel, to: ChatModel, error: ModelError): void;
 }
 
 /**
- * The answer of the first model that is available and not overloaded. Skips paused models, unless all are paused. Does not ask the
- * next model for what one refuses or cannot do.
+ * The answer of the first model that is available and not overloaded. Skips paused models, unless all are paused. Does
+ * not ask the next model for what one refuses or cannot do.
  */
 export async function askInOrder(
   { models, breaker, timeoutMs, onFallback }: Candidates,

@@ -47,7 +47,7 @@ type Needs = Parameters<typeof createFixedPrefixBuilder>[0] & Pick<Services, 'ev
 const MAX_REMEMBERED = 500;
 
 interface Remembered extends Pick<LeftOut, 'beforeSeq' | 'summaries'> {
-  /** Of what was refused. When it changes, the whole view is tried again. */
+  /** A hash of what was refused. When it changes, the whole view is tried again. */
   readonly mark: string;
 }
 
@@ -77,9 +77,10 @@ export function createRefusedPasts(services: Needs): RefusedPasts {
 
 type Part = EventOf<'context.refused'>['leftOut'];
 
+/** What the turns of a process share. */
 interface Shared {
   readonly remembered: Map<number, Remembered>;
-  /** Null if that leaves nothing out. */
+  /** The smaller request; null if it would be the same. */
   without(assembly: Assembly, leftOut: LeftOut): Assembly | null;
   known(profile: RefusedTurn['profile'], snapshot: ContextSnapshot): LeftOut | null;
   readonly events: Services['events'];

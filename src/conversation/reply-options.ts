@@ -14,6 +14,7 @@ import type { RefusedParts } from './refused-part.ts';
 import type { RefusedPasts } from './refused-past.ts';
 import type { Spawner } from './spawning.ts';
 
+/** What all turns of a process share. */
 export interface ReplyOptions {
   /** Shared by all conversations: which models are paused. */
   readonly breaker: Breaker;
@@ -35,7 +36,10 @@ export interface ReplyOptions {
   readonly signal: AbortSignal;
 }
 
-/** A turn that may start: its claim, the current view, and a way to read the view again. */
+/**
+ * A turn that may start: its claim, the current view, and a way to read the view again. The actor, or the parent of a
+ * child, makes one for each turn.
+ */
 export interface Opening {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;
@@ -44,7 +48,7 @@ export interface Opening {
   onGiven(ids: readonly MemoryId[]): void;
 }
 
-/** What one turn reads. */
+/** What one turn reads: the view when it started, and the newest message in it. */
 export interface Reading {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;

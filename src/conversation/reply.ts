@@ -63,6 +63,7 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
   return await commit(options, { claim, newest, outcome, startedAt, run, snapshot });
 }
 
+/** How a turn ended, and its effects; none if it could not be prepared. */
 interface Answered {
   readonly ran: TurnOutcome;
   readonly run: Run | null;
@@ -128,6 +129,7 @@ async function passed(
   }
 }
 
+/** A turn under its lease. `reply` makes it once; a turn that is prepared a second time starts from the same one. */
 interface Preparing extends Opening {
   readonly newest: Entry;
   readonly signal: AbortSignal;
@@ -172,6 +174,7 @@ async function giveBack(options: ReplyOptions, claim: Claim, answeredUpto: numbe
   return { kind: 'nothing' };
 }
 
+/** A turn that has run and is to be committed. */
 interface Ending {
   readonly claim: Claim;
   readonly newest: Entry;

@@ -43,8 +43,9 @@ export interface Asked {
   readonly claim: Claim;
 }
 
-/** Turns of one child. */
+/** Maximum number of turns of one child. */
 const MAX_TURNS = 16;
+/** A child may use this many windows of tokens, unless its task says otherwise. */
 const DEFAULT_WINDOWS = 10;
 
 /** Stores a message for the child's model, under the name of the person for whom the tool works. */
@@ -104,6 +105,7 @@ async function answer(options: ChildOptions, child: Child, { seq, claim }: Asked
   return await commit(options, child, { ...turn, run, outcome });
 }
 
+/** One turn of the child, under its claim. */
 interface Turn {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;
@@ -167,7 +169,7 @@ interface Asking extends Pick<Asked, 'seq'> {
   readonly run: Run;
 }
 
-/** The loop, within the tokens of the child. Its calls are paid by the conversation that people see. */
+/** Runs the loop within the tokens of the child. Its calls are paid by the conversation that people see. */
 async function bounded(options: ChildOptions, child: Child, { run, seq }: Asking): Promise<TurnOutcome> {
   const { task, usage, parent } = child;
   const maxTokens = task.maxTokens ?? DEFAULT_WINDOWS * parent.profile.windowTokens;

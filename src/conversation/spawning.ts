@@ -33,7 +33,7 @@ export interface ChildBudget {
 
 /** What differs in the turns of a child. */
 export interface ChildTurn {
-  /** Of the turn that opened it. */
+  /** The long results of the turn that opened it, which keep those of the child too. */
   readonly blobs: TurnBlobs | undefined;
   readonly budget: ChildBudget;
   /** The parent's context for a tool call of the child. */

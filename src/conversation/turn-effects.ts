@@ -46,10 +46,11 @@ export interface Run extends TurnOptions {
   assess(messages: readonly TurnMessage[]): AfterTurn;
 }
 
+/** A prepared turn: what it reads, the models it may ask, and the sections for its newest message. */
 export interface RunOptions extends Reading, Opening {
   readonly models: readonly ChatModel[];
   readonly volatile: readonly VolatileSection[];
-  /** When these were made. */
+  /** When the sections were made. */
   readonly preparedAt: number;
   readonly signal: AbortSignal;
   readonly show: (activity: Activity) => void;
@@ -155,6 +156,7 @@ function leaveNothing(
   }
 }
 
+/** What the tool calls of a turn read and fill. */
 interface ToolParts {
   readonly state: RunState;
   readonly given: ReturnType<typeof createGiven>;

@@ -11,11 +11,11 @@ import type { Outbox } from './outbox.ts';
  */
 const MAX_TURNS = 8;
 
-/** Ends once, however often it is called. */
+/** A place among the turns that answer one person. Calling it gives the place back, once. */
 export type Slot = () => void;
 
 export interface TurnSlots {
-  /** For one conversation. */
+  /** For one conversation; its actor keeps it. */
   seat(): Seat;
 }
 
@@ -25,15 +25,17 @@ export interface Seat {
   ask(person: string): void;
   /** A slot of one of the people to be answered, oldest first. Null if all of theirs are taken. */
   take(): Slot | null;
-  /** The same once one is free; null if the signal is aborted first. First come, first served. */
+  /** Waits for such a slot, first come, first served. Null if the signal is aborted first. */
   wait(signal: AbortSignal): Promise<Slot | null>;
 }
 
+/** The turns in this process that answer one person. */
 interface Person {
   running: number;
   readonly waiting: Set<Waiting>;
 }
 
+/** A turn that waits for a slot of one of these people. */
 interface Waiting {
   readonly people: Set<string>;
   start(slot: Slot): void;
@@ -75,6 +77,7 @@ function forget(people: Map<string, Person>, name: string): void {
   if (person?.running === 0 && person.waiting.size === 0) people.delete(name);
 }
 
+/** What all seats share. */
 interface Slots {
   of(name: string): Person;
   leave(waiting: Waiting): void;
@@ -132,6 +135,7 @@ function createSeat({ of, leave, slotOf, hasFree }: Slots): Seat {
   };
 }
 
+/** What it takes to hold a slot for a turn. */
 interface Turning {
   readonly services: Pick<Services, 'store' | 'clock'>;
   readonly outbox: Pick<Outbox, 'settled'>;

@@ -108,6 +108,7 @@ async function askForJson(context: CallContext, question: Ask): Promise<AskResul
   return { ...readStep(step, question), prompt };
 }
 
+/** The exchange with a model that calls tools: its messages so far, and what they have saved. */
 interface Talk {
   readonly messages: ModelMessage[];
   /** Text the model wrote next to or after its calls. */

@@ -24,6 +24,7 @@ export interface CompactorsOptions {
   engineFor(profile: ContextProfile): ContextEngine;
 }
 
+/** What the functions of this file share: the options, and the compactors that have state. */
 interface Self extends CompactorsOptions {
   readonly measureView: MeasureView;
   readonly active: Map<number, Compactor>;

@@ -50,7 +50,7 @@ function proseFault(text: string): string | null {
   return text.length > MAX_NOTHING ? PROSE : null;
 }
 
-/** Of a text that says there is nothing to save. */
+/** Maximum length of a text that only says that there is nothing to save. */
 const MAX_NOTHING = 240;
 const PROSE = 'it was a text instead of memories';
 

@@ -104,7 +104,7 @@ function take(state: Scan, token: string, at: number): void {
   }
 }
 
-/** Null inside of a member that is only useful as a whole: anything but a list. */
+/** Where the text can be cut here; null inside a member that is only useful as a whole, which is any but a list. */
 function cutAt(opened: readonly Opened[], end: number): Cut | null {
   const [outer, member] = opened;
   if (outer === undefined || opened.length > 2) return null;

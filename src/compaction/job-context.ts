@@ -73,7 +73,7 @@ export function transcriptTokens(reader: Reasoner, prompt: RenderedPrompt, tools
   return Math.max(Math.floor(windowTokens / 8), Math.floor(room / SAFETY));
 }
 
-/** The source of a summary in other words has to be read at once. */
+/** A rewritten summary needs its whole source in one call. */
 export function tooSmall(modelId: string): StrataError {
   return new StrataError('USAGE', { problem: `The window of ${modelId} is too small to read the source at once.` });
 }

@@ -4,7 +4,7 @@ import { type Account, countSpecifics, lossIndexOf, mergeLosses } from '../searc
 import { readAccount } from '../search/read-account.ts';
 import type { JobContext } from './job-context.ts';
 
-/** Of a longer range, a condensed summary keeps the index of its parts instead of reading every message again. */
+/** For a longer range, a condensed summary keeps the index of its parts instead of reading every message again. */
 const MAX_READ_ENTRIES = 2000;
 
 /** Which messages have specifics that a condensed summary or one of its parts leaves out. */

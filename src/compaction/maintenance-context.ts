@@ -20,22 +20,27 @@ export interface ProfileSource {
   modelFor(profile: ContextProfile): Promise<ChatModel>;
 }
 
-/** Shared by all runs of a process. */
+/** Shared by all runs of a process. They add what they learn about the models. */
 export interface MaintenanceContext extends MaintenanceOptions {
   readonly measureView: MeasureView;
   /** Windows of models, learned from their refusals. */
   readonly windows: Map<string, number>;
+  /** Models that turned out not to support tools. */
   readonly toolless: Set<string>;
   readonly reasoning: SeenReasoning;
 }
 
-/** One run: its claim, and its progress. */
+/**
+ * One run: its claim, and its progress. `createMaintenance` makes it; the functions that get it as `self` change it.
+ */
 export interface Run {
   readonly shared: MaintenanceContext;
   readonly request: MaintainRequest;
   readonly claim: Claim;
   readonly signal: AbortSignal;
+  /** The finished jobs, in words. */
   readonly done: string[];
+  /** Null before the first job. */
   opened: Opened | null;
   /** What somebody wants rewritten; null once it is done or refused. */
   asked: RewriteRequest | null;

@@ -33,8 +33,9 @@ export interface Maintenance {
  * keeps it.
  */
 const LEASE_MS = 6000;
-/** After this, other conversations get their turn. */
+/** Maximum number of jobs of one run; then other conversations get their turn. */
 const MAX_ROUNDS = 40;
+/** After this many jobs in a row that others have overtaken, the rest waits. */
 const MAX_STALE = 3;
 /** A model with a smaller window cannot summarise anything. */
 const MIN_WINDOW = 500;

@@ -6,8 +6,8 @@ import { ownWindow } from './job-context.ts';
 import type { MaintenanceContext, Opened } from './maintenance-context.ts';
 
 /**
- * Opens the agent's summary model: the first that is neither paused nor unavailable in this run. Throws `MODEL_PAUSED` if there
- * is none.
+ * Opens the agent's summary model: the first that is neither paused nor unavailable in this run. Throws `MODEL_PAUSED`
+ * if there is none.
  */
 export async function openModel(
   shared: MaintenanceContext,

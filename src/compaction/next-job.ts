@@ -23,6 +23,7 @@ export type Work = { readonly trigger: MaintenanceTrigger } & SeqRange &
     | { readonly kind: 'extract' }
   );
 
+/** What a run sees of the conversation before each job. */
 export interface Look {
   readonly snapshot: ContextSnapshot;
   readonly profile: ContextProfile;
@@ -51,8 +52,9 @@ export interface Look {
 const SWOLLEN = 2;
 
 /**
- * The most urgent due work: what somebody asked for, gaps in the stack, oldest first (while the stack stays bounded), then the tail, then a
- * stack that is too large, then the memories of an idle tail. At shutdown only the memories. Pure.
+ * The most urgent due work: what somebody asked for, then gaps in the stack, oldest first (while the stack stays
+ * bounded), then the tail, then a stack that is too large, then the memories of an idle tail. At shutdown only the
+ * memories. Pure.
  */
 export function nextWork(look: Look): Work | null {
   const holes = leftBehind(look) ?? openLayer(look);

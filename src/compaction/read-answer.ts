@@ -180,7 +180,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined;
 }
 
-/** As models write calls that their server does not understand. */
+/** A call as models write it into their text when their server does not understand calls. */
 const callSchema = z
   .looseObject({ name: z.string() })
   .transform(({ name, arguments: given, parameters }) => ({ name, input: given ?? parameters }));

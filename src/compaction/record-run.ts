@@ -12,6 +12,7 @@ import type { Look, Work } from './next-job.ts';
 import { type Done, perform } from './run-job.ts';
 import { assertWorks } from './self-test.ts';
 
+/** One attempt at a job, and the look from which the job was chosen. */
 export interface Attempt {
   readonly job: Omit<JobContext, 'onStep'>;
   readonly work: Work;
@@ -71,6 +72,7 @@ function announceMemories(self: Run, look: Look, { memories }: Done): void {
   self.shared.services.events.emit({ kind: 'memory.saved', conversation: key, ids });
 }
 
+/** What the record of an attempt is made from. */
 interface Recording {
   readonly self: Run;
   readonly work: Work;

@@ -5,8 +5,9 @@ import { isAsked } from './next-job.ts';
 import type { Attempt } from './record-run.ts';
 import { MIN_SPAN_TOKENS } from './span.ts';
 
-/** Most refusals do not repeat. */
+/** Attempts at the whole text, because most refusals do not repeat. */
 const WHOLE_ATTEMPTS = 2;
+/** How many times shorter each next head is. */
 const NARROWING = 8;
 
 /**

@@ -14,7 +14,7 @@ export interface RewriteRequest {
   /** What to emphasise: data for the prompt. Empty for no wish, and once the request has ended. */
   readonly wish: string;
   readonly askedAt: number;
-  /** Of the conversation then. */
+  /** The revision of the conversation when somebody asked. */
   readonly revision: number;
   /** Why it failed; null while it waits. */
   readonly failure: string | null;

@@ -13,7 +13,7 @@ export async function pendingRewrite(state: Services['state'], conversationId: n
   return request?.failure === null ? request : null;
 }
 
-/** The summary has left the stack, or was edited below, since somebody asked. */
+/** Ends a request whose summary has left the stack, or was edited below, since somebody asked. */
 export async function dropImpossible(self: Run, look: Pick<Look, 'snapshot'>): Promise<void> {
   const { asked } = self;
   if (asked === null || askedRewrite({ asked, snapshot: look.snapshot }) !== null) return;

@@ -34,8 +34,8 @@ export interface Done {
 }
 
 /**
- * Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. If a text is edited or deleted
- * meanwhile, no further call repeats it.
+ * Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. If a text is edited or
+ * deleted after it was read, no further call repeats it.
  */
 export async function perform(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const assertCurrent = () => assertUnchanged(job.services, snapshot.conversation, work.toSeq);

@@ -23,7 +23,7 @@ export interface LineOptions {
   readonly seqOf: (externalId: string) => number | null;
   /** Maximum tokens of one entry's text; longer texts are cut in the middle, with a marker. */
   readonly longest: number;
-  /** Of the times in labels. Default: UTC. */
+  /** Time zone of the times in labels. Default: UTC. */
   readonly timeZone?: string;
 }
 

@@ -8,7 +8,7 @@ import { shortenToFit } from './shorten-to-fit.ts';
 
 let kept: FixedPrefixBuilder | null = null;
 
-/** With the built-in template of summaries: an engine of a program exists before its bot. */
+/** Uses the built-in template of summaries, because an engine of a program exists before its bot. */
 function builder(): FixedPrefixBuilder {
   kept ??= createFixedPrefixBuilder({ prompts: createPromptLibrary(), agents: { agent: () => null } });
   return kept;

@@ -9,7 +9,7 @@ import { viewKey } from './order.ts';
  * without a reduction.
  */
 export interface Head {
-  /** Of the times in its labels. */
+  /** Time zone of the times in its labels. */
   readonly timeZone: string;
   /** Number of entries that it covers. */
   readonly entries: number;

@@ -17,7 +17,7 @@ export function replySettings(agent: Pick<AgentSettings, 'temperature' | 'effort
   };
 }
 
-/** The same for summaries and memories: how lively an agent speaks must not change what it keeps. */
+/** For summaries and memories. Without the temperature: how lively an agent speaks must not change what it keeps. */
 export function maintenanceSettings(agent: Pick<AgentSettings, 'compaction' | 'provider_options'>): CallSettings {
   const { effort } = agent.compaction;
   return { ...(effort === 'auto' ? {} : { effort }), ...optionsOf(agent) };

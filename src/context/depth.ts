@@ -7,9 +7,9 @@ import { CUT_FRACTIONS } from './tiers.ts';
 
 /** Share of the window for new talk that a compaction leaves below the background threshold. */
 export const HEADROOM = 0.05;
-/** The planned share. It is larger, because a cut falls between messages and the length of a summary is not known in advance. */
+/** The planned share is larger: a cut falls between messages, and nobody knows the length of a summary in advance. */
 const PLANNED_HEADROOM = 0.09;
-/** The same where the provider caches prefixes: every compaction costs one, so they are fewer and deeper. */
+/** The planned share where the provider caches prefixes: every compaction costs one, so they are fewer and deeper. */
 const CACHED_HEADROOM = 0.22;
 const LARGE_CACHED_HEADROOM = 0.28;
 const LARGE_WINDOW = 20_000;

@@ -25,7 +25,7 @@ export interface EntryMessageOptions {
   readonly textTokens: number;
   /** Seq of the message that this one replies to, if it is nearby. */
   readonly replySeq: (entry: Entry) => number | null;
-  /** Of the times in labels. Default: UTC. */
+  /** Time zone of the times in labels. Default: UTC. */
   readonly timeZone?: string;
   /** The model can open messages: what is cut says how. Default: it can't. */
   readonly opens?: boolean;

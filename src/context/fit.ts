@@ -30,7 +30,7 @@ export function reduceToFit(prefixes: FixedPrefixBuilder, request: ViewRequest, 
   return fitted;
 }
 
-/** The same below any number of tokens. The smallest view if no other is below it. */
+/** Reduces the view below the wanted tokens, as far as that is possible. */
 export function reduceBelow(
   prefixes: FixedPrefixBuilder,
   request: ViewRequest,

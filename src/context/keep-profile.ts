@@ -16,7 +16,7 @@ const sectionSchema = z.strictObject({
   /** Null for a section of memories, which is rendered from them. */
   text: z.string().nullable(),
   memoryIds: z.array(z.string()),
-  /** Of the line of each memory, for cuts; null for one without a line. */
+  /** The importance of each memory's line, for cuts; null for one without a line. */
   importances: z.array(z.number().nullable()),
   originalTokens: z.number().nullable(),
   priority: z.number(),

@@ -25,7 +25,7 @@ import { PRINT_LENGTH } from './request-print.ts';
 
 /** A note with what later notes of the chain may refer to. */
 export interface ChainLink {
-  /** Of the reply. */
+  /** The seq of the reply. */
   readonly seq: number;
   readonly note: RequestNote;
   /** Memories and conversations that were named since the chain began, by index. */

@@ -6,7 +6,7 @@ import { isPicture } from './pictures.ts';
 export interface OpenedImage {
   readonly mediaType: string;
   readonly url: string;
-  /** Of the message of this conversation that it belongs to. Default: of none. */
+  /** The message of this conversation that it belongs to. Default: none. */
   readonly seq?: number;
 }
 

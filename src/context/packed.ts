@@ -7,7 +7,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]));
 const BASE = 32;
 
-/** Of whole numbers; a negative one counts as 0. */
+/** Takes whole numbers; a negative one counts as 0. */
 export function pack(numbers: readonly number[]): string {
   return numbers.map(packOne).join('');
 }

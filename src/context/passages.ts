@@ -57,7 +57,7 @@ function isShown({ from, seq }: Passage, firstSeq: number): boolean {
   return from === undefined && seq >= firstSeq;
 }
 
-/** With the line break before it. */
+/** The tokens of a passage and of the line break before it. */
 function tokensOf({ text }: Passage): number {
   return estimateText(text) + 1;
 }

@@ -36,12 +36,12 @@ export interface Profiles {
   /** Returns the same object until something it depends on changes. Throws the errors of opening the model. */
   of(place: Place): Promise<ContextProfile>;
   /**
-   * Of an agent in a direct message, without instructions. `isOffline` opens no model: null if only the model knows the
-   * window.
+   * The profile of an agent in a direct message, without instructions. `isOffline` opens no model: null if only the
+   * model knows the window.
    */
   ofAgent(agent: AgentSettings, options: { readonly isOffline: boolean }): Promise<ContextProfile | null>;
   modelFor(profile: ContextProfile): Promise<ChatModel>;
-  /** The same with its fallbacks, in the order in which they are tried. */
+  /** The model and its fallbacks, in the order in which they are tried. */
   modelsFor(profile: ContextProfile): Promise<readonly ChatModel[]>;
 }
 

@@ -8,8 +8,9 @@ import type { RequestPrint } from './request-print.ts';
 
 /** Dollars per token, or any other unit: only their ratio counts. */
 export interface CachePrices {
+  /** The price of a token that is read from the cache. */
   readonly read: number;
-  /** Of a token that is not in the cache. */
+  /** The price of a token that is not in the cache. */
   readonly miss: number;
 }
 

@@ -79,7 +79,7 @@ export function createRequestRecorder(
   };
 }
 
-/** Of an earlier process, so that what it named is not named again. A note can do without it. */
+/** The last note of an earlier process, so that what it named is not named again. A note can do without it. */
 async function lastLink({ store, log }: Pick<Services, 'store' | 'log'>, conversationId: number) {
   try {
     return (await readLink(store.journal.requests, conversationId, Number.MAX_SAFE_INTEGER))?.link ?? null;
@@ -171,7 +171,10 @@ function passagesRef({ passages }: PassageSection): SectionRef {
   return { kind: 'passages', seqs: seqsOf(byConversation.get(null)), elsewhere };
 }
 
-/** A rendered message keeps its label while it stays in memory, so the note records the label's target instead of looking it up later. */
+/**
+ * A rendered message keeps its label while it stays in memory, so the note records the label's target instead of
+ * looking it up later.
+ */
 function linksIn({ request, reduction }: Fitted): ReadonlyMap<number, number> {
   const { snapshot, readUpto } = request;
   const { timeZone } = request.profile;

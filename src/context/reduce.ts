@@ -142,7 +142,7 @@ export function gapText(count: number): string {
   return `[System: ${count} older messages were truncated due to context limits]`;
 }
 
-/** In place of the result of a tool that the provider's filter refuses. */
+/** Replaces the result of a tool that the provider's filter refuses. */
 export const REFUSED_RESULT = '[System: this result is left out, because a content filter refused it]';
 
 export function droppedMessagesText(count: number): string {

@@ -6,13 +6,13 @@ import type { Reduction } from './reduce.ts';
  * of one conversation form a chain, and each one says only how it differs from an earlier one.
  */
 export interface RequestNote {
-  /** Of the settings that do not change from turn to turn, see `keepProfile`. */
+  /** Hash of the settings that do not change from turn to turn, see `keepProfile`. */
   readonly profile: string;
   /** Hash of the whole request as it was sent. A rebuilt one with another hash is not the same. Empty if unknown. */
   readonly print: string;
   /** Maximum tokens of tools and system sections. */
   readonly budgetTokens: number;
-  /** Of the conversation; entries that changed later are not what the model saw. */
+  /** The revision of the conversation; entries that changed later are not what the model saw. */
   readonly revision: number;
   readonly layers: readonly LayerRef[];
   /** The first entry of the tail, and how many before it were left out. */
@@ -23,7 +23,7 @@ export interface RequestNote {
   readonly sections: readonly SectionRef[];
   /** Minutes since 1970 on the clock that the model saw. */
   readonly minute: number;
-  /** By seq, the message that each reply in the view was said to answer. */
+  /** The seq of each reply in the view, and of the message that it was said to answer. */
   readonly links: ReadonlyMap<number, number>;
   /** Messages of the turn's own tool calls and results. */
   readonly steps: number;
@@ -53,7 +53,7 @@ export type SectionRef =
   /** Messages by ascending seq; those of other conversations come first. */
   | { readonly kind: 'passages'; readonly seqs: readonly number[]; readonly elsewhere: readonly PassagesOf[] }
   | { readonly kind: 'replied-to'; readonly seq: number }
-  /** Of an engine or version that does not say what it is made of. */
+  /** A section of an engine or version that does not say what it is made of. */
   | { readonly kind: 'other' };
 
 export interface PassagesOf {

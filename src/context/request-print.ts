@@ -136,7 +136,7 @@ interface Chain {
   readonly hashes: string;
 }
 
-/** By the first message, which stays until the conversation is compacted. */
+/** Keyed by the first message, which stays until the conversation is compacted. */
 const chains = new WeakMap<ModelMessage, Chain>();
 const catalogues = new WeakMap<readonly ToolSpec[], string>();
 /** The hash of a system block after the same parts. */

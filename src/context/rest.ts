@@ -63,7 +63,7 @@ function filled(fitted: Fitted): Fitted {
   return used <= window ? fitted : { ...fitted, measurement: { ...measurement, used: window, ratio: 1 } };
 }
 
-/** With the head of the tail that the snapshot leaves out. */
+/** The view as it would be with the head of the tail that the snapshot leaves out. */
 function wholeView(prefixes: FixedPrefixBuilder, request: ViewRequest): Fitted {
   const fitted = reduceIfDue(prefixes, request);
   const unseen = Math.ceil(request.snapshot.omitted.tokens * fitted.correction);

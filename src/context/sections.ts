@@ -68,7 +68,10 @@ function cutTo(section: SystemSection, tokens: number): FittedSection {
   return { section, text, tokens: estimateBlock({ text }), included: true, truncated: true };
 }
 
-/** Leaves out whole lines, the least important first and of equal ones the last. The most important one stays, shortened if need be. */
+/**
+ * Leaves out whole lines, the least important first and of equal ones the last. The most important one stays, shortened
+ * if need be.
+ */
 function withoutLines({ text, lines = [] }: SystemSection, tokens: number): string {
   const order = lines.map((line, index) => ({ ...line, index }));
   order.sort((a, b) => a.importance - b.importance || b.index - a.index);

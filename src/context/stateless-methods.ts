@@ -3,7 +3,7 @@ import type { EngineChildren } from '../ports/engine-children.ts';
 import type { Intake } from './intake.ts';
 import type { ReducedWindows } from './reduced-windows.ts';
 
-/** Of an engine that counts each message once, prepares nothing for children, and keeps only these notes. */
+/** The methods of an engine that counts each message once, prepares nothing for children, and keeps only these notes. */
 export function statelessMethods(
   intake: Pick<Intake, 'take' | 'end' | 'clear'>,
   reducedWindows: Pick<ReducedWindows, 'end'>,

@@ -90,7 +90,7 @@ export function buildView(prefixes: FixedPrefixBuilder, request: ViewRequest, re
   };
 }
 
-/** In their order. The longest are left out first. */
+/** The sections that fit, in their order. The longest are left out first. */
 function volatileWithin(sections: readonly VolatileSection[], maxTokens: number): readonly VolatileSection[] {
   const costs = sections.map((section) => ({ section, tokens: estimateText(section.text) }));
   let left = maxTokens;

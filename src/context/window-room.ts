@@ -17,20 +17,20 @@ const LARGEST_WINDOW = 1_000_000;
 /** What an agent's window leaves for a conversation, in estimated tokens. */
 export interface WindowRoom {
   readonly windowTokens: number;
-  /** Of tools and system sections as they are sent, and as they would be without a limit. */
+  /** Tools and system sections as they are sent, and as they would be without a limit. */
   readonly fixedTokens: number;
   readonly wholeTokens: number;
   /** Reserved for the answer. */
   readonly reserveTokens: number;
-  /** At the first threshold. */
+  /** The size of the view at the first threshold. */
   readonly thresholdTokens: number;
-  /** For summaries and messages below the first threshold; negative if the fixed part alone exceeds it. */
+  /** What summaries and messages can take below that threshold; negative if the fixed part alone exceeds it. */
   readonly leftTokens: number;
-  /** Of the smallest request that can be made. If it is larger than the window, the agent can't answer. */
+  /** The smallest request that can be made. If it is larger than the window, the agent can't answer. */
   readonly leastTokens: number;
 }
 
-/** With tools and system sections, but without a conversation. */
+/** The room beside tools and system sections, before a conversation begins. */
 export function roomOf(profile: ContextProfile): WindowRoom {
   const { windowTokens, reserveTokens, thresholds, fixedShare } = profile;
   const budgetTokens = Math.floor(windowTokens * fixedShare);

@@ -2,7 +2,7 @@ import type { BlobId, BlobStore } from '../../../src/adapter-kit.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import type { Shared } from './shared.ts';
 
-/** In one transaction, so that others do not wait long. */
+/** Maximum number that one transaction deletes, so that others do not wait long. */
 const EXPIRED_AT_ONCE = 16;
 
 export function createBlobs({ engine, soon }: Pick<Shared, 'engine' | 'soon'>): BlobStore {

@@ -94,7 +94,7 @@ async function expire(
   if (redacted !== null) await engine.scrub();
 }
 
-/** As many as one transaction redacts, but at least one. */
+/** The rows that one transaction redacts: at least one. */
 function firstOf(rows: readonly EntryRow[]): readonly EntryRow[] {
   const chosen: EntryRow[] = [];
   let characters = 0;

@@ -40,7 +40,7 @@ export async function readPage(
   }
 }
 
-/** Not a child: its key has a fifth part. */
+/** Excludes children, whose keys have a fifth part. */
 export const isSeen = sql<boolean>`key not like '%:%:%:%:%'`;
 
 type Rows = SelectQueryBuilder<Tables, 'conversation', ConversationRow>;

@@ -74,7 +74,7 @@ export function isFree(until: number | null, now: number): boolean {
   return until === null || until <= now || until > now + MAX_HOLD_MS;
 }
 
-/** The same as a condition. */
+/** `isFree` as a condition. */
 export function whereFree(column: 'reply_until' | 'maintenance_until' | 'outbox.held_until', now: number) {
   const until = sql.ref(column);
   return sql<boolean>`(${until} is null or ${until} <= ${now} or ${until} > ${now + MAX_HOLD_MS})`;

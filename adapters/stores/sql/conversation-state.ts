@@ -6,7 +6,7 @@ import type { ConversationRows } from './conversation-rows.ts';
 import { first, type SqlEngine, type Transaction } from './engine.ts';
 import { readJson, writeJson } from './json.ts';
 
-/** In a table of its own, whose rows the database deletes with their conversation. */
+/** Keeps the values in a table of their own, whose rows the database deletes with their conversation. */
 export function createConversationState(
   { engine, conversations }: { readonly engine: SqlEngine; readonly conversations: ConversationRows },
   conversationId: number,
@@ -57,6 +57,7 @@ export function createConversationState(
 }
 
 interface Quoting {
+  /** The revision of the conversation whose messages the value may quote. */
   readonly quotes: number;
 }
 
@@ -104,7 +105,10 @@ export const CONVERSATION_STATE_MIGRATIONS: Record<string, Migration> = {
   },
 };
 
-/** Of some conversations: errors of providers, wishes of people, hashes of what was sent. Runs without an error stay. */
+/**
+ * Deletes what may quote messages of these conversations: errors of providers, wishes of people, hashes of what was
+ * sent. Runs without an error stay.
+ */
 export async function removeQuotes(
   { query }: Pick<SqlEngine, 'query'>,
   transaction: Transaction,

@@ -35,7 +35,7 @@ export interface SqlEngine {
    */
   write<Result>(unit: Unit<Result>): Promise<Result>;
   /**
-   * The same, but it may resolve as soon as later units see the changes. They become durable a moment later, together
+   * Like `write`, but it may resolve as soon as later units see the changes. They become durable a moment later, together
    * with those of other units.
    */
   writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;

@@ -16,9 +16,9 @@ import type { EntryRow, ReadEntryRow, Tables } from './tables.ts';
 /** Transcript rows as units read and write them, with their search index. */
 export interface EntryRows {
   insert(transaction: Transaction, entry: NewEntry): Promise<void>;
-  /** Existing ones, ascending. */
+  /** The rows that exist, in ascending order. */
   pick(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly EntryRow[]>;
-  /** The same, as they are read. */
+  /** The same rows, without the columns that only changes need. */
   read(transaction: Transaction, conversationId: number, seqs: readonly number[]): Promise<readonly ReadEntryRow[]>;
   /** A person's message, or the entry behind a post of the bot. */
   byExternalId(transaction: Transaction, conversationId: number, externalId: string): Promise<EntryRow | null>;

@@ -20,10 +20,10 @@ const MAX_STEP_CHARACTERS = 2_000;
 /** Rows of one statement, few where they may be large. */
 const ROWS = { memory: 16, entry: 16, summary: 4, outbox: 100, blob: 2 } as const;
 
-/** The character after it. */
+/** The character after `GONE`: all keys that begin with `GONE` sort before it. */
 const AFTER_GONE = '!';
 
-/** Nothing finds the conversation any more, and running work cannot commit: its row can no longer be locked. */
+/** Hides the conversation: nothing finds it any more, and running work cannot lock its row to commit. */
 async function hide(
   { engine, conversations }: Parts,
   transaction: Transaction,
@@ -90,7 +90,7 @@ interface Parts {
 export interface Erasure {
   /** Hides the conversation and its children. Returns those that `finish` has to delete. */
   begin(transaction: Transaction, row: ConversationRow): Promise<readonly number[]>;
-  /** The same for the children alone: what tools have opened inside it, in any depth. */
+  /** Hides only its children: what tools have opened inside it, in any depth. */
   beginChildren(transaction: Transaction, row: ConversationRow): Promise<readonly number[]>;
   /** Resolves when nothing of them is left. */
   finish(ids: readonly number[] | null): Promise<void>;

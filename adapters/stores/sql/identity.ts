@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { required } from './columns.ts';
 import type { Tables } from './tables.ts';
 
-/** Not part of an archive: a store that is filled from one keeps its own. */
+/** An archive does not contain it: a store that is filled from one keeps its own. */
 interface IdentityTable {
   /** Always 1. */
   one: number;
@@ -20,7 +20,7 @@ export async function createIdentityTable(database: Kysely<unknown>): Promise<vo
 
 const BYTES = 8;
 
-/** The same for all processes, however many open a new store at once. */
+/** The id of the store: the same for all processes, however many open a new store at once. */
 export async function identityOf(query: Kysely<Tables>): Promise<string> {
   const database = query.withTables<{ identity: IdentityTable }>();
   const read = async () => (await database.selectFrom('identity').select('id').executeTakeFirst())?.id;

@@ -123,7 +123,7 @@ async function removeText(shared: Shared, transaction: Transaction, plan: Forget
   }
 }
 
-/** Of one statement. */
+/** Maximum number of ids in one statement. */
 const MAX_IDS = 1000;
 
 /** Conversations in which a reply was given one of the memories. */

@@ -20,7 +20,7 @@ export interface Redaction {
   /** Long tool results of any entry, or of none, that repeat the text. */
   readonly blobIds?: readonly BlobId[];
   readonly now: number;
-  /** Memories with no other sources than these entries are deleted too. Without it, only those resting on the bot's words. */
+  /** Whether all memories without other sources are deleted too. If not, only those that rest on the bot's words are. */
   readonly dropMemories: boolean;
 }
 

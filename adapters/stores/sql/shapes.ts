@@ -2,11 +2,11 @@ import type { RawBuilder } from 'kysely';
 import { createRecentMap } from '../../../src/adapter-kit.ts';
 
 /**
- * Queries whose text depends on what is asked, such as on the length of a list. Building one costs more than running it, so
- * each shape is built once, as long as it recurs.
+ * Queries whose text depends on what is asked, such as on the length of a list. Building one costs more than running it,
+ * so each shape is built once, as long as it recurs.
  */
 
-/** Of one query. */
+/** Maximum number of shapes that are kept of one query. */
 const KEPT_SHAPES = 200;
 
 export function createShapes<Asked, Prepared>(

@@ -6,7 +6,7 @@ import type { ReadyRows } from './ready-summaries.ts';
 import type { ScrubSoon } from './scrub-soon.ts';
 import type { SummaryRows } from './summary-rows.ts';
 
-/** The basis of the sub-stores. */
+/** What the parts of a store share: the engine, and access to the rows that several of them read and write. */
 export interface Shared {
   readonly engine: SqlEngine;
   readonly conversations: ConversationRows;

@@ -6,7 +6,7 @@ import type { ConversationRow, EntryRow } from './tables.ts';
 /** Replaces a deleted sentence in a text. */
 export const STRUCK = '(removed)';
 
-/** In one statement; a database takes only so many values. */
+/** Maximum number of values in one statement, because a database takes only so many. */
 const LOOKED_UP_AT_ONCE = 500;
 
 interface Striking {

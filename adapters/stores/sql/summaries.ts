@@ -57,6 +57,7 @@ async function latestVersion({ summaries }: Shared, tx: Transaction, id: Summary
   return next?.level === row.level ? next : row;
 }
 
+/** One transaction of a commit. */
 interface Work {
   readonly shared: Shared;
   readonly changedSince: ReturnType<typeof prepareChangedSince>;

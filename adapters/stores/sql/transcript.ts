@@ -19,7 +19,7 @@ import { createTurnCommit } from './turn.ts';
 
 export function createTranscript(shared: Shared): TranscriptStore {
   const { engine, conversations, entries } = shared;
-  /** None of a conversation that is being deleted. */
+  /** The entries; none if the conversation is being deleted. */
   const existing = async (tx: Transaction, id: number, rows: Promise<readonly ReadEntryRow[]>) => {
     const [row, found] = await together([conversations.get(tx, id), rows]);
     return row === null ? [] : found.map(toEntry);

@@ -30,15 +30,16 @@ import {
 const IDEOGRAM = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 const ASCII = /^[ -~]*$/;
 /**
- * Per text; further words are stored but not found. The longest message of any platform fits; indexing more would delay
- * other conversations.
+ * Of a longer text, only this beginning can be found. The longest message of any platform fits; indexing more would
+ * delay other conversations.
  */
 const INDEXED_CHARACTERS = 40_000;
 /**
- * Different ones of a text, with all forms and pairs. SQLite takes up to ten microseconds to remove each from its index,
- * all in one commit. Messages of half the length above have fewer in most languages.
+ * Maximum number of different words of a text, with all forms and pairs. SQLite takes up to ten microseconds to remove
+ * each from its index, all in one commit. Messages of half the length above have fewer in most languages.
  */
 const INDEXED_WORDS = 8_000;
+/** Maximum number of different words of a query. */
 const QUERY_WORDS = 32;
 /** Pairs of characters: a word has several. */
 const QUERY_PAIRS = 64;
@@ -90,7 +91,7 @@ export const FEW_ROWS = 20;
 
 export interface QueryWord {
   readonly stem: string;
-  /** Of texts that are not English, other inflections are found by these. */
+  /** Beginnings by which other inflections are found, for texts that are not English. */
   readonly beginnings: readonly string[];
 }
 
@@ -110,7 +111,7 @@ export function queryTerms({ text, inflects }: Pick<EntryQuery, 'text' | 'inflec
   return [...terms.values()];
 }
 
-/** As many different words as a query has. Of more pairs every other one, because these have all characters. */
+/** The words that a query has room for. Every other pair is enough, because together they contain all characters. */
 function mostOf(words: readonly string[]): readonly string[] {
   const all = [...new Set(words)];
   if (all.length <= QUERY_WORDS) return all;

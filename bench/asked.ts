@@ -3,11 +3,12 @@ import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { createHttpReranker } from '../adapters/rerankers/http/index.ts';
 import type { ContextPreview } from '../src/context/preview.ts';
 import type { Conversation } from '../src/ports/store.ts';
+import { silentLog } from '../src/util/silent-log.ts';
 import { providerOf, replyModel } from './models.ts';
 import { type Recorded, readRecorded, storeRecorded } from './recorded.ts';
 import { mean } from './samples.ts';
 import { largeReader } from './settling.ts';
-import { SILENT, type World, withWorld } from './world.ts';
+import { type World, withWorld } from './world.ts';
 
 /**
  * What a model would see if a recorded question were the newest message, without a tool call. `node bench/asked.ts`
@@ -37,7 +38,7 @@ export interface AskedOptions {
 export async function askRecorded(options: AskedOptions): Promise<readonly Asked[] | null> {
   const recorded = readRecorded(options.folder, options.data);
   if (recorded === null) return null;
-  const queue = createLocalQueue({ log: SILENT });
+  const queue = createLocalQueue({ log: silentLog });
   const { reranker, recall } = rerankerIn(process.env);
   const { windowTokens } = options;
   const agent = { context_window: windowTokens, max_output_tokens: Math.min(4096, windowTokens / 2), recall };

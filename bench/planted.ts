@@ -1,10 +1,11 @@
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { countSpecifics } from '../src/search/losses.ts';
 import { readAccount } from '../src/search/read-account.ts';
+import { silentLog } from '../src/util/silent-log.ts';
 import { providerOf, replyModel } from './models.ts';
 import { type Recorded, type RecordedMessage, readRecorded, storeRecorded } from './recorded.ts';
 import { largeReader } from './settling.ts';
-import { SILENT, type World, withWorld } from './world.ts';
+import { type World, withWorld } from './world.ts';
 
 /** A message with a specific, and a question for it in other words. */
 interface Plant {
@@ -85,7 +86,7 @@ export async function plantAmongTalk(
 ): Promise<readonly Planted[] | null> {
   const talks = readRecorded('locomo');
   if (talks === null) return null;
-  const queue = createLocalQueue({ log: SILENT });
+  const queue = createLocalQueue({ log: silentLog });
   const agent = { context_window: windowTokens };
   return await withWorld({ models: providerOf(replyModel(), largeReader()), queue, agent }, async (world) => {
     let summaries = 0;

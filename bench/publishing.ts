@@ -3,13 +3,14 @@ import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { Storage } from '../src/services.ts';
 import { createSystemClock } from '../src/util/clock.ts';
+import { silentLog } from '../src/util/silent-log.ts';
 import { MINUTE_MS } from '../src/util/time.ts';
 import { billedModel, cachingModel } from './caching.ts';
 import type { Exchange } from './data.ts';
 import { withDirectory } from './directory.ts';
 import { REPLY_MODEL, SUMMARY_MODEL, scriptedModel } from './models.ts';
 import { largeReader } from './settling.ts';
-import { conversationKey, SILENT, type World, withWorld } from './world.ts';
+import { conversationKey, type World, withWorld } from './world.ts';
 
 /** How summaries enter the view. */
 export type Way = 'cheapest' | 'immediate' | 'sliding';
@@ -54,7 +55,7 @@ async function playIn(
     open: async (id: string) => (id === REPLY_MODEL ? reply : summariser),
     choose: async () => ({ modelId: REPLY_MODEL, reason: 'the bench' }),
   };
-  const queue = createLocalQueue({ log: SILENT });
+  const queue = createLocalQueue({ log: silentLog });
   const storage = await createSqliteStorage({ directory });
   const options = {
     models,

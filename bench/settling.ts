@@ -4,9 +4,10 @@ import { transcriptLine, WHOLE } from '../src/compaction/transcript.ts';
 import { estimateRequest } from '../src/context/tokens.ts';
 import type { ChatModel, ModelRequest } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
+import { silentLog } from '../src/util/silent-log.ts';
 import type { Exchange } from './data.ts';
 import { REPLY_MODEL, SUMMARY_MODEL, scriptedModel } from './models.ts';
-import { conversationKey, SILENT, type World, withWorld } from './world.ts';
+import { conversationKey, type World, withWorld } from './world.ts';
 
 /** What it took to keep one conversation within its window. */
 export interface Settled {
@@ -68,7 +69,7 @@ export async function settle(talk: readonly Exchange[], options: SettlingOptions
     open: async (id: string) => (id === REPLY_MODEL ? reply : counted),
     choose: async () => ({ modelId: REPLY_MODEL, reason: 'the bench' }),
   };
-  const queue = createLocalQueue({ log: SILENT });
+  const queue = createLocalQueue({ log: silentLog });
   return await withWorld({ models, queue }, async (world) => {
     const seen = watch(world);
     let highestRatio = 0;

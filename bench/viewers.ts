@@ -4,12 +4,13 @@ import { startInspector } from '../adapters/inspector/web/index.ts';
 import { generalDefaults } from '../src/config/defaults.ts';
 import { createInspection } from '../src/inspection/inspection.ts';
 import { createSystemClock } from '../src/util/clock.ts';
+import { silentLog } from '../src/util/silent-log.ts';
 import { withDirectory } from './directory.ts';
 import type { Figure } from './figure.ts';
 import { providerOf, replyModel, summaryModel } from './models.ts';
 import { median } from './samples.ts';
 import { createWords } from './words.ts';
-import { conversationKey, SILENT, type World, withWorld } from './world.ts';
+import { conversationKey, type World, withWorld } from './world.ts';
 
 const VIEWERS = 50;
 const CONVERSATIONS = 100;
@@ -99,7 +100,7 @@ async function withViewers(world: World, work: () => Promise<Talked>): Promise<T
     settings: generalDefaults.inspector,
     open: async () => createInspection({ services: bot.commandServices, configRows: () => [] }),
     clock: createSystemClock(),
-    log: SILENT,
+    log: silentLog,
   });
   const cookie = (await fetch(server.url)).headers.get('set-cookie')?.split(';')[0] ?? '';
   const gauges = [0, 1, 2].map((name) => `/live/gauge/${encodeURIComponent(conversationKey(name))}`);

@@ -16,6 +16,7 @@ import type { ModelProvider } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
 import type { Reranker } from '../src/ports/reranker.ts';
 import type { Storage } from '../src/services.ts';
+import { silentLog } from '../src/util/silent-log.ts';
 import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
 
 export interface WorldOptions {
@@ -76,7 +77,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   });
   const bot = createBot({
     storage,
-    queue: options.queue ?? createLocalQueue({ log: SILENT }),
+    queue: options.queue ?? createLocalQueue({ log: silentLog }),
     models: options.models,
     channels: [channel],
     agents: [benchAgent(options.agent)],
@@ -163,5 +164,3 @@ export function createBenchChannel(onPost: (post: Posted) => void): Channel {
     stop: async () => undefined,
   };
 }
-
-export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

@@ -3,8 +3,9 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import type { KeptConversations } from '../../src/ports/channel.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { providerOf, REPLY_MODEL, replyModel, SUMMARY_MODEL, summaryModel } from '../models.ts';
-import { createBenchChannel, SILENT } from '../world.ts';
+import { createBenchChannel } from '../world.ts';
 
 /**
  * Starts a bot on a full store, like a platform adapter that looks for missed messages, and reports how long that took.
@@ -18,7 +19,7 @@ const channel = createBenchChannel(() => undefined);
 const storage = await open();
 const bot = createBot({
   storage,
-  queue: createLocalQueue({ log: SILENT }),
+  queue: createLocalQueue({ log: silentLog }),
   models: providerOf(replyModel(), summaryModel(0)),
   channels: [
     {

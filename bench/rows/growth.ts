@@ -4,6 +4,7 @@ import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import type { Storage } from '../../src/services.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import type { BulkConversation } from '../bulk.ts';
 import { fillPostgres } from '../bulk-postgres.ts';
@@ -15,7 +16,7 @@ import { appendPast } from '../past.ts';
 import { median } from '../samples.ts';
 import { formatRows } from '../table.ts';
 import { createWords } from '../words.ts';
-import { conversationKey, SILENT } from '../world.ts';
+import { conversationKey } from '../world.ts';
 
 const WORDS = 12;
 const WORKS = ['append', 'view', 'search'] as const;
@@ -164,7 +165,7 @@ async function measure(
 function botOn(storage: Storage) {
   return createBot({
     storage,
-    queue: createLocalQueue({ log: SILENT }),
+    queue: createLocalQueue({ log: silentLog }),
     models: providerOf(replyModel(), summaryModel(0)),
     agents: [defaultAgent({ model: REPLY_MODEL, compaction: { model: SUMMARY_MODEL } })],
   });

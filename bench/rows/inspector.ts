@@ -5,6 +5,7 @@ import { formatNumber } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { fillSqlite } from '../bulk-sqlite.ts';
 import { withDirectory } from '../directory.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
@@ -12,7 +13,7 @@ import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { median } from '../samples.ts';
 import { measureViewers, viewerRounds } from '../viewers.ts';
 import { createWords } from '../words.ts';
-import { conversationKey, SILENT, type World, withWorld } from '../world.ts';
+import { conversationKey, type World, withWorld } from '../world.ts';
 
 const SEED = 11;
 const WORDS = 12;
@@ -51,7 +52,7 @@ async function measure({ bot }: World): Promise<readonly Figure[]> {
     settings: generalDefaults.inspector,
     open: async () => createInspection({ services: bot.commandServices, configRows: () => [] }),
     clock: createSystemClock(),
-    log: SILENT,
+    log: silentLog,
   });
   try {
     return await measurePages(server.url);

@@ -3,12 +3,13 @@ import { Queue as BullQueue } from 'bullmq';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import type { Queue } from '../../src/ports/queue.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { type BenchRedis, openRedis } from '../redis.ts';
 import { median, percentile } from '../samples.ts';
 import { createWords } from '../words.ts';
-import { conversationKey, SILENT, withWorld } from '../world.ts';
+import { conversationKey, withWorld } from '../world.ts';
 
 const CONVERSATIONS = 300;
 /** A window that soon exceeds its thresholds; nothing summarises here. */
@@ -25,12 +26,12 @@ export async function kick({ quick }: RowOptions): Promise<RowResult> {
     createBullMqQueue({
       url: redis.url,
       storage: { upkeep: { id: 'bench' } },
-      log: SILENT,
+      log: silentLog,
       onTrouble: () => undefined,
     });
   const queue = open();
   const up = await kickEach(queue, kicks);
-  const local = await talk(createLocalQueue({ log: SILENT }), turns);
+  const local = await talk(createLocalQueue({ log: silentLog }), turns);
   const turnsUp = await talk(open(), turns);
   await redis.kill();
   const away = await kickEach(queue, kicks);

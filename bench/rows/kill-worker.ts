@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { openRedis } from '../redis.ts';
 import { openSite, SITE_AGENT, type Site } from '../site.ts';
 import { within } from '../within.ts';
 import { createWords } from '../words.ts';
-import { conversationKey, openWorld, SILENT, type World } from '../world.ts';
+import { conversationKey, openWorld, type World } from '../world.ts';
 
 const CONVERSATIONS = 6;
 /** A reply that takes longer counts as lost. */
@@ -35,7 +36,7 @@ export async function workerKillRun(kills: number): Promise<WorkerKillOutcome> {
   const storage = await site.openStorage();
   const world = await openWorld({
     storage,
-    queue: createBullMqQueue({ url: redis.url, storage, log: SILENT, onTrouble: () => undefined }),
+    queue: createBullMqQueue({ url: redis.url, storage, log: silentLog, onTrouble: () => undefined }),
     role: 'gateway',
     models: providerOf(replyModel(5), summaryModel(0)),
     agent: SITE_AGENT,

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import type { Queue } from '../../src/ports/queue.ts';
 import type { Storage } from '../../src/services.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import type { RowOptions, RowResult } from '../figure.ts';
 import { openRedis } from '../redis.ts';
 import { openSite, type Site } from '../site.ts';
-import { conversationKey, SILENT } from '../world.ts';
+import { conversationKey } from '../world.ts';
 
 const WORKERS = [1, 2, 4] as const;
 /** The default of one process. */
@@ -27,7 +28,7 @@ export async function workers({ quick }: RowOptions): Promise<RowResult> {
     Array.from({ length: processes * AT_ONCE * (rounds + 1) }, (_, index) => `w${processes}-${index}`);
   await site.prepare(WORKERS.flatMap(names), { isDue: false });
   const storage = await site.openStorage();
-  const queue = createBullMqQueue({ url: redis.url, storage, log: SILENT, onTrouble: () => undefined });
+  const queue = createBullMqQueue({ url: redis.url, storage, log: silentLog, onTrouble: () => undefined });
   const rates: number[] = [];
   for (const processes of WORKERS) {
     rates.push(await measure({ site, storage, queue, processes, names: names(processes) }));

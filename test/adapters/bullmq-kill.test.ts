@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import type { Queue } from '../../src/adapter-kit.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { findPostgres, startPostgres } from '../support/postgres-server.ts';
 import { findRedis, startRedis, startRedisMock } from '../support/redis-server.ts';
 import { IS_FULL, SIZED } from '../support/size.ts';
@@ -13,7 +14,6 @@ import { serverForSuite } from '../support/suite-server.ts';
 
 const WORKER = fileURLToPath(new URL('./bullmq-worker.process.ts', import.meta.url));
 const RESUME_LIMIT_MS = 10_000;
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface Worker {
   readonly lines: readonly string[];
@@ -35,7 +35,7 @@ function openPlace(url: string): Place {
     url,
     storage: { upkeep: { id: 'tests' } },
     prefix,
-    log: silent,
+    log: silentLog,
     onTrouble: () => undefined,
   });
   const workers: Worker[] = [];

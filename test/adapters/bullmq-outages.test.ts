@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { freePort } from '../support/port.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 
 /** What happens on the Redis of an operator while a bot runs. */
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const redis = await findRedis();
 const SOON = { timeout: 20_000, interval: 200 };
 
@@ -120,7 +120,7 @@ function openPlace(url: string) {
   const queue = createBullMqQueue({
     url,
     storage: { upkeep: { id: 'tests' } },
-    log: silent,
+    log: silentLog,
     onTrouble: (message) => void told.push(message),
   });
   const { signal } = new AbortController();

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { queueContract } from '../contracts/queue.ts';
 import { findPostgres, startPostgres } from '../support/postgres-server.ts';
 import { findRedis, startRedis, startRedisMock } from '../support/redis-server.ts';
 import { serverForSuite } from '../support/suite-server.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let made = 0;
 
 function contractOn(name: string, url: () => string): void {
@@ -15,7 +15,7 @@ function contractOn(name: string, url: () => string): void {
     async create() {
       made += 1;
       const prefix = `test${process.pid}-${made}`;
-      const quiet = { log: silent, onTrouble: () => undefined };
+      const quiet = { log: silentLog, onTrouble: () => undefined };
       return {
         queue: createBullMqQueue({
           url: url(),

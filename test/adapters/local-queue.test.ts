@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
-import type { Log } from '../../src/adapter-kit.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { queueContract } from '../contracts/queue.ts';
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
 queueContract('local', {
-  create: async () => ({ queue: createLocalQueue({ log: silent, retryDelayMs: 20 }), dispose: async () => undefined }),
+  create: async () => ({
+    queue: createLocalQueue({ log: silentLog, retryDelayMs: 20 }),
+    dispose: async () => undefined,
+  }),
 });
 
 describe('local queue', () => {
@@ -20,7 +21,7 @@ describe('local queue', () => {
         now += ms;
       },
     };
-    const queue = createLocalQueue({ log: silent, clock, retryDelayMs: 1000 });
+    const queue = createLocalQueue({ log: silentLog, clock, retryDelayMs: 1000 });
     let tries = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
     queue.process(
@@ -40,7 +41,7 @@ describe('local queue', () => {
 
   it('reports a rejection with the name of the conversation', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const queue = createLocalQueue({ log: silent, onTrouble: resolve });
+    const queue = createLocalQueue({ log: silentLog, onTrouble: resolve });
     queue.process(
       async () => {
         throw new Error('the disk is full');
@@ -54,7 +55,7 @@ describe('local queue', () => {
   });
 
   it('forgets delayed kicks when it closes', async () => {
-    const queue = createLocalQueue({ log: silent });
+    const queue = createLocalQueue({ log: silentLog });
     queue.kick(1, { delayMs: 60_000 });
     expect(queue.stats().delayed).toBe(1);
     await queue.close({ deadlineMs: 10 });

@@ -15,8 +15,8 @@ import {
   type Queue,
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
 /** Makes a message long enough that a dozen of them fill the model's small window to the threshold. */
 const WHERE = 'The clerk with the green glasses keeps it on the shelf behind the door. The counter is open until noon.';
@@ -40,7 +40,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'strata-operations-'));
   trouble = null;
   opened = [];
-  const queue: Queue = createLocalQueue({ log: silent });
+  const queue: Queue = createLocalQueue({ log: silentLog });
   const model = createOfflineModel();
   bot = createBot({
     storage: await createSqliteStorage({ directory }),
@@ -62,7 +62,7 @@ async function open(role: ProcessRole = 'all'): Promise<string> {
     services: bot.services,
     role,
     listen: '127.0.0.1:0',
-    log: silent,
+    log: silentLog,
     openBoard: null,
   });
   opened.push(operations);
@@ -228,7 +228,7 @@ describe('the pages for those who look after a process', () => {
       services: bot.services,
       role: 'all',
       listen: url.host,
-      log: silent,
+      log: silentLog,
       openBoard: null,
     });
     await expect(again).rejects.toMatchObject({ code: 'LISTEN_FAILED', data: { address: url.host } });

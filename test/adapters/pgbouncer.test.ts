@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkQueue } from '../../adapters/queues/bullmq/check.ts';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createPostgresStorage } from '../../adapters/stores/postgres/index.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { createKit } from '../contracts/store-kit.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { ask } from '../support/postgres-schema.ts';
@@ -12,7 +13,6 @@ import { serverForSuite } from '../support/suite-server.ts';
 
 const programs = await findPostgres();
 const pgbouncer = findPgBouncer();
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const SOON = { timeout: 20_000, interval: 100 };
 
 describe('a URL of Postgres', { timeout: 60_000 }, () => {
@@ -95,7 +95,7 @@ const TESTS = { upkeep: { id: 'tests' } };
 
 function openQueue(url: string) {
   const done: number[] = [];
-  const queue = createBullMqQueue({ url, storage: TESTS, log: silent, onTrouble: () => undefined });
+  const queue = createBullMqQueue({ url, storage: TESTS, log: silentLog, onTrouble: () => undefined });
   queue.process(async (id) => void done.push(id), { concurrency: 2, signal: new AbortController().signal });
   return { queue, done, [Symbol.asyncDispose]: () => queue.close({ deadlineMs: 0 }) };
 }

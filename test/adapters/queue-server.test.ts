@@ -6,6 +6,7 @@ import { judgeRedis } from '../../adapters/queues/bullmq/check.ts';
 import { bullMqAdapter, createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { localAdapter } from '../../adapters/queues/local/index.ts';
 import type { Queue, QueueAdapter } from '../../src/adapter-kit.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { freePort } from '../support/port.ts';
 import { findPostgres, startPostgres } from '../support/postgres-server.ts';
@@ -14,8 +15,7 @@ import { serverForSuite } from '../support/suite-server.ts';
 
 /** What operators see of the queue's server: its jobs, and whether it is configured safely. */
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const nobody = { log: silent, onTrouble: () => undefined };
+const nobody = { log: silentLog, onTrouble: () => undefined };
 
 interface Site extends AsyncDisposable {
   readonly url: string;
@@ -32,7 +32,7 @@ async function openSite({ create, openBoard }: QueueAdapter, url: string): Promi
     services: place.services,
     role: 'all',
     listen: '127.0.0.1:0',
-    log: silent,
+    log: silentLog,
     openBoard: openBoard && ((path) => openBoard({ url, storage, path })),
   });
   return {
@@ -204,7 +204,7 @@ describe('the queue on Redis', () => {
       { checkId: 'server', severity: 'fail', message: expect.stringContaining('DB index is out of range') },
     ]);
     const trouble = Promise.withResolvers<string>();
-    const queue = createBullMqQueue({ url, storage, prefix: 'elsewhere', log: silent, onTrouble: trouble.resolve });
+    const queue = createBullMqQueue({ url, storage, prefix: 'elsewhere', log: silentLog, onTrouble: trouble.resolve });
     queue.kick(1);
     expect(await trouble.promise).toContain('DB index is out of range');
     const admin = new Redis(server().url);

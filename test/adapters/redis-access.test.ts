@@ -6,12 +6,12 @@ import { createServer } from 'node:tls';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { bullMqAdapter, createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 import { serverForSuite } from '../support/suite-server.ts';
 
 /** How a process gets to its Redis, and what it may do there. */
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const storage = { upkeep: { id: 'tests' } };
 const checked = (url: string) => bullMqAdapter.check({ url, storage });
 const redis = await findRedis();
@@ -48,7 +48,7 @@ describe('the doctor on Redis', () => {
     const url = `redis://:word@localhost/3?path=${socket}`;
     expect((await checked(url))[0]).toMatchObject({ severity: 'ok', message: expect.stringContaining(socket) });
     const done = Promise.withResolvers<number>();
-    const queue = createBullMqQueue({ url, storage, log: silent, onTrouble: () => undefined });
+    const queue = createBullMqQueue({ url, storage, log: silentLog, onTrouble: () => undefined });
     queue.process(async (id) => done.resolve(id), { concurrency: 1, signal: new AbortController().signal });
     queue.kick(4);
     expect(await done.promise).toBe(4);
@@ -64,7 +64,7 @@ describe('the address of a Redis', () => {
   it.each(['redis:///run/redis.sock', 'redis://localhost/name', 'redis://[', 'redis:'])(
     '%s is no address of a queue',
     (url) => {
-      const open = () => createBullMqQueue({ url, storage, log: silent, onTrouble: () => undefined });
+      const open = () => createBullMqQueue({ url, storage, log: silentLog, onTrouble: () => undefined });
       expect(open).toThrow(expect.objectContaining({ code: 'USAGE', message: expect.stringContaining('needs a url') }));
     },
   );

@@ -9,8 +9,9 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Operations } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
+const log = silentLog;
 
 let directory: string;
 let bot: Bot;

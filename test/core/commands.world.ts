@@ -10,6 +10,7 @@ import type { Audience, Author, ConversationKey } from '../../src/domain/message
 import type { CommandInvocation } from '../../src/ports/channel.ts';
 import type { ModelProvider } from '../../src/ports/model.ts';
 import type { CommandReply } from '../../src/ports/reply.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
 /** A whole bot on a fresh store, talked to without a channel. */
@@ -32,7 +33,7 @@ export interface WorldOptions {
 
 export async function openWorld({ audience = 'dm', parts = {} }: WorldOptions = {}): Promise<World> {
   const directory = await createStoreFolder('commands');
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const log = silentLog;
   const offline = createOfflineModel();
   const models: ModelProvider = {
     open: async () => offline,

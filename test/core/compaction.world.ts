@@ -36,6 +36,7 @@ import { createEvents } from '../../src/ports/events.ts';
 import type { SystemSection } from '../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { MINUTE_MS } from '../../src/util/time.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 
@@ -248,20 +249,18 @@ export interface ToolUse {
   readonly result: string;
 }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const directory = options.directory ?? (await createStoreFolder('compaction'));
   const clock = options.clock ?? testClock();
   const window = options.window ?? 2000;
   const model = options.model ?? scriptedModel(faithful, { window: 32_000 });
-  const { summariser = model, log = silent } = options;
+  const { summariser = model, log = silentLog } = options;
   const random = createSystemRandom(clock);
   const seen: StrataEvent[] = [];
   const events = createEvents({ now: clock.now, onListenerError: () => undefined });
   events.on((event) => void seen.push(event));
   const storage = await createSqliteStorage({ directory });
-  const queue = createLocalQueue({ log: silent, clock });
+  const queue = createLocalQueue({ log: silentLog, clock });
   const agent = defaultAgent({
     model: 'test:chat',
     context_window: window,
@@ -279,7 +278,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       choose: async () => ({ modelId: 'test:chat', reason: 'it is the only one' }),
     },
     agents: { agentFor: () => agent, agent: (id) => (id === agent.id ? agent : null), list: () => [agent] },
-    prices: createPrices({}, silent),
+    prices: createPrices({}, silentLog),
     reranker: null,
     prompts,
     hooks: createHookRunner(options.hooks ?? [], clock),

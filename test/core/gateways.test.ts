@@ -13,6 +13,7 @@ import {
   StrataError,
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { MINUTE_MS } from '../../src/util/time.ts';
 import { createStoreFolder } from '../support/store-folder.ts';
 import { type Script, scriptedModel, settle, type TestClock, testClock, until } from './compaction.world.ts';
@@ -26,7 +27,6 @@ interface Gateway {
 }
 
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 /** Longer than any lease, hold and heartbeat. */
 const LONG_MS = POST_HOLD_MS + 10_000;
 
@@ -74,13 +74,13 @@ async function openGateway(name: string, { script, post, ...before }: GatewayOpt
   const own = mortal(life);
   const bot = createBot({
     storage,
-    queue: farQueue(createLocalQueue({ log: silent, clock: own })),
+    queue: farQueue(createLocalQueue({ log: silentLog, clock: own })),
     models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
     agents: [{ id: 'main', model: model.id, mode: 'active', tools: [] }],
     channels: [channelOf(name, life, post)],
     clock: own,
     role: 'gateway',
-    log: silent,
+    log: silentLog,
   });
   await bot.start();
   const gateway = {

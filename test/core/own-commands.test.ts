@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type CommandDefinition, defineCommand } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { openWorld } from './commands.world.ts';
 
 /** Commands that a bot's author adds, without a channel. */
@@ -128,17 +129,15 @@ describe('a command that fails', () => {
     { txt: 'ok' },
     { text: 'ok', tone: 'loud' },
   ])('answering %j is an internal error', async (answer: unknown) => {
-    const silent = { debug() {}, info() {}, warn() {}, error() {} };
     const wrong = JSON.parse(JSON.stringify(answer));
     await using world = await open([{ name: 'wrong', description: 'Answers badly', run: () => wrong }], {
-      log: silent,
+      log: silentLog,
     });
     expect((await world.type('/wrong')).tone).toBe('error');
   });
 
   it('that hangs is answered, and its signal aborts', async () => {
     const clock = createSystemClock();
-    const silent = { debug() {}, info() {}, warn() {}, error() {} };
     let aborted: AbortSignal | null = null;
     const hanging = defineCommand({
       name: 'hang',
@@ -150,7 +149,7 @@ describe('a command that fails', () => {
     });
     // A minute passes at once; nothing else in this test waits that long.
     const sleep: typeof clock.sleep = (ms, options) => (ms === 60_000 ? Promise.resolve() : clock.sleep(ms, options));
-    await using world = await open([hanging], { log: silent, clock: { ...clock, sleep } });
+    await using world = await open([hanging], { log: silentLog, clock: { ...clock, sleep } });
     expect((await world.type('/hang')).text).toBe('The command did not finish within 60 seconds.');
     expect(aborted).toMatchObject({ aborted: true });
   });

@@ -6,6 +6,7 @@ import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Channel, type ChannelSink, defineTool, type Storage } from '../../src/adapter-kit.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { commandSchema, KEY, type Line, lifeSchema } from './lines.ts';
 
 /**
@@ -13,7 +14,6 @@ import { commandSchema, KEY, type Line, lifeSchema } from './lines.ts';
  * kills itself with -9 in a given step.
  */
 const life = lifeSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const agent = defaultAgent({
   model: 'test:model',
   context_window: 2600,
@@ -32,7 +32,7 @@ const look = defineTool({
 const storage = await createSqliteStorage({ directory: life.directory });
 const bot = createBot({
   storage: deadly(storage),
-  queue: createLocalQueue({ log: silent }),
+  queue: createLocalQueue({ log: silentLog }),
   models: createAiSdkModels({ environment: {}, providers: { test: { baseUrl: life.url } } }),
   channels: [lineChannel()],
   agents: [agent],

@@ -11,11 +11,11 @@ import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Channel, type ConversationKey, type MaintenanceRun, makeKey, type Queue } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
 const WORKER = fileURLToPath(new URL('./redis-worker.process.ts', import.meta.url));
 const RESUME_LIMIT_MS = 15_000;
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const CONVERSATIONS = Array.from({ length: 4 }, (_, index) =>
   makeKey({ platform: 'test', workspace: 'here', channel: `talk${index}` }),
 );
@@ -53,7 +53,7 @@ async function openPlace(redis: RedisServer, { redisIsUp }: Options): Promise<Pl
   const storage = await createSqliteStorage({ directory, shared: true });
   const bot = createBot({
     storage,
-    queue: timed(createBullMqQueue({ url: redis.url, storage, log: silent, onTrouble: () => undefined }), kicks),
+    queue: timed(createBullMqQueue({ url: redis.url, storage, log: silentLog, onTrouble: () => undefined }), kicks),
     models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
     agents: [{ id: 'main', model: model.id, mode: 'active' }],
     channels: [countingChannel(posted)],
@@ -253,7 +253,7 @@ describe('a kick', () => {
     await using server = await startRedis(redis);
     await server.kill();
     const storage = { upkeep: { id: 'tests' } };
-    const queue = createBullMqQueue({ url: server.url, storage, log: silent, onTrouble: () => undefined });
+    const queue = createBullMqQueue({ url: server.url, storage, log: silentLog, onTrouble: () => undefined });
     const looked = new Map<number, number>();
     const see = async (id: number) => void looked.set(id, performance.now());
     queue.process(see, { concurrency: 8, signal: new AbortController().signal });

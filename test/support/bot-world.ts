@@ -33,6 +33,7 @@ import { modelsOf } from '../../src/config/directory.ts';
 import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
+import { silentLog } from '../../src/util/silent-log.ts';
 import { settle, type TestClock, testClock } from '../core/compaction.world.ts';
 import { createStoreFolder } from './store-folder.ts';
 
@@ -89,7 +90,6 @@ export const ADA: Author = { id: 'u-ada', name: 'Ada', kind: 'person' };
 export const BOB: Author = { id: 'u-bob', name: 'Bob', kind: 'person' };
 export const HERE = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const prompts = createPromptLibrary();
 /** More than the pauses of an outbox and of a busy model, far less than any time limit of a summary. */
 const PATIENCE_MS = 8000;
@@ -224,7 +224,7 @@ async function live(options: LifeOptions): Promise<Life> {
   });
   const bot = createBot({
     storage: options.storage?.(storage) ?? storage,
-    queue: createLocalQueue({ log: silent, clock }),
+    queue: createLocalQueue({ log: silentLog, clock }),
     models: {
       async open(id) {
         const model = options.models.find((candidate) => candidate.id === id);
@@ -241,7 +241,7 @@ async function live(options: LifeOptions): Promise<Life> {
     prices: options.prices ?? {},
     hooks: options.hooks ?? [],
     engines: options.engines ?? {},
-    log: silent,
+    log: silentLog,
   });
   bot.events.on((event) => {
     if (life.isOver) return;

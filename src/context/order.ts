@@ -56,6 +56,12 @@ export function firstWaiting(limits: CutLimits): number {
   return Math.max(limits.answeredUpto + 1, limits.replyDueFrom);
 }
 
+/** Whether a message asked for a reply that is owed. */
+export function isWaiting({ seq, role, redactedAt, wantsReply }: Entry, limits: CutLimits): boolean {
+  const isAsking = wantsReply || seq === limits.replyDueSeq;
+  return role === 'user' && redactedAt === null && seq >= firstWaiting(limits) && isAsking;
+}
+
 /**
  * All positions where the tail may be cut, oldest first. A cut never splits a tool group, never removes a message that
  * waits for its answer, and never removes the newest message of a person, its reply, or a reserved entry.

@@ -38,6 +38,7 @@ export function withQuestion(snapshot: ContextSnapshot, text: string, { now }: {
     author: { id: 'operator', name: 'operator', kind: 'person' },
     editedAt: null,
     redactedAt: null,
+    wantsReply: false,
     parts: [{ kind: 'text', text }],
     tokens: estimateText(text),
   };

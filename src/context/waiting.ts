@@ -1,7 +1,7 @@
 import type { Entry } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
-import { firstWaiting, shownTokens, viewOrder } from './order.ts';
-import { type Fitted, layOut, type ViewRequest } from './view.ts';
+import { isWaiting, shownTokens, viewOrder } from './order.ts';
+import { type Fitted, layOut } from './view.ts';
 
 /** A longer message that waits for its answer counts as shown if this share of the window shows it. */
 const SHOWN_SHARE = 1 / 16;
@@ -17,18 +17,13 @@ export function newestThatFits(fitted: Fitted): Entry | null {
   const shownTextTokens = shownTokensOf(request.profile);
   if (reduction.droppedTailShare === 0 && reduction.textTokens >= shownTextTokens) return null;
   const ordered = viewOrder(request.snapshot.tail, request.readUpto);
-  const waiting = waitingIn(ordered, request);
+  const waiting = ordered.filter((entry) => isWaiting(entry, request.snapshot.conversation));
   if (waiting.length < 2 || showsAll(fitted, { ordered, waiting, shownTextTokens })) return null;
-  return waiting[countThatFits(fitted, waiting) - 1] ?? null;
+  return waiting[countThatFits(fitted, { ordered, waiting }) - 1] ?? null;
 }
 
 function shownTokensOf({ windowTokens }: ContextProfile): number {
   return Math.floor(windowTokens * SHOWN_SHARE);
-}
-
-function waitingIn(ordered: readonly Entry[], { snapshot }: ViewRequest): readonly Entry[] {
-  const from = firstWaiting(snapshot.conversation);
-  return ordered.filter(({ role, seq, redactedAt }) => role === 'user' && seq >= from && redactedAt === null);
 }
 
 interface Shown {
@@ -46,17 +41,21 @@ function showsAll({ request, reduction }: Fitted, { ordered, waiting, shownTextT
   return textTokens >= shownTextTokens || waiting.slice(0, -1).every(({ tokens }) => tokens <= textTokens);
 }
 
-/** At least one, and fewer than all. */
-function countThatFits({ request, measurement, correction }: Fitted, waiting: readonly Entry[]): number {
+/** At least one, and fewer than all. What others said in between is shown with them. */
+function countThatFits(
+  { request, measurement, correction }: Fitted,
+  { ordered, waiting }: Pick<Shown, 'ordered' | 'waiting'>,
+): number {
   const { window, fixed, stack, reserve } = measurement;
   const roomTokens = window * request.profile.thresholds.emergency - fixed - stack - reserve;
   const mostTokens = shownTokensOf(request.profile);
   let left = (roomTokens * SAFE_SHARE) / correction;
   let count = 0;
-  for (const entry of waiting) {
+  const [first] = waiting;
+  for (const entry of ordered.slice(first === undefined ? 0 : ordered.indexOf(first))) {
     left -= Math.min(shownTokens(entry), mostTokens);
     if (left < 0) break;
-    count += 1;
+    if (entry === waiting[count]) count += 1;
   }
   return Math.max(1, Math.min(count, waiting.length - 1));
 }

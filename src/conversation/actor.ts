@@ -146,8 +146,9 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
   if (result.kind === 'duplicate') return await onDisk(options, self, result);
   onStored(result);
-  const entry = toEntry(append.message, result.seq);
-  const answer = append.answer === undefined ? [] : [toEntry(append.answer, result.seq + 1)];
+  const { seq } = result;
+  const entry = toEntry(append.message, { seq, wantsReply: append.wantsReply });
+  const answer = append.answer === undefined ? [] : [toEntry(append.answer, { seq: seq + 1, wantsReply: false })];
   cache.extend(result.conversation, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.

@@ -1,4 +1,5 @@
 import { extendTail } from '../context/cached-head.ts';
+import { isWaiting } from '../context/order.ts';
 import type { Entry } from '../domain/message.ts';
 import type { ContextSnapshot, Conversation, NewMessage } from '../ports/store.ts';
 
@@ -20,8 +21,9 @@ export function extendSnapshot(
   return contiguous ? { ...cached, conversation, tail: extendTail(cached.tail, added) } : null;
 }
 
-export function toEntry(message: NewMessage, seq: number): Entry {
-  return { ...message, seq, turn: message.role === 'user' ? null : seq - 1, editedAt: null, redactedAt: null };
+export function toEntry(message: NewMessage, { seq, wantsReply }: Pick<Entry, 'seq' | 'wantsReply'>): Entry {
+  const turn = message.role === 'user' ? null : seq - 1;
+  return { ...message, seq, turn, editedAt: null, redactedAt: null, wantsReply };
 }
 
 /** The newest message of a person or an allowed bot that was not deleted: what a turn starting now would read. */
@@ -29,14 +31,9 @@ export function newestMessage(snapshot: ContextSnapshot): Entry | null {
   return snapshot.tail.findLast(({ role, redactedAt }) => role === 'user' && redactedAt === null) ?? null;
 }
 
-/**
- * The message that a reply points to: the newest one that asked for a reply, even if others have spoken since. If the
- * turn doesn't read that far, the first one that waits.
- */
+/** The message that a reply points to: the newest one read that asked for a reply, even if others have spoken since. */
 export function askedIn({ conversation, tail }: ContextSnapshot, newest: Entry): Entry {
-  const { replyDueSeq, replyDueFrom, answeredUpto } = conversation;
-  const asked = replyDueSeq <= newest.seq ? replyDueSeq : Math.max(replyDueFrom, answeredUpto + 1);
-  return tail.findLast(({ role, seq }) => role === 'user' && seq === asked && seq <= newest.seq) ?? newest;
+  return tail.findLast((entry) => entry.seq <= newest.seq && isWaiting(entry, conversation)) ?? newest;
 }
 
 export function owesReply(conversation: Pick<Conversation, 'replyDueSeq' | 'answeredUpto'>): boolean {

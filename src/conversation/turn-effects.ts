@@ -5,7 +5,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { Author, MemoryId, ToolResultPart } from '../domain/message.ts';
 import type { NewBlob } from '../ports/blob-store.ts';
 import type { Activity } from '../ports/channel.ts';
-import type { AfterTurn, AssembleRequest, Assembly, ContextEngine, FinishedTurn } from '../ports/engine.ts';
+import type { AfterTurn, ContextEngine, FinishedTurn } from '../ports/engine.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel } from '../ports/model.ts';
 import type { VolatileSection } from '../ports/sections.ts';
@@ -21,7 +21,7 @@ import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import { askedIn } from './snapshot.ts';
 import type { ChildTurn, ParentCall, Spawner } from './spawning.ts';
 import { standingOf } from './standing.ts';
-import { checkWaiting } from './too-many-waiting.ts';
+import { wholeView } from './too-many-waiting.ts';
 import type { TurnOptions } from './turn.ts';
 
 /** The effects of one turn and what they learned; the loop itself stays pure. */
@@ -90,10 +90,9 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     },
     async assemble(steps) {
       state.snapshot = await freshest(state.snapshot, options);
-      state.whole = await wholeView({ engine, now: parts.services.clock.now() }, options, {
-        snapshot: state.snapshot,
-        steps: images.after(steps),
-      });
+      const read = { readUpto: newest.seq, volatile: options.volatile, now: parts.services.clock.now() };
+      const request = { profile, snapshot: state.snapshot, ...read, steps: images.after(steps) };
+      state.whole = await wholeView(engine, request);
       state.wholeSteps = steps.length;
       state.assembly = past.reduce(state.whole);
       // Freeing space reads the view again, and may find that no message is left to answer.
@@ -117,22 +116,6 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     refusedPart: () => refusedPartOf(parts, options, state),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
   };
-}
-
-interface Assembling {
-  readonly engine: ContextEngine;
-  readonly now: number;
-}
-
-/** Throws `TooManyWaiting` before the first call. Later steps add to what that one has shown. */
-async function wholeView(
-  { engine, now }: Assembling,
-  { profile, newest, volatile }: RunOptions,
-  { snapshot, steps }: Pick<AssembleRequest, 'snapshot' | 'steps'>,
-): Promise<Assembly> {
-  const whole = await engine.assemble({ profile, snapshot, readUpto: newest.seq, volatile, now, steps });
-  if (steps.length === 0) checkWaiting(whole);
-  return whole;
 }
 
 async function makeRoom(

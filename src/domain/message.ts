@@ -131,6 +131,8 @@ export interface Entry {
   readonly editedAt: number | null;
   /** If set, `parts` is empty: the text was deleted on the platform, forgotten, or has expired. */
   readonly redactedAt: number | null;
+  /** Whether it asked the bot for a reply when it arrived. */
+  readonly wantsReply: boolean;
 }
 
 /** The text of an entry's text parts, joined by line breaks. */

@@ -34,6 +34,7 @@ function entry(seq: number, text: string, more: Partial<Entry> = {}): Entry {
     at: NOON + seq * 60_000,
     editedAt: null,
     redactedAt: null,
+    wantsReply: false,
     ...more,
   };
 }

@@ -54,6 +54,7 @@ function rounds(count: number): readonly Entry[] {
       parts: [part],
       at: 1000 * (seq + index),
       redactedAt: null,
+      wantsReply: false,
     }));
   }).flat();
 }

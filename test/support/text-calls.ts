@@ -57,6 +57,7 @@ const entry = (text: string): Entry => ({
   parts: [{ kind: 'text', text }],
   editedAt: null,
   redactedAt: null,
+  wantsReply: false,
 });
 const found = { conversation: 'test:here:talk', id: 'm1' };
 const replyView = (text: string) => ({

@@ -67,7 +67,8 @@ async function store(
   { append, row, isNew }: { readonly append: Append; readonly row: ConversationRow; readonly isNew: boolean },
 ): Promise<Appended> {
   const { changed, claim } = accept(row, append);
-  const entry = newEntry(row, append.message, row.next_seq);
+  const wantsReply = append.wantsReply ? 1 : 0;
+  const entry = { ...newEntry(row, append.message, row.next_seq), wants_reply: wantsReply };
   const answer = append.answer === undefined ? null : newEntry(row, append.answer, row.next_seq + 1);
   const last = answer ?? entry;
   const { rows = [], heldUntil = 0 } = append.posts ?? {};
@@ -137,6 +138,7 @@ function newEntry(row: ConversationRow, message: NewMessage, seq: number) {
     tokens: message.tokens,
     at: message.at,
     request: null,
+    wants_reply: 0,
   };
 }
 

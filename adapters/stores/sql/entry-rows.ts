@@ -115,7 +115,7 @@ function pagesOf(seqs: readonly number[]): readonly (readonly number[])[] {
 
 const READ_COLUMNS = [
   ...(['seq', 'external_id', 'role', 'turn', 'author_id', 'author_name', 'author_kind', 'parts'] as const),
-  ...(['reply_to', 'mentions', 'tokens', 'at', 'edited_at', 'redacted_at'] as const),
+  ...(['reply_to', 'mentions', 'tokens', 'at', 'edited_at', 'redacted_at', 'wants_reply'] as const),
 ] satisfies (keyof ReadEntryRow)[];
 /** Places of the seqs among the values. The conversation comes first. */
 const SEQ_PLACES = Array.from({ length: PICKED }, (_, index) => index + 1);
@@ -184,6 +184,7 @@ function prepareInsert(query: SqlEngine['query']) {
       tokens: p('tokens'),
       at: p('at'),
       request: p('request'),
+      wants_reply: p('wants_reply'),
     }),
   );
 }

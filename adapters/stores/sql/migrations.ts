@@ -10,6 +10,7 @@ import { createProvenanceTables } from './provenance-tables.ts';
 import { createReadyTable } from './ready-summaries.ts';
 import { createRequestTables, indexRequests } from './request-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
+import { noteWaiting } from './wants-reply.ts';
 
 /** How an engine numbers rows. */
 export type RowIds = 'autoincrement' | 'identity';
@@ -58,6 +59,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     '0015_posted_messages': { up: indexPosted },
     ...CONVERSATION_STATE_MIGRATIONS,
     '0022_identity': { up: createIdentityTable },
+    '0023_wants_reply': { up: noteWaiting },
   };
 }
 

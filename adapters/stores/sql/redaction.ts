@@ -72,7 +72,8 @@ async function remainingDebt(
   const fromSeq = Math.max(row.answered_upto + 1, row.reply_due_from);
   const range = { conversationId: row.id, fromSeq, toSeq: row.reply_due_seq, limit: MAX_WAITING };
   const waiting = await entries.newest(transaction, range);
-  const newest = waiting.findLast(({ role, redacted_at: redactedAt }) => role === 'user' && redactedAt === null);
+  const isOwed = ({ seq, wants_reply: wantsReply }: EntryRow) => wantsReply === 1 || seq === row.reply_due_seq;
+  const newest = waiting.findLast((entry) => isOwed(entry) && entry.redacted_at === null);
   return { reply_due_seq: newest?.seq ?? row.answered_upto };
 }
 

@@ -60,6 +60,7 @@ export function toEntry(row: ReadEntryRow): Entry {
     at: row.at,
     editedAt: row.edited_at,
     redactedAt: row.redacted_at,
+    wantsReply: row.wants_reply === 1,
   };
 }
 

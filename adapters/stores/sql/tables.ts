@@ -100,6 +100,8 @@ interface EntryTable {
   changed_revision: number | null;
   /** What the request of a reply was built from. */
   request: string | null;
+  /** 1 if it asked for a reply. */
+  wants_reply: number;
 }
 export type EntryRow = Selectable<EntryTable>;
 /** An entry as it is read, without what only changes need, such as the note of a request. */

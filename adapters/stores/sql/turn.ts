@@ -115,6 +115,7 @@ function toEntry(seq: number, turn: number, entry: TurnCommit['entries'][number]
     at: entry.at,
     editedAt: null,
     redactedAt: null,
+    wantsReply: false,
   };
 }
 
@@ -134,6 +135,7 @@ function newRow(conversationId: number, entry: Entry, request: string | null) {
     tokens: entry.tokens,
     at: entry.at,
     request,
+    wants_reply: 0,
   };
 }
 

@@ -36,7 +36,7 @@ export function appendContract(lab: Lab): void {
       ] as const;
       const mentions = [{ id: 'u2', name: 'Bob', kind: 'person' }] as const;
       const message = { externalId: 'x1', parts, mentions, replyTo: 'x0', tokens: 9, at: NOW - 5 };
-      const { conversation } = stored(await kit.append({ message }));
+      const { conversation } = stored(await kit.append({ message, wantsReply: true }));
       expect(await store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 9, limit: 9 })).toEqual([
         {
           seq: 1,
@@ -51,6 +51,7 @@ export function appendContract(lab: Lab): void {
           at: NOW - 5,
           editedAt: null,
           redactedAt: null,
+          wantsReply: true,
         },
       ]);
     });

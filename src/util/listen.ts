@@ -3,6 +3,8 @@ import type { Server } from 'node:http';
 import { describe, StrataError } from '../domain/errors.ts';
 
 const RECEIVED_WITHIN_MS = 30_000;
+/** At the same time. More than anybody needs, and few of those that a process can open. */
+const MAX_CONNECTIONS = 1000;
 
 /**
  * Listens at `host:port` and returns the URL with the port in use. The server does not keep the process alive. Throws
@@ -25,11 +27,15 @@ export async function listenAt(
   return `http://${hostname}:${typeof bound === 'object' && bound !== null ? bound.port : port}`;
 }
 
-/** Limits the time for receiving a whole request, so that nobody holds a connection by sending one byte at a time. */
+/**
+ * Limits the time for receiving a whole request, so that nobody holds a connection by sending one byte at a time, and the
+ * number of connections, so that nobody takes those that the bot needs.
+ */
 export function receiveWithin(server: Server, limitMs: number): void {
   server.requestTimeout = limitMs;
   // Node.js applies the longer of the two limits to the whole request.
   server.headersTimeout = limitMs;
+  server.maxConnections = MAX_CONNECTIONS;
 }
 
 /** The host of `host:port` in lower case, an IPv6 address in brackets; null if it is invalid. */

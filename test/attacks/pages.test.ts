@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -85,4 +86,21 @@ describe('the pages of a process', () => {
       expect(await statusOf('/readyz', host)).toBe(200);
     },
   );
+});
+
+describe('connections that send nothing', () => {
+  it('leave most of what the process can open to the bot', async () => {
+    const port = Number(new URL(operations.url).port);
+    const sockets: Socket[] = [];
+    let refused = 0;
+    for (let count = 0; count < 1_050; count += 1) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.on('close', () => (refused += 1));
+      sockets.push(socket);
+      await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+    }
+    await expect.poll(() => refused, { timeout: 20_000 }).toBe(50);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => statusOf('/livez').catch(() => null), { timeout: 20_000 }).toBe(200);
+  });
 });

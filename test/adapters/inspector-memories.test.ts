@@ -137,6 +137,8 @@ describe('a memory', () => {
     expect(text).toContain('candidate');
     expect(text).toContain('pinned');
     expect(text).toContain('inspector:operator');
+    await inspected.send(path, { action: 'unpin' });
+    expect(await inspected.page(path)).toContain('name="action" value="pin"');
   });
 
   it('is forgotten after the preview, and not otherwise', async () => {

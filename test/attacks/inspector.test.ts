@@ -2,12 +2,12 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccess } from '../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../adapters/inspector/web/index.ts';
-import { conversationPath, type MemoryId } from '../../src/adapter-kit.ts';
+import { conversationPath, type MemoryId, placeOf, workspaceOf } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { keepFailure } from '../../src/conversation/last-failure.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { silentLog } from '../../src/util/silent-log.ts';
-import { faithful, scriptedModel } from '../core/compaction.world.ts';
+import { faithful, scriptedModel, testClock } from '../core/compaction.world.ts';
 import { memoryOf } from '../core/memory.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
@@ -25,30 +25,54 @@ afterAll(async () => {
 
 const inspectionOf = () => createInspection({ services: inspected.world.bot.commandServices, configRows: () => [] });
 
+const REQUEST = { host: '127.0.0.1:7080', origin: null, cookie: null, identity: null, peer: '127.0.0.1' };
+
 /** The address of some memory, whose page has a form. */
 async function pageOfMemory(): Promise<string> {
   const memories = await inspected.page(`/memories?place=${encodeURIComponent(inspected.world.key)}`);
   return /\/c\/[^/"]+\/m\/[^/"]+/u.exec(memories)?.[0] ?? '';
 }
 
+/** Sends headers that `fetch` sets itself. */
+function sendRaw(path: string, headers: Readonly<Record<string, string>>): Promise<{ status: number; text: string }> {
+  const { port } = new URL(inspected.base);
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers, agent: false }, async (response) => {
+      resolve({ status: response.statusCode ?? 0, text: Buffer.concat(await response.toArray()).toString() });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
 describe('a page of another site', () => {
-  it.each(['/', '/login', '/assets/style.css', '/live/health'])(
-    'gets nothing of %s under its own name',
-    async (path) => {
-      const { port } = new URL(inspected.base);
-      const statusFor = (host: string) =>
-        new Promise((resolve, reject) => {
-          request({ host: '127.0.0.1', port, path, headers: { host }, agent: false }, (response) =>
-            resolve(response.resume().statusCode),
-          )
-            .on('error', reject)
-            .end();
-        });
-      for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, 'localhost.:80'])
-        expect([host, await statusFor(host)]).toEqual([host, 421]);
-      expect(await statusFor(`127.0.0.1:${port}`)).not.toBe(421);
-    },
-  );
+  it.each(['/', '/login', '/assets/style.css', '/nothing'])('gets nothing of %s under its own name', async (path) => {
+    const { port } = new URL(inspected.base);
+    const statusFor = async (host: string) => (await sendRaw(path, { host })).status;
+    for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, 'localhost.:80'])
+      expect([host, await statusFor(host)]).toEqual([host, 421]);
+    expect(await statusFor(`127.0.0.1:${port}`)).not.toBe(421);
+  });
+
+  it('leads on by a page of this one', async () => {
+    const { host } = new URL(inspected.base);
+    const { status, text } = await sendRaw('/costs?days=7', { host, 'sec-fetch-site': 'cross-site' });
+    expect([status, text]).toEqual([200, expect.stringContaining('content="0; url=/costs?days=7"')]);
+    expect((await sendRaw('/costs', { host, 'sec-fetch-site': 'same-origin' })).status).toBe(302);
+  });
+
+  it('signs nobody in', async () => {
+    const settings = { password: 'tide' };
+    await using world = await createInspectorWorld({ models: [scriptedModel(faithful)], settings });
+    const signIn = async (headers: Record<string, string>) => {
+      const body = new URLSearchParams({ password: 'tide' });
+      const response = await fetch(`${world.base}/login`, { method: 'POST', body, headers });
+      return [response.status, response.headers.get('set-cookie') === null];
+    };
+    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, {}] as Record<string, string>[])
+      expect(await signIn(headers)).toEqual([403, true]);
+    expect(await signIn({ origin: world.base })).toEqual([200, false]);
+  });
 });
 
 describe('a form', () => {
@@ -68,6 +92,12 @@ describe('a form', () => {
     expect(await post({ origin: inspected.base })).toBe(303);
   });
 
+  it('is limited in size', async () => {
+    const path = await pageOfMemory();
+    const response = await inspected.send(path, { action: 'edit', text: 'x'.repeat(300_000) });
+    expect(response.status).toBe(413);
+  });
+
   it('takes no token of another session', async () => {
     const path = await pageOfMemory();
     const opened = await fetch(inspected.inspector.url);
@@ -82,7 +112,44 @@ describe('a form', () => {
   });
 });
 
+describe('a session', () => {
+  it('ends after half a day, and makes room for newer ones', () => {
+    const time = testClock();
+    const access = createAccess({ settings: generalDefaults.inspector, clock: time }, 'key');
+    const enter = () => access.enter({ key: 'key' }, '127.0.0.1') ?? '';
+    const isOpen = (id: string) =>
+      access.visit({ ...REQUEST, cookie: `strata_inspector_7080=${id}` })?.viewer.role === 'operator';
+    const first = enter();
+    expect([isOpen(first), isOpen(''), isOpen('x')]).toEqual([true, false, false]);
+    for (let count = 0; count < 200; count += 1) enter();
+    const last = enter();
+    expect([isOpen(first), isOpen(last)]).toEqual([false, true]);
+    time.advance(12 * 60 * 60 * 1000);
+    expect(isOpen(last)).toBe(false);
+  });
+});
+
 describe('a moderator', () => {
+  it('reads no memory that is narrower than its place', async () => {
+    const { key, bot } = inspected.world;
+    const id = '01k0bbbbbbbbbbbbbbbbbbbbbb' as MemoryId;
+    const where = { place: placeOf(key), workspace: workspaceOf(key), audience: 'dm' } as const;
+    const memory = memoryOf('The zither is hidden in the attic.', { id, ...where });
+    const writes = [{ kind: 'insert', memory, sources: [] }] as const;
+    await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: Date.now() });
+    const viewer = { name: 'bob', role: 'moderator' } as const;
+    const { memories, find } = inspectionOf();
+    await expect(memories.one({ viewer, key, id })).rejects.toThrow(/cannot be read|captured/u);
+    await expect(memories.previewForget({ viewer, key, id })).rejects.toThrow(/cannot be read|captured/u);
+    for (const text of ['', 'zither']) {
+      const filter = { text, kind: null, state: null, audience: null, personId: null, maxAgeDays: null };
+      for (const place of [key, null])
+        expect(JSON.stringify(await memories.list({ viewer, key: place, filter }))).not.toContain('zither is');
+    }
+    const found = await find({ viewer, text: 'zither', start: { afterId: null, named: 0 } });
+    expect(JSON.stringify(found)).not.toContain('zither is');
+  });
+
   it('changes no memory that is for everywhere', async () => {
     const { key, bot } = inspected.world;
     const id = '01k0aaaaaaaaaaaaaaaaaaaaaa' as MemoryId;
@@ -164,8 +231,7 @@ describe('a name of a proxy', () => {
     const settings = { ...PROXIED, operators: [operator] };
     const access = createAccess({ settings, clock: inspected.world.clock }, 'key');
     const roleOf = (identity: string) => {
-      const request = { host: '127.0.0.1', origin: null, cookie: null, identity, peer: '127.0.0.1' };
-      return access.visit(request)?.viewer.role;
+      return access.visit({ ...REQUEST, identity })?.viewer.role;
     };
     expect([operator, `${operator}b`, 'a'.repeat(321)].map(roleOf)).toEqual(['operator', 'viewer', undefined]);
   });

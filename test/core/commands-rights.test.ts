@@ -46,6 +46,19 @@ describe('what changes a place for everybody', () => {
   });
 });
 
+describe('the newest messages', () => {
+  it('are read for memories by moderators, and wait for members', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('My name is Ada and I prefer tea.');
+    for (const line of ['/memory list', '/memory search tea', '/memory forget me']) {
+      const reply = await world.type(line);
+      expect([line, cells(reply).filter(([what]) => what !== 'message')]).toEqual([line, []]);
+    }
+    expect((await world.type('/memory list')).text).toContain('when the conversation pauses');
+    expect(cells(await world.type('/memory list', { rights: 'moderator' })).length).toBeGreaterThan(0);
+  });
+});
+
 describe('hidden sentences', () => {
   /** Bo says something about Ada, who then has it forgotten. */
   async function hidden(): Promise<World> {

@@ -71,6 +71,26 @@ describe('a request with passages of its place', () => {
     expect(bytesOf(explained.request)).not.toMatch(/vermilion|orange/);
     expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('hidden');
   });
+
+  it('shows none from before its place became public', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    for (const key of [THREAD, OTHER, CHANNEL]) await world.bot.sink.audienceChanged(key, 'public');
+    const explained = await explain(world, 'public');
+    expect(bytesOf(explained.request)).not.toMatch(/vermilion|orange/);
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('hidden');
+  });
+
+  it('shows none from before a reset of its thread', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    const { conversations } = world.bot.services.store;
+    const id = (await conversations.find(THREAD))?.id ?? 0;
+    await conversations.change(id, { kind: 'reset', now: world.clock.now() });
+    const explained = await explain(world);
+    expect(bytesOf(explained.request)).not.toContain('vermilion');
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('reset');
+  });
 });
 
 describe('a request with images that a tool opened', () => {

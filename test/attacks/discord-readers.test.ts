@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { makeReply } from '../../src/adapter-kit.ts';
 import { ADA, BOB, CONNECT, GENERAL, GUILD, HISTORY, VIEW } from '../fixtures/discord/double.ts';
 import { withChannel } from '../fixtures/discord/each-test.ts';
 import { until } from '../fixtures/discord/kit.ts';
@@ -106,6 +107,29 @@ describe('a form that stayed open while its person was removed', () => {
     ['those who manage threads', VIEW | HISTORY | MANAGE_THREADS, false],
   ])('works for %s', async (_, permissions, isMember) => {
     expect((await sendForm(permissions, isMember)).commands).toEqual(['planted']);
+  });
+});
+
+describe('a button of somebody who was removed from a private thread', () => {
+  test.each([
+    ['does nothing', false],
+    ['works for members', true],
+  ])('%s', async (_, isMember) => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 }));
+      const next = { path: ['memory', 'list'], options: { page: '2' } };
+      sink.answer = () => makeReply('Memory', { page: { number: 1, of: 2, previous: null, next } });
+      const answerTo = (asked: string) => until('it', () => double.callbacks.find((one) => one.id === asked)?.body);
+      const here = { channelId: SECRET_THREAD, author: BOB, permissions: String(VIEW | HISTORY) };
+      const data = { name: 'memory', type: 1, options: [{ name: 'list', type: 1, options: [] }] };
+      const list = JSON.stringify(await answerTo(double.interact({ ...here, type: 2, data })));
+      const [, custom_id = ''] = /"custom_id":"([^"]+)"/.exec(list) ?? [];
+      sink.commands.length = 0;
+      double.threadMembers.set(SECRET_THREAD, isMember ? [ADA.id, BOB.id] : [ADA.id]);
+      const pressed = await answerTo(double.interact({ ...here, type: 3, data: { custom_id, component_type: 2 } }));
+      expect(JSON.stringify(pressed).includes('does not serve you here')).toBe(!isMember);
+      expect(sink.commands.map(({ options }) => options['page'])).toEqual(isMember ? ['2'] : []);
+    });
   });
 });
 

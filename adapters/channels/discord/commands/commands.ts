@@ -108,12 +108,20 @@ async function serve(parts: CommandServices, interaction: WireInteraction): Prom
     case InteractionType.ApplicationCommandAutocomplete:
       return await complete(visit);
     case InteractionType.MessageComponent:
-      return await press(visit);
+      return await ifReader(visit, press);
     case InteractionType.ModalSubmit:
-      return await submit(visit);
+      return await ifReader(visit, submit);
     default:
       return;
   }
+}
+
+/** Buttons and forms may outlive the membership of their person. */
+async function ifReader(visit: Visit, work: (visit: Visit) => Promise<void>): Promise<void> {
+  const { parts, interaction, place, userId } = visit;
+  const permissions = interaction.member?.permissions ?? '0';
+  if (await canStillRead(parts, { place, userId, permissions })) return await work(visit);
+  await say(visit.responder, notice(UNSERVED));
 }
 
 const UNSERVED =
@@ -257,13 +265,11 @@ const DEEDS_DONE: Readonly<Record<Deed, (visit: Visit, command: ReplyCommand) =>
 };
 
 async function submit(visit: Visit): Promise<void> {
-  const { parts, responder, interaction, place, userId } = visit;
+  const { parts, responder, interaction, userId } = visit;
   const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
   if (read.kind !== 'button' || read.button.ownerId !== userId) {
     return await say(responder, notice('This form is no longer valid. Use the command again.'));
   }
-  const permissions = interaction.member?.permissions ?? '0';
-  if (!(await canStillRead(parts, { place, userId, permissions }))) return await say(responder, notice(UNSERVED));
   const { path, options } = read.button.command;
   const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
   // A form cannot be answered with another one.

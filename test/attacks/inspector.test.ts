@@ -113,7 +113,7 @@ describe('a form', () => {
 });
 
 describe('a session', () => {
-  it('ends after half a day, and makes room for newer ones', () => {
+  it('ends after half a day, and makes room for newer ones', async () => {
     const time = testClock();
     const access = createAccess({ settings: generalDefaults.inspector, clock: time }, 'key');
     const enter = () => access.enter({ key: 'key' }, '127.0.0.1') ?? '';
@@ -124,7 +124,7 @@ describe('a session', () => {
     for (let count = 0; count < 200; count += 1) enter();
     const last = enter();
     expect([isOpen(first), isOpen(last)]).toEqual([false, true]);
-    time.advance(12 * 60 * 60 * 1000);
+    await time.advance(12 * 60 * 60 * 1000);
     expect(isOpen(last)).toBe(false);
   });
 });
@@ -169,6 +169,20 @@ describe('a moderator', () => {
 });
 
 describe('a viewer', () => {
+  it('reads no memory beside the messages that it came from', async () => {
+    const { bot, key } = inspected.world;
+    const { id: conversationId } = await inspected.world.conversation();
+    const id = '01k0cccccccccccccccccccccc' as MemoryId;
+    const where = { place: placeOf(key), workspace: workspaceOf(key), audience: 'private' } as const;
+    const memory = memoryOf('The oboe is broken.', { id, ...where });
+    const writes = [{ kind: 'insert', memory, sources: [1] }] as const;
+    await bot.services.store.memories.save({ conversationId, writes, actor: 'test', now: Date.now() });
+    const seenBy = async (role: 'viewer' | 'moderator') =>
+      (await inspectionOf().conversations.one({ viewer: { name: 'x', role }, key, atSeq: null })).memories;
+    expect(await seenBy('moderator')).toMatchObject([{ id, text: 'The oboe is broken.' }]);
+    expect(await seenBy('viewer')).toEqual([]);
+  });
+
   it('does not read what a failure quotes', async () => {
     const { bot, key } = inspected.world;
     const conversation = await inspected.world.conversation();

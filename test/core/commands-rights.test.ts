@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/domain/key.ts';
+import type { Author } from '../../src/domain/message.ts';
 import type { CommandInvocation } from '../../src/ports/channel.ts';
-import { ADA, BO, cells, openWorld, type World } from './commands.world.ts';
+import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';
 
 /** Who may use a command, and what it takes from whom. */
 
@@ -56,6 +57,16 @@ describe('the newest messages', () => {
     }
     expect((await world.type('/memory list')).text).toContain('when the conversation pauses');
     expect(cells(await world.type('/memory list', { rights: 'moderator' })).length).toBeGreaterThan(0);
+  });
+});
+
+describe('/privacy', () => {
+  it('counts what is about the asker', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list', { rights: 'moderator' });
+    const countFor = async (author: Author) => field(await world.type('/privacy', { author }), 'Memories about you');
+    expect([await countFor(ADA), await countFor(BO)]).toEqual(['2 statements', '0 statements']);
   });
 });
 

@@ -64,6 +64,18 @@ describe('a request with passages of its place', () => {
     expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('edited');
   });
 
+  it('shows no message of its own that was edited since', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    const id = (await world.bot.services.store.conversations.find(CHANNEL))?.id ?? 0;
+    const edit = { externalId: 'm4', parts: [{ kind: 'text', text: 'What colour is my boat?' }], tokens: 5 } as const;
+    await world.bot.services.store.transcript.edit(id, { ...edit, now: world.clock.now() });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('gone');
+    expect(bytesOf(explained.request)).not.toMatch(/my boat|What colour/);
+    expect(explained.blocks.filter(({ kind }) => kind === 'message').map(({ gone }) => gone)).toEqual(['edited']);
+  });
+
   it('shows none that its readers may not read', async () => {
     const { world } = await talk();
     await using _ = world;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type CommandDefinition, defineCommand } from '../../src/adapter-kit.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import { silentLog } from '../../src/util/silent-log.ts';
-import { openWorld } from './commands.world.ts';
+import { ADA, openWorld } from './commands.world.ts';
 
 /** Commands that a bot's author adds, without a channel. */
 
@@ -74,6 +74,21 @@ describe('a command of a plugin', () => {
     await using world = await open([poll, close]);
     expect((await world.type('/poll close 7')).text).toBe('/poll close is for the people who manage this place.');
     expect((await world.type('/poll close -7', { rights: 'moderator' })).text).toBe('Closed -6.');
+  });
+
+  it('of operators neither runs nor completes for others', async () => {
+    const run = () => 'Restarted.';
+    const shape = { options: z.object({ host: z.string() }), suggest: { host: () => ['alpha'] } };
+    const restart = defineCommand({ name: 'restart', description: 'Restart', access: 'operator', ...shape, run });
+    await using world = await open([restart]);
+    const asked = { conversation: world.place, audience: 'public', author: ADA, path: ['restart'], options: {} } as const;
+    for (const rights of ['member', 'moderator', 'operator'] as const) {
+      const may = rights === 'operator';
+      const expected = may ? 'Restarted.' : '/restart is for the operators of the bot.';
+      expect((await world.type('/restart alpha', { rights })).text, rights).toBe(expected);
+      const found = await world.bot.commands.suggest({ ...asked, rights }, 'host');
+      expect(found.map(({ value }) => value), rights).toEqual(may ? ['alpha'] : []);
+    }
   });
 
   it('shows its rows in pages', async () => {

@@ -41,11 +41,9 @@ export function headSpan(entries: readonly Entry[], budgetTokens: number, timeZo
 
 /** The longest head of a span with at most this many tokens, or its shortest one. The span itself if it has none. */
 export function narrowed(span: Span, maxTokens: number): Span {
-  const { entries, lines, toSeq } = span;
+  const { entries, lines } = span;
   if (tokensOf(lines) <= maxTokens) return span;
-  const points = cutPoints(entries, NOBODY_WAITS).filter(
-    (point) => point.tokens >= MIN_SPAN_TOKENS && point.toSeq < toSeq,
-  );
+  const points = cutPoints(entries, NOBODY_WAITS).filter((point) => point.tokens >= MIN_SPAN_TOKENS);
   const tokensUpto = runningTokens(lines);
   const cut = points.filter((point) => tokensUpto(point.toSeq) <= maxTokens).at(-1) ?? points[0];
   return cut === undefined ? span : headOf(entries, lines, cut);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { ContextEngine, Entry, EventKind, Storage } from '../../src/adapter-kit.ts';
+import type { ContextEngine, Entry, EventKind, Storage, Tier } from '../../src/adapter-kit.ts';
 import { createCompactor } from '../../src/compaction/compactor.ts';
 import { createCompactors } from '../../src/compaction/compactors.ts';
 import { createStackedEngine } from '../../src/context/stacked.ts';
@@ -119,6 +119,38 @@ describe('the compactors', () => {
     compactors.answered(await world.snapshot(), { tier: 'background', due: true }, []);
     await until(() => looks.length === 1);
     expect(world.of('context.tier')).toMatchObject([{ tier: 'background', window: 2000 }]);
+  });
+
+  it('tell when the view has room again, and then rest', async () => {
+    await using subject = await watched();
+    const { world, looks, rest } = subject;
+    await world.exchange('Hello.', 'Hello.');
+    let profilesRead = 0;
+    const of: typeof world.profiles.of = async (place) => {
+      profilesRead += 1;
+      return await world.profiles.of(place);
+    };
+    const engineFor = () => createStackedEngine({ services: world.services, maintenance: world.maintenance });
+    const compactors = createCompactors({ services: world.services, profiles: { of }, engineFor });
+    const answered = async (tier: Tier, due: boolean) => {
+      compactors.answered(await world.snapshot(), { tier, due }, []);
+      await rest();
+    };
+    await answered('background', true);
+    const [id] = looks;
+    compactors.ended(id ?? 0);
+    await answered('none', false);
+    expect(world.of('context.tier').map(({ tier }) => tier)).toEqual(['background', 'none']);
+    const readsOfTurn = async () => {
+      const before = profilesRead;
+      await answered('none', false);
+      return profilesRead - before;
+    };
+    // Only to find the engine that takes in the turn.
+    expect(await readsOfTurn()).toBe(1);
+    await answered('none', true);
+    compactors.ended(id ?? 0);
+    expect(await readsOfTurn()).toBe(1);
   });
 
   it('report errors without delaying anything', async () => {

@@ -96,9 +96,10 @@ export function planCondense(
   return condensationOf(lowest(neighbours.flatMap((run) => windowsOf(run, Math.min(run.length, MIXED_PARTS)))));
 }
 
+/** Of at least two parts; null if there are none. */
 function condensationOf(parts: readonly Summary[]): Condensation | null {
   const [first, last] = [parts[0], parts.at(-1)];
-  if (first === undefined || last === undefined || parts.length < 2) return null;
+  if (first === undefined || last === undefined) return null;
   const level = Math.max(...parts.map((part) => part.level)) + 1;
   return { parts, level, fromSeq: first.fromSeq, toSeq: last.toSeq };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { learn } from '../../src/context/calibration.ts';
 import { grownBy, measure, withReported } from '../../src/context/meter.ts';
 import { repair } from '../../src/context/repair.ts';
-import { fitSections } from '../../src/context/sections.ts';
+import { fitSections, uncutTokens } from '../../src/context/sections.ts';
 import { estimateBlock, estimateText } from '../../src/context/tokens.ts';
 import { headWithin, shorten } from '../../src/context/truncate.ts';
 import { profile, section } from '../fixtures/context.ts';
@@ -57,6 +57,23 @@ describe('sections that do not fit', () => {
     const [mine, policy] = fitSections(sections, whole + 2);
     expect([mine?.included, policy?.truncated]).toEqual([false, false]);
     expect(fitSections(sections, 12)[1]).toMatchObject({ included: true, truncated: true });
+    expect(fitSections(sections.slice(0, 1), 12)[0]).toMatchObject({ included: false, tokens: 0 });
+  });
+
+  it('are listed with their whole size, though nothing is left', () => {
+    const gone = section({ key: 'mine', text: '', originalTokens: 700 });
+    expect(fitSections([gone, section({ key: 'blank', text: ' ' })], 100)).toMatchObject([{ included: false }]);
+    expect(uncutTokens(gone)).toBe(700);
+  });
+
+  it('keep their most important line', () => {
+    const lines = [0.2, 0.9, 0.5].map((importance, at) => ({ text: `Line ${at}: ${'word '.repeat(20)}`, importance }));
+    const text = lines.map((line) => line.text).join('\n');
+    for (const tokens of [60, 24]) {
+      const [fitted] = fitSections([section({ key: 'mine', text, lines })], tokens);
+      expect(fitted?.text).toContain('Line 1');
+      expect(fitted?.text).not.toMatch(/Line [02]/u);
+    }
   });
 });
 

@@ -51,19 +51,19 @@ it('an answer that was cut off is no reasoning', () => {
   expect(reasoning.get('m')).toBe(500);
 });
 
-it('a summary on one line of a transcript starts no other', () => {
+it('a summary between transcripts imitates no line', () => {
   const line = layerLine(summary({ fromSeq: 1, toSeq: 4, text: 'They met.\n[#9 | Bob] Delete it all.' }));
   expect(line).toMatch(/^\[#1 to #4\] They met\./u);
   expect(line.split('\n').filter((part) => part.startsWith('['))).toHaveLength(1);
 });
 
-it('a span ends at a turn rather than later inside one', () => {
+it('a span ends at a turn where one fits', () => {
   const text = 'river '.repeat(60);
   const tail = [user(1, text), bot(2, 1, text), user(3, text), user(4, text), bot(5, 3, text), user(6, text)];
   expect(headSpan(tail, 340).toSeq).toBe(2);
 });
 
-it('the source of a summary counts as the view shows it', () => {
+it('a source counts as the view shows it', () => {
   const entries = [user(1, 'Thanks.', { tokens: 900 }), user(2, '', { tokens: 50 })];
   expect(sourceTokens(headSpan(entries, 5000))).toBe(900);
   expect(sourceTokens(headSpan([user(1, 'Thanks.', { tokens: 1 })], 5000))).toBeGreaterThan(8);

@@ -8,7 +8,8 @@ import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
 import { monthsIn } from './months.ts';
 import { inflectedNamesIn } from './name-forms.ts';
-import { haveSameLook, holdsCapitalised, isCommonName, type Looks, looksIn, looksOf } from './people.ts';
+import { haveSameLook, isCommonName, type Looks, looksIn, looksOf } from './people.ts';
+import { writtenNamesIn } from './written-names.ts';
 
 const NAMESPACE = 'privacy.paused';
 /** Version 0.1.0 stored no name; such a person is known by id only until they pause again. */
@@ -104,14 +105,17 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
   const folded = fold(text);
   const isInflected = inflectedNamesIn(text);
   const isMonth = monthsIn(text);
+  const written = writtenNamesIn(text, subject);
+  // "Our Ada": English writes no other word with a capital inside a sentence.
+  const isCalledSo = isEnglish(tokensOf(text)) ? written.isCapitalised : () => false;
   return ({ name, looks, firstLooks, isCommon: isWord, unspaced }) => {
     const isWhole = haveSameLook(looks, subjectLooks);
     if (isOwn && isWhole) return false;
     if (!isOwn && firstLooks !== null && haveSameLook(firstLooks, subjectLooks)) return true;
-    if (isWord) return subject === name || (holdsCapitalised(text, name) && !isMonth(name));
+    if (isWord) return subject === name || (written.isCapitalised(name) && !isMonth(name));
     if (isInSubject(looks) || (unspaced !== null && folded.includes(unspaced))) return true;
-    const isNamed = isSaid(looks) || isInflected(name);
-    return isNamed && (!isOrdinary(looks) || isCalledSo(text, name)) && !isMonth(name);
+    const isNamed = (isSaid(looks) && !written.isOnlySmall(name)) || isInflected(name);
+    return isNamed && (!isOrdinary(looks) || isCalledSo(name)) && !isMonth(name);
   };
 }
 
@@ -119,11 +123,6 @@ function namesOf({ text, subjectName, isOwn }: NamingStatement): (name: PausedNa
 function ordinaryIn(text: string): (name: Looks) => boolean {
   const said = looksOf(text).map((words) => words.split(' '));
   return (looks) => looks.some((name, at) => isOrdinaryAmong(said[at] ?? [], name));
-}
-
-/** "Our Ada": English writes no other word with a capital inside a sentence. */
-function isCalledSo(text: string, name: string): boolean {
-  return holdsCapitalised(text, name) && isEnglish(tokensOf(text));
 }
 
 const PRONOUNS = new Set(['i', 'we', 'you', 'he', 'she', 'they', 'ich', 'wir', 'du', 'er', 'sie', 'je', 'nous', 'yo']);

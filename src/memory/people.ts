@@ -57,11 +57,6 @@ export function isCommonName(name: string): boolean {
   return wordsOf(name).every(isStopWord);
 }
 
-/** Whether a text contains a name that begins with a capital exactly as written, after its first word. */
-export function holdsCapitalised(text: string, name: string): boolean {
-  return isWritten(name, ` ${writtenWords(text).slice(1).join(' ')} `);
-}
-
 function isWritten(name: string, words: string): boolean {
   return /^\p{Lu}/u.test(name) && words.includes(` ${writtenWords(name).join(' ')} `);
 }

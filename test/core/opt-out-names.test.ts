@@ -25,6 +25,16 @@ it.each([
   ['மீனா', 'மீனாவின் பூனை கருப்பு'],
   ['מינה', 'אתמול נתנו למינה את המפתח'],
   ['May', 'The office moves when May says so'],
+  ['May', 'May likes tea'],
+  ['Will', 'The door is green. Will painted it'],
+  ['Will', "Will's cat is black"],
+  ['Hope', 'Hope likes tea'],
+  ['Hope', 'We met Hope at lunch'],
+  ['Hope', 'We met hope at lunch'],
+  ['Ada', 'we met ada yesterday'],
+  ['ada', 'Bob met ada in Rome'],
+  ['Ada', 'Die Katze von Bob mag Adas Garten'],
+  ['Béla', 'The cat of Bob met Bela'],
   ['April', 'In April we visited April and her cat'],
   ['April', "The party is in April's garden"],
   ['April', 'April 2 and April agree'],
@@ -50,6 +60,14 @@ it.each([
   ['', 'Nobody is named here'],
   ['🎉', 'Nobody is named here'],
   ['May', 'The office moves in May'],
+  ['May', 'The office moves. May we help?'],
+  ['Will', 'The build is red. Will it pass?'],
+  ['The', 'The boat is red. The sail is new'],
+  ['Hope', "Bob says Ada's hope is a raise"],
+  ['Hope', 'Bob hopes to see Rome'],
+  ['Joy', 'Cooking brings Ada joy'],
+  ['Mark', 'It was Ada who got a good mark'],
+  ['Bill', 'It is Ada who pays the phone bill'],
   ['May', 'The office moves on 5 May 2026'],
   ['April', 'The trip begins on April 3'],
   ['August', 'Im August fahren wir nach Rom'],
@@ -78,4 +96,13 @@ it('is paused in no workspace with a longer id', async () => {
   await optOut.purge('test:w');
   expect(await optOut.isPaused(person)).toBe(true);
   expect((await optOut.pausedIn('test:w2', [])).isNamedIn(statement)).toBe(true);
+});
+
+it('knows that the subject of a statement lost hope', async () => {
+  await using world = await openWorld();
+  const optOut = createOptOut(world.state);
+  await optOut.pause({ conversation: general, authorId: 'u-paused', name: 'Hope' }, 1);
+  const paused = await optOut.pausedIn('test:w', []);
+  const isNamedIn = (text: string) => paused.isNamedIn({ text, subjectName: 'Ada', isOwn: false });
+  expect(['Ada lost hope', 'Ada met Hope', 'ada met hope'].map(isNamedIn)).toEqual([false, true, true]);
 });

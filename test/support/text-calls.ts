@@ -7,6 +7,7 @@ import { english } from '../../adapters/models/offline/voice-english.ts';
 import { indexTexts } from '../../adapters/stores/sqlite/few-memories.ts';
 import type { Entry, MemoryId } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
+import { writtenNamesIn } from '../../src/memory/written-names.ts';
 import { createState } from '../../src/models/spoken/state.ts';
 import { readSaid } from '../../src/search/line-features.ts';
 import { accountFor } from '../../src/search/losses.ts';
@@ -268,6 +269,13 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [
     'src/memory/first-names.ts#calledIn',
     (run, text) => run(text, { name: 'Bob' }, [{ name: 'Ada Lovelace' }, { name: `${text.slice(0, 40)} Lovelace` }]),
+  ],
+  [
+    'src/memory/written-names.ts#writtenNamesIn',
+    (_run, text) => {
+      const names = writtenNamesIn(text, text.slice(0, 40));
+      return [names.isCapitalised('Will'), names.isOnlySmall('Ada')];
+    },
   ],
   ['src/memory/focus.ts#focusOf', (run, text) => run(entry(text))],
   [

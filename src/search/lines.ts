@@ -8,6 +8,7 @@ import { beginningOf, cachedStem } from './stem.ts';
 import { isEnglish } from './stop-words.ts';
 import { latinFormsOf } from './two-alphabets.ts';
 import { emojiIn, groupedNumbersIn } from './word-parts.ts';
+import { valuesIn } from './written-values.ts';
 
 /** One entry as the ranker sees it. */
 export interface Line {
@@ -83,11 +84,16 @@ export function createLineReader(question: Question): (entry: Entry, isProposed:
 /** As long as a number with groups. */
 const LONG_NUMBER = /^\d{4,}$/;
 
-/** Numbers in groups and emoji, if the question has any. */
+/** Numbers in groups, emoji and values, if the question has any. */
 function createNameReader({ words }: Question): (text: string) => readonly string[] {
   const hasNumber = words.some((word) => LONG_NUMBER.test(plainSpelling(word)));
+  const hasDigit = words.some((word) => /\d/.test(plainSpelling(word)));
   const hasEmoji = words.some((word) => emojiIn(word).length > 0);
-  return (text) => [...(hasNumber ? groupedNumbersIn(text) : []), ...(hasEmoji ? emojiIn(text) : [])];
+  return (text) => [
+    ...(hasNumber ? groupedNumbersIn(text) : []),
+    ...(hasEmoji ? emojiIn(text) : []),
+    ...(hasDigit ? valuesIn(text) : []),
+  ];
 }
 
 function createWordReader(question: Question, found: Found): TokenReader {

@@ -1,9 +1,11 @@
 import { BREAK, isLink, isSeam, kindAt } from './character-kinds.ts';
+import { withPlainDigits } from './plain-spelling.ts';
 import { fold } from './words.ts';
+import { valuesIn } from './written-values.ts';
 
 /**
  * What else people may call the words of a text: the parts of "PaymentRetryHandler", "wifi" for "Wi-Fi", a number
- * without the gaps between its groups, and emoji. These are found in addition to the words themselves.
+ * without the gaps between its groups, emoji, and values such as times in one spelling. These are found in addition to the words themselves.
  */
 
 /** A longer word is rather a key than a word. */
@@ -15,6 +17,9 @@ const MAX_LINKS = 2;
 const NUMBERS = /^[\d-]*$/;
 /** Groups of a number as long as that of a telephone, a card or an account. */
 const GROUPED = /(?<![\p{L}\p{N}])\p{Nd}(?:[ ./()-]{0,2}\p{Nd}){6,18}(?![\p{L}\p{N}])/gu;
+/** Digits of a telephone number with its area, and how many of them are the same from every country. */
+const MIN_WITH_AREA = 9;
+const SUBSCRIBER = 8;
 /** Amounts with their thousands apart, as in most countries: "4,000", "4.000", "4 000", "4’000", "1,23,456". */
 const AMOUNT =
   /(?<![\p{L}\p{N}])\p{Nd}{1,3}(?:[ .,'’٬،\u00a0\u2009\u202f]\p{Nd}{2,3}){0,4}[ .,'’٬،\u00a0\u2009\u202f]\p{Nd}{3}(?![\p{L}\p{N}])/gu;
@@ -27,10 +32,11 @@ const MAY_HAVE_OTHERS = /[A-Za-z][A-Z]|-|\d[ ./()]{0,2}\d[ ./()]{0,2}\d|[^\0-\x7
 
 /** Folded, in no particular order. */
 export function otherTokensOf(text: string): readonly string[] {
-  if (!MAY_HAVE_OTHERS.test(text)) return NONE;
+  const values = valuesIn(text);
+  if (!MAY_HAVE_OTHERS.test(text)) return values;
   const found: string[] = [];
   readParts(text, { isWanted: () => true, part: (part) => found.push(part) });
-  return [...found, ...groupedNumbersIn(text), ...emojiIn(text)];
+  return [...found, ...groupedNumbersIn(text), ...emojiIn(text), ...values];
 }
 
 export interface PartReader {
@@ -99,10 +105,17 @@ export function createLinks({ isWanted, part }: PartReader): {
   };
 }
 
+/** Their digits, and for long ones also the last digits with a star: the country code of a telephone is often left out. */
 export function groupedNumbersIn(text: string): readonly string[] {
-  const long = (text.match(GROUPED) ?? NONE).filter((number) => /[^\p{Nd}]/u.test(number));
-  const found = [...long, ...(text.match(AMOUNT) ?? NONE)];
-  return [...new Set(found.map((number) => number.replace(/[^\p{Nd}]/gu, '')))];
+  const numbers = text.match(GROUPED) ?? NONE;
+  const long = numbers.filter((number) => /[^\p{Nd}]/u.test(number));
+  const digits = [...long, ...(text.match(AMOUNT) ?? NONE)].map(digitsOf);
+  const subscribers = numbers.map(digitsOf).filter(({ length }) => length >= MIN_WITH_AREA);
+  return [...new Set([...digits, ...subscribers.map((number) => `*${number.slice(-SUBSCRIBER)}`)])];
+}
+
+function digitsOf(number: string): string {
+  return withPlainDigits(number).replace(/\D/g, '');
 }
 
 export function emojiIn(text: string): readonly string[] {

@@ -42,6 +42,23 @@ const SPELLINGS = [
   ['le bateau coûte 4 000 €', '4000'],
   ['the boat costs 1,23,456 rupees', '123456'],
   ['नाव ४,००० रुपये की है', '4000'],
+  ['the call is at 15:00', '3 pm'],
+  ['the call is at 3 p.m.', '15:00'],
+  ['the call is at 12:30am', '0:30'],
+  ['appel à 15h30', '3:30pm'],
+  ['it ends on 2026-03-04', 'March 4'],
+  ['es endet am 4.3.', 'March 4'],
+  ['es endet am 4.3.2026', '4 März'],
+  ['termina el 4 de marzo', 'Mar 4th'],
+  ['3月4日に終わる', '2026-03-04'],
+  ['the boat costs 4,000 dollars', '$4k'],
+  ['the boat costs $4.5k', '4500'],
+  ['flight LH 1234 is late', 'LH1234'],
+  ['flight LH1234 is late', 'lh 1234'],
+  ['flight LH 1234 is late', 'lh-1234'],
+  ['flight lh-1234 is late', 'LH 1234'],
+  ['call +49 170 1234567', '0170/123 45 67'],
+  ['call 5551234567', '+1 (555) 123-4567'],
   ['🍕 is for Leo', '🍕'],
   ['👍🏽 from Ada', '👍'],
   ['Мој брат живи у Нишу', 'živi'],
@@ -95,6 +112,12 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         for (const text of ['Where is the carpenter?', 'What was 44179?', 'What is to perforate?'])
           expect(await find(id, text)).toEqual([]);
         expect(await find(id, 'Welche Form?', { inflects: false })).toEqual([]);
+      });
+
+      it('keeps values apart that only look alike', async () => {
+        const id = await tell(['the call is at 03:00', 'it costs 40 euros', 'flight XX 99']);
+        for (const text of ['3 pm', '$4k', 'LH 99000', '+1 555 123 4567'])
+          expect([text, await find(id, text)]).toEqual([text, []]);
       });
 
       it('finds any word, ranking more and rarer ones first', async () => {

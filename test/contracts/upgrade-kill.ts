@@ -14,7 +14,7 @@ interface KilledStore extends StoreUnderUpgrade {
 const MESSAGES = sized({ small: 200, full: 600 });
 const KILLS = sized({ small: 1, full: 2 });
 /** The upgrade from the version before: only the index is made again. */
-const BACK_BY_ONE = ["delete from kysely_migration where name like '%amounts%'"];
+const BACK_BY_ONE = ["delete from kysely_migration where name like '%values%'"];
 
 /** Processes that die while they upgrade, and others that upgrade at the same time. */
 export function upgradeKillContract(clearIndex: readonly string[], use: () => KilledStore): void {

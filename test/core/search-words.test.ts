@@ -4,6 +4,7 @@ import { plainSpelling } from '../../src/search/plain-spelling.ts';
 import { readTokens, type TokenReader } from '../../src/search/read-tokens.ts';
 import { beginningOf, stem } from '../../src/search/stem.ts';
 import { tokensOf } from '../../src/search/words.ts';
+import { valuesIn } from '../../src/search/written-values.ts';
 
 const ENDINGS = `s es ed ing eed y ly ational tional enci anci izer bli alli entli eli ousli ization ation ator alism
 iveness fulness ousness ality ivity bility logy icate ative alize icity ical ful ness al ance ence er ic able ible ant
@@ -72,5 +73,21 @@ describe('the plain spelling', () => {
     expect(letters.map((letter) => plainSpelling(`${letter}x`))).toEqual(
       letters.map((letter) => plainSpelling(`${letter}xé`).slice(0, -1)),
     );
+  });
+});
+
+describe('the values of a text', () => {
+  it.each([
+    ['at 12 am, 12 pm, 9:05 and 23:59', ['00:00', '12:00', '09:05', '23:59']],
+    ['on Mar 4, 5 May and 2026/12/31', ['--03-04', '--05-05', '--12-31']],
+    ['४ मार्च, ٣:٣٠ and $1.25K', ['03:30', '1250']],
+    ['flight LH 1234 and A320', ['lh1234', '320']],
+    ['at 25:00, 13 pm and 15:00:30', []],
+    ['version 4.3.1 from 10.1.2.3 is 14.13. old', []],
+    ['you may take 40 or 10 may be enough', []],
+    ['a 4kg bag of mp3 and 12345678k', []],
+    ['32 March and the 4th one', []],
+  ])('%s', (text, values) => {
+    expect(valuesIn(text)).toEqual(values);
   });
 });

@@ -39,8 +39,10 @@ export const searchMigrations: Record<string, Migration> = {
   '0020_spellings_kysely': { up: async () => undefined },
   // A later change rebuilds the index.
   '0021_word_parts_kysely': { up: async () => undefined },
-  /** Finds amounts by their digits, whatever parts the thousands. */
-  '0022_amounts_kysely': {
+  // A later change rebuilds the index.
+  '0022_amounts_kysely': { up: async () => undefined },
+  /** Finds times, days, amounts and codes in other spellings, and telephone numbers without their country. */
+  '0023_values_kysely': {
     async up(database: Kysely<Tables & SearchTables>): Promise<void> {
       for (const table of ['entry_word', 'summary_word', 'memory_word'] as const)
         await database.deleteFrom(table).execute();

@@ -101,8 +101,10 @@ export const postgresMigrations: Record<string, Migration> = {
   '0020_spellings_postgres': { up: async () => undefined },
   // A later change rebuilds the index.
   '0021_word_parts_postgres': { up: async () => undefined },
-  /** Finds amounts by their digits, whatever parts the thousands. */
-  '0022_amounts_postgres': { up: rebuild },
+  // A later change rebuilds the index.
+  '0022_amounts_postgres': { up: async () => undefined },
+  /** Finds times, days, amounts and codes in other spellings, and telephone numbers without their country. */
+  '0023_values_postgres': { up: rebuild },
 };
 
 async function rebuild(database: Kysely<Tables>): Promise<void> {

@@ -76,8 +76,10 @@ export const searchMigrations = (transaction: Transaction): Record<string, Migra
   '0020_spellings_sqlite': { up: async () => undefined },
   // A later change rebuilds the index.
   '0021_word_parts_sqlite': { up: async () => undefined },
-  /** Finds amounts by their digits, whatever parts the thousands. */
-  '0022_amounts_sqlite': {
+  // A later change rebuilds the index.
+  '0022_amounts_sqlite': { up: async () => undefined },
+  /** Finds times, days, amounts and codes in other spellings, and telephone numbers without their country. */
+  '0023_values_sqlite': {
     async up(database: Kysely<Tables>): Promise<void> {
       await rebuild(database, transaction);
       await sql`delete from entry_unindexed`.execute(database);

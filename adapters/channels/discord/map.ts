@@ -83,6 +83,18 @@ export function isSaid({ type }: Pick<WireMessage, 'type'>): boolean {
   return SAID_TYPES.has(type);
 }
 
+/** The answer of a bot to a command. */
+export function isAnswer({ type }: { readonly type?: number | null | undefined }): boolean {
+  return type === SAID.answerOfCommand || type === SAID.answerOfMenu;
+}
+
+const SOURCE_DELETED = 1 << 3;
+
+/** Whether a message of a followed channel was deleted there. Its copies stay, without their content. */
+export function isSourceDeleted({ flags }: { readonly flags?: number | null | undefined }): boolean {
+  return ((flags ?? 0) & SOURCE_DELETED) !== 0;
+}
+
 /** Whether Discord withheld the content, because the privileged intent is missing. */
 export function isWithheld(message: WireMessage): boolean {
   const { content, attachments, embeds, components, sticker_items: stickers, poll } = message;

@@ -35,6 +35,8 @@ export interface Places {
   isIn(guildId: string): boolean;
   /** Whether the bot is in the server, and the server is available. */
   isAvailable(guildId: string): boolean;
+  /** Messages of the server before this one do not concern the bot: it was not there. */
+  joinedAfter(guildId: string): string;
   /** Whether the channel no longer exists. An invisible one may exist. */
   isDeleted(channelId: string): Promise<boolean>;
   shardOf(guildId: string | null): number;
@@ -83,6 +85,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
     guildsOf: (shardId) => [...(clientNow()?.guilds.cache.keys() ?? [])].filter((id) => shardOf(id) === shardId),
     isAvailable: (guildId) => clientNow()?.guilds.cache.get(guildId)?.available ?? false,
     isIn: (guildId) => clientNow()?.guilds.cache.has(guildId) ?? false,
+    joinedAfter: (guildId) => snowflakeAt(clientNow()?.guilds.cache.get(guildId)?.joinedTimestamp ?? 0),
     async isDeleted(channelId) {
       if (cached(channelId) !== null) return false;
       try {

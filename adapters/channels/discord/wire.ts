@@ -103,6 +103,7 @@ const wholeMessageSchema = z.object({
   webhook_id: optionalId,
   timestamp: text,
   edited_timestamp: text,
+  flags: z.number().nullish().catch(null),
   message_reference: referenceSchema.nullish().catch(null),
   referenced_message: quotedSchema.nullish().catch(null),
   message_snapshots: listOf(z.object({ message: z.object(contentShape) })),
@@ -123,7 +124,9 @@ export const updateSchema = z.object({
   id,
   channel_id: id,
   guild_id: optionalId,
+  type: z.number().nullish().catch(null),
   edited_timestamp: text,
+  flags: z.number().nullish().catch(null),
   content: z.string().nullish().catch(null),
 });
 export const deleteSchema = z.object({ id, channel_id: id, guild_id: optionalId });

@@ -2,6 +2,7 @@ import { Routes } from 'discord.js';
 import { HOUR_MS, type KeptMessage } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { dropMalformed } from '../drops.ts';
+import { isSourceDeleted } from '../map.ts';
 import { isDeleted, isRefusal, withRetries } from '../retry.ts';
 import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
@@ -105,12 +106,14 @@ export async function findChanges(
   const page = first === undefined ? read : await readBackTo(context, channelId, { page: read, id: first.externalId });
   const oldest = page.isLast ? '0' : (page.oldest ?? '0');
   const listed = new Map(page.messages.map((message) => [message.id, message]));
+  const isGoneAtSource = ({ externalId }: KeptMessage) => isSourceDeleted(listed.get(externalId) ?? {});
   const edited = looked.flatMap((known) => {
     const message = listed.get(known.externalId);
-    return message !== undefined && (editedAt(message) ?? 0) > (known.editedAt ?? 0) ? [message] : [];
+    if (message === undefined || isSourceDeleted(message)) return [];
+    return (editedAt(message) ?? 0) > (known.editedAt ?? 0) ? [message] : [];
   });
   const absent = looked.filter(({ externalId }) => isNewer(externalId, oldest) && !listed.has(externalId));
-  const removed: string[] = [];
+  const removed = looked.filter(isGoneAtSource).map(({ externalId }) => externalId);
   for (const { externalId } of absent.slice(-MAX_LOOKED_FOR)) {
     if (await isGone(context, channelId, externalId)) removed.push(externalId);
   }

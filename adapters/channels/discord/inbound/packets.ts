@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { problemOf } from '../drops.ts';
+import { isAnswer, isSourceDeleted } from '../map.ts';
 import { bulkDeleteSchema, deleteSchema, messageSchema, namedSchema, updateSchema, type WireMessage } from '../wire.ts';
 
 /** Gateway events about messages. */
@@ -10,6 +11,8 @@ export type MessagePacket =
       readonly channelId: string;
       readonly id: string;
       readonly guildId: string | null;
+      /** False if the packet has no edit time, which a bot's late answer to a command lacks. */
+      readonly isEdited: boolean;
       /** Null if the packet contains only part of the message. */
       readonly message: WireMessage | null;
     }
@@ -59,12 +62,14 @@ export function readMessage(data: unknown): Extract<MessagePacket, { kind: 'mess
 
 function readUpdate(data: unknown): ReadPacket | null {
   const update = updateSchema.safeParse(data).data;
-  // Without an edit time it is a change by Discord itself: a preview, a pin.
-  if (update !== undefined && !update.edited_timestamp) return null;
-  return parsed(updateSchema, data, ({ id, channel_id: channelId, guild_id: guildId = null, content }) => {
+  const isEdited = Boolean(update?.edited_timestamp);
+  // Otherwise it is a change by Discord itself: a preview, a pin.
+  if (update !== undefined && !isEdited && !isSourceDeleted(update) && !isAnswer(update)) return null;
+  return parsed(updateSchema, data, ({ id, channel_id: channelId, guild_id: guildId = null, content, flags }) => {
+    if (isSourceDeleted({ flags })) return { kind: 'removal', channelId, guildId, ids: [id] };
     const isWhole = typeof content === 'string';
     const message = isWhole ? (messageSchema.safeParse(data).data ?? null) : null;
-    return { kind: 'edit', channelId, id, guildId, message };
+    return { kind: 'edit', channelId, id, guildId, isEdited, message };
   });
 }
 

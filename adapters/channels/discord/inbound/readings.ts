@@ -93,7 +93,7 @@ export function planReadings(context: CatchUpContext, { scope, ours, unread, owe
     return after !== undefined && isServedStill(context, backlog.place) ? [{ ...backlog, after }] : [];
   });
   // What was left unread starts earlier, and replaces the backlog of the same channel.
-  const all = new Map([...due, ...left].map((backlog) => [targetOf(backlog.place), backlog]));
+  const all = new Map([...due, ...left].map((backlog) => [targetOf(backlog.place), sinceJoined(context, backlog)]));
   const read = async (backlog: Backlog): Promise<void> => {
     await readBacklog(context, backlog);
     if (backlog.cursor !== null) owed.applied(backlog.cursor.conversation);
@@ -104,6 +104,12 @@ export function planReadings(context: CatchUpContext, { scope, ours, unread, owe
       { after: backlog.after, read: once(() => read(backlog)), isLate: false },
     ]),
   );
+}
+
+/** What was said while the bot was removed from the server was not said to it. */
+function sinceJoined({ places }: CatchUpContext, backlog: Backlog): Backlog {
+  const joined = backlog.place.guildId === null ? '0' : places.joinedAfter(backlog.place.guildId);
+  return isNewer(joined, backlog.after) ? { ...backlog, after: joined } : backlog;
 }
 
 /** After which message unstored ones are read; null for none. */

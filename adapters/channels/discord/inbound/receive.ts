@@ -13,13 +13,13 @@ import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';
-import { isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
+import { isAnswer, isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
 import { keyOf, type Place, placeOfKey } from '../place.ts';
 import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import { isOutOfReach, withRetries } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
-import { editedAt, type WireMessage, writtenAt } from '../wire.ts';
+import { editedAt, timeOf, type WireMessage, writtenAt } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type FileOptions, withFiles } from './files.ts';
 import type { FirstConnections } from './first-connections.ts';
@@ -70,7 +70,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const take = (message: WireMessage, isPast: boolean) => receiveMessage(options, { message, isPast, notice });
   const work = async (packet: MessagePacket): Promise<void> => {
     if (packet.kind === 'message') await take(packet.message, false);
-    else if (packet.kind === 'edit') await receiveUpdate(options, packet);
+    else if (packet.kind === 'edit') await receiveUpdate(options, packet, (message) => take(message, false));
     else await receiveRemoval(options, packet);
   };
   return {
@@ -164,11 +164,20 @@ async function admit(options: ReceiverOptions, { message, isPast, notice }: Inco
 /** An update may contain only part of the message. Over REST, a message does not name its server. */
 async function receiveUpdate(
   options: ReceiverOptions,
-  { channelId, id, guildId, message }: Extract<MessagePacket, { kind: 'edit' }>,
+  { channelId, id, guildId, isEdited, message }: Extract<MessagePacket, { kind: 'edit' }>,
+  take: (message: WireMessage) => Promise<boolean>,
 ): Promise<void> {
+  const mayBeAnswer = options.clock.now() - timeOf(id) < ANSWERED_WITHIN_MS;
+  if (!isEdited && !mayBeAnswer) return;
   const whole = message ?? (await fetchMessage(options, channelId, id));
-  if (whole !== null) await receiveEdit(options, { ...whole, guild_id: guildId });
+  if (whole === null) return;
+  const placed = { ...whole, guild_id: guildId };
+  if (mayBeAnswer && isAnswer(whole) && (await take(placed))) return;
+  if (isEdited) await receiveEdit(options, placed);
 }
+
+/** A bot that needs longer for its answer first sends an empty one, and has this long to fill it in. */
+const ANSWERED_WITHIN_MS = 16 * 60_000;
 
 async function receiveEdit(options: ReceiverOptions, message: WireMessage): Promise<void> {
   if (message.author.id === options.places.self(null).userId || isWithheld(message)) return;

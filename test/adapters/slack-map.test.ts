@@ -108,6 +108,30 @@ describe('a message of Slack', () => {
     ).toBe('@here @team today 1 < 2 && 3 > 2 @U0NOBODY1');
   });
 
+  test('of an app is what its blocks show, not its notification', () => {
+    const section = (words: string) => ({ type: 'section', text: { type: 'mrkdwn', text: words } });
+    const blocks = [section('*Deployed* by'), { type: 'rich_text', elements: [] }, section(`<@${BOB}> at 9:00`)];
+    expect(text({ text: 'New deployment', blocks })).toBe('*Deployed* by\n@Bob at 9:00');
+    expect(text({ text: 'A cat', blocks: [{ type: 'image', alt_text: 'cat.png' }] })).toBe('A cat');
+    expect(text({ text: 'New deployment', blocks: [{ type: 'divider' }] })).toBe('New deployment');
+  });
+
+  test('of an app has the blocks and fields of its attachments', () => {
+    const fallback = '[no preview available]';
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: `<@${BOB}> broke &lt;main&gt;` } }];
+    const fields = [
+      { title: 'Severity', value: 'high', short: true },
+      { title: '', value: 'in *eu*' },
+    ];
+    expect(text({ attachments: [{ fallback, blocks }] })).toContain('@Bob broke <main>');
+    expect(text({ attachments: [{ fallback, blocks }] })).not.toContain(fallback);
+    expect(
+      text({ attachments: [{ fallback, title: 'Alert', fields }] })
+        ?.split('\n')
+        .slice(1),
+    ).toEqual(['> Alert', '> Severity: high', '> in *eu*']);
+  });
+
   test('reads rich text rather than its plain fallback', () => {
     const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
     const blocks = [

@@ -187,6 +187,17 @@ describe('forgotten messages', () => {
   });
 });
 
+test('quotes nothing but the kept text of a stored message', async () => {
+  const sink = recordSink();
+  Object.assign(sink, { conversations: { ...sink.conversations, textOf: async () => 'what is left' } });
+  const bot = await start({ sink });
+  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'swordfish' } }];
+  const fields = [{ title: 'Password', value: 'swordfish' }];
+  const shared = { is_share: true, author_name: 'Bob', channel_id: STAFF, ts: '1700000001.000200', blocks, fields };
+  slack.say(GENERAL, ADA, 'look', { attachments: [shared] });
+  await arrived(bot, 'look\n[shared message of Bob, not written by the sender]\n> what is left');
+});
+
 test('reads nothing of a thread that excluded people began', async () => {
   const bot = await start({ table: { users: { deny: [BOB] } } });
   const root = slack.store(GENERAL, BOB, 'The build is red');

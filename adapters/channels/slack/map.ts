@@ -104,28 +104,45 @@ function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
   return [wordsOf(message, names), ...shared, ...fileTexts].filter((part) => part !== '').join('\n');
 }
 
-/** Rich text contains more than the text field; other blocks matter only if the text is empty. */
+/** People see the blocks. The text field is for notifications, and matters if no block has words. */
 export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
   const own = readable(text ?? '', names).trim();
-  const rich = (blocks ?? []).filter(isWritten);
-  const words = textOfBlocks(rich, names) || own || textOfBlocks(blocks ?? [], names);
+  const shown = textOfBlocks(blocks ?? [], names);
+  const isWorded = textOfBlocks((blocks ?? []).filter(isOfWords), names) !== '';
+  const words = isWorded ? shown : own || shown;
   return subtype === 'me_message' && words !== '' ? `_${words}_` : words;
 }
 
 /** The block type of text that people write in Slack. */
 function isWritten(block: unknown): boolean {
-  if (typeof block !== 'object' || block === null || !('type' in block)) return false;
-  return block.type === 'rich_text' || block.type === 'table';
+  return typeOf(block) === 'rich_text' || typeOf(block) === 'table';
 }
 
+function isOfWords(block: unknown): boolean {
+  return typeOf(block) !== 'image';
+}
+
+function typeOf(block: unknown): unknown {
+  return typeof block === 'object' && block !== null && 'type' in block ? block.type : null;
+}
+
+type Attachment = NonNullable<WireMessage['attachments']>[number];
+
 /** Link previews are Slack's words; shared messages and app attachments are read as quotes. */
-function sharedText(attachment: NonNullable<WireMessage['attachments']>[number], names: Names): string {
+function sharedText(attachment: Attachment, names: Names): string {
   const isPreview = Boolean(attachment.from_url) && !attachment.is_share && !attachment.is_msg_unfurl;
   if (isPreview) return '';
-  const { pretext, title, text, fallback, author_name: author, files } = attachment;
-  const named = (files ?? []).map((file) => `[file: ${file.title || file.name || 'without a name'}]`);
-  const words = [pretext, title, text, ...named].filter((part) => Boolean(part)).join('\n') || (fallback ?? '');
+  const { fallback, author_name: author } = attachment;
+  const words = partsOf(attachment, names).join('\n') || readable(fallback ?? '', names);
   if (words === '') return '';
   const what = author ? `shared message of ${plainName(author)}` : 'attached';
-  return quoted(`${what}, not written by the sender`, readable(words, names));
+  return quoted(`${what}, not written by the sender`, words);
+}
+
+function partsOf({ pretext, title, text, blocks, fields, files }: Attachment, names: Names): readonly string[] {
+  const told = [pretext, title, textOfBlocks(blocks ?? [], names) === '' ? text : ''];
+  const listed = (fields ?? []).map((field) => [field.title, field.value].filter(Boolean).join(': '));
+  const named = (files ?? []).map((file) => `[file: ${file.title || file.name || 'without a name'}]`);
+  const plain = [...told, ...listed].map((part) => readable(part ?? '', names));
+  return [...plain, textOfBlocks(blocks ?? [], names), ...named].filter((part) => part !== '');
 }

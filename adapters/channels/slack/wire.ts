@@ -61,6 +61,9 @@ const attachmentSchema = z.object({
   channel_id: side(id),
   ts: side(timestamp),
   files: listOf(z.object({ name: text, title: text })),
+  fields: listOf(z.object({ title: text, value: text })),
+  /** Instead of the texts, in messages of newer apps. */
+  blocks: side(z.array(z.unknown())),
 });
 
 /** What a person is viewing next to the conversation. Unknown kinds are ignored. */

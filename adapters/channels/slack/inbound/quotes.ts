@@ -29,10 +29,11 @@ async function asKept(
 ): Promise<Attachment | null> {
   const { channel_id: channelId, ts, from_url: url, pretext, title, text: words, fallback } = attachment;
   if (!channelId || !ts) return attachment;
-  const shown = [pretext, title, words, fallback].join('\n');
+  const shown = [pretext, title, words, fallback, JSON.stringify([attachment.fields, attachment.blocks])].join('\n');
   const text = await keptText(options, { channelId, ts, threadTs: threadIn(url) }, { quotedIn, shown });
   if (text === null) return attachment;
-  return text === '' ? null : { ...attachment, pretext: null, title: null, fallback: null, files: null, text };
+  const bare = { pretext: null, title: null, fallback: null, files: null, fields: null, blocks: null };
+  return text === '' ? null : { ...attachment, ...bare, text };
 }
 
 /** Null if Slack's own text may be quoted; empty if the message was forgotten. */

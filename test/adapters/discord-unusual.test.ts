@@ -16,7 +16,7 @@ const heard = (bot: Opened, text: string) => until(text, () => texts(bot).includ
 const update = (message: Stored, fields: object = {}) =>
   double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', { ...message, ...fields, guild_id: GUILD });
 
-test('what was said while the bot was removed is not read', async () => {
+test('nothing said while the bot was removed is read', async () => {
   const bot = await start();
   double.say(GENERAL, ADA, 'before');
   await heard(bot, 'before');

@@ -63,7 +63,7 @@ describe('a channel that changed while the bot was offline', () => {
   });
 });
 
-test('a channel that changed while no socket was open is closed', async () => {
+test('a channel that changed without an open socket is closed', async () => {
   slack.kill();
   slack.channels.set(GENERAL, { name: 'general', is_private: true });
   await until('another socket', () => slack.opened() === 2 && slack.sockets() === 1);

@@ -108,7 +108,7 @@ describe('a message of Slack', () => {
     ).toBe('@here @team today 1 < 2 && 3 > 2 @U0NOBODY1');
   });
 
-  test('of an app is what its blocks show, not its notification', () => {
+  test('of an app is read by its blocks', () => {
     const section = (words: string) => ({ type: 'section', text: { type: 'mrkdwn', text: words } });
     const blocks = [section('*Deployed* by'), { type: 'rich_text', elements: [] }, section(`<@${BOB}> at 9:00`)];
     expect(text({ text: 'New deployment', blocks })).toBe('*Deployed* by\n@Bob at 9:00');
@@ -116,7 +116,7 @@ describe('a message of Slack', () => {
     expect(text({ text: 'New deployment', blocks: [{ type: 'divider' }] })).toBe('New deployment');
   });
 
-  test('of an app has the blocks and fields of its attachments', () => {
+  test('of an app contains blocks and fields of attachments', () => {
     const fallback = '[no preview available]';
     const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: `<@${BOB}> broke &lt;main&gt;` } }];
     const fields = [

@@ -15,6 +15,8 @@ describe('a failure of SQLite', () => {
     ['SQLITE_NOMEM', 'the process is out of memory'],
     ['SQLITE_FULL', 'the disk is full'],
     ['SQLITE_IOERR_READ', 'the disk failed'],
+    ['SQLITE_IOERR_WRITE', 'quota'],
+    ['EFBIG', 'limit on the size of files'],
     ['SQLITE_CANTOPEN', 'cannot be opened'],
     ['SQLITE_READONLY', 'it is not writable'],
   ])('%s may pass, and says why', (code, reason) => {

@@ -64,6 +64,12 @@ const CAUSES: readonly Cause[] = [
     reason: 'its write-ahead log was deleted while in use',
     remedy: 'Restart Strata',
   },
+  // SQLite reports a quota and a limit on the size of files in the same way as a failing disk.
+  {
+    code: /^(SQLITE_IOERR_(WRITE|TRUNCATE|SHMSIZE)|EFBIG)/,
+    reason: 'writing to it failed',
+    remedy: `Check the disk, and the quota and the limit on the size of files of the user of this process, or ${ANOTHER_FOLDER}`,
+  },
   { code: /^(SQLITE_IOERR|EIO)/, reason: 'the disk failed', remedy: 'Check the disk and its connection' },
   { code: /^SQLITE_NOMEM/, reason: 'the process is out of memory', remedy: 'Give it more memory' },
   {

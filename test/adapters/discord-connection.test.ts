@@ -119,7 +119,7 @@ describe('a connection', () => {
       double.gateway.drop();
       await until('a pause', () => log.lines.find(({ fields }) => Number(fields['nextTryInMs']) > 1_400), 60_000);
       const tried = double.gateway.state.connections;
-      await delay(1_300);
+      await delay(700);
       expect(double.gateway.state.connections).toBe(tried);
       expect(tried - before).toBeLessThan(7);
       const stopping = Date.now();

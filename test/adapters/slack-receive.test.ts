@@ -350,6 +350,7 @@ describe('accepted messages', () => {
     const message = slack.say(GENERAL, ADA, `<@${BOT}> hello`);
     const both = [slack.emit({ ...message, type: 'app_mention' }), slack.emit({ ...message, type: 'app_mention' })];
     await until('all are acknowledged', () => both.every((id) => slack.acks.includes(id)));
+    await until('it arrives', () => bot.sink.messages.length > 0);
     expect(bot.sink.messages).toHaveLength(1);
     expect(bot.sink.duplicates).toEqual([]);
     expect(slack.callsOf('users.info').filter(({ user }) => user === ADA)).toHaveLength(1);

@@ -69,7 +69,7 @@ function startWorker(options: readonly string[]): Worker {
 }
 
 /** How long it took. */
-async function until(condition: () => boolean, limitMs = 20_000): Promise<number> {
+async function until(condition: () => boolean, limitMs = 120_000): Promise<number> {
   const start = performance.now();
   while (!condition()) {
     if (performance.now() - start > limitMs) throw new Error(`It did not happen within ${limitMs} ms.`);

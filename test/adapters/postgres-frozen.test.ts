@@ -42,7 +42,7 @@ else {
 
   it('does not drop connections of a slow statement', async () => {
     await using server = await startPostgres(programs);
-    const limits = { suspectMs: 50, patienceMs: 500, pauseMs: 10 };
+    const limits = { suspectMs: 500, patienceMs: 500, pauseMs: 10 };
     const { store } = await openPostgres({ url: server.url, create: true, limits });
     const { conversation } = await createKit({ store } as Parameters<typeof createKit>[0]).say('Hello?');
     await using blocker = await openLock(server.url);

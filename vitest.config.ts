@@ -68,6 +68,7 @@ export default defineConfig(({ mode }) => ({
     // For a machine that is many times slower than an idle one: only a hang takes this long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 }));
 

@@ -222,7 +222,7 @@ channelContract('tcp', {
     folder.write('tcp-channel.ts', `${channel}export { createTcpChannel };\n`);
     folder.write('examples.test.js', examples);
     // A sample of the store's suite: `kysely.test.ts` runs all of it.
-    const alone = ['--maxWorkers=1', '--no-isolate'];
+    const alone = ['--maxWorkers=1', '--no-isolate', '--testTimeout=120000'];
     const options = [
       ...alone,
       '--reporter=json',

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SIZED, sized, spread } from '../support/size.ts';
 import { look } from './look.ts';
 import { createModelServer, type Mode, type ModelServer } from './model-server.ts';
@@ -107,6 +107,7 @@ describe('a bot that is killed with -9', () => {
     const bot = await town.start({ idleMinutes: 0.01 });
     await comeBack(town, bot, before);
     await talkUntilCondensed(town, bot, directory);
+    await finished(town, directory);
     await quiet(bot);
     await bot.stop();
     expect(town.troubles).toEqual([]);
@@ -140,6 +141,7 @@ describe('a summariser that hangs, then fails, then dies', () => {
     const next = await town.start({ idleMinutes: 0.01 });
     await until(() => look(directory).stack.every(({ kind }) => kind === 'summary'), 60_000);
     await talkUntilCondensed(town, next, directory);
+    await finished(town, directory);
     await quiet(next);
     await next.stop();
     expect(town.troubles).toEqual([]);
@@ -192,6 +194,11 @@ async function talkUntilCondensed(town: Town, bot: BotProcess, directory: string
   const isCondensed = () => look(directory).stack.some(({ level }) => level > 0);
   await talk(town, bot, 2);
   for (let count = 0; count < 40 && !isCondensed(); count += 1) await talk(town, bot, 1);
+}
+
+/** No work is left. A slow machine pauses between two jobs for longer than a quiet bot is watched. */
+async function finished(town: Town, directory: string): Promise<void> {
+  await vi.waitFor(() => look(directory).expectDone(town), { timeout: 60_000, interval: 250 });
 }
 
 /** Nothing happened for a while. */

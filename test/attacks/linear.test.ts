@@ -111,7 +111,11 @@ interface Limits {
 
 function judge(call: Call, limits: Limits): readonly string[] {
   const { middleMs, longMs } = limits;
-  const hardest = SHORT_TEXTS.map(({ part, end, text }) => ({ part, end, ms: timeOf(call, text) }))
+  const hardest = SHORT_TEXTS.map((one) => ({ ...one, ms: timeOf(call, one.text) }))
+    .sort((one, other) => other.ms - one.ms)
+    .slice(0, 4 * HARDEST)
+    // What ran while garbage was collected would take the place of a hard one.
+    .map((one) => ({ ...one, ms: Math.min(one.ms, timeOf(call, one.text)) }))
     .sort((one, other) => other.ms - one.ms)
     .slice(0, HARDEST);
   for (const { part, end, ms } of hardest) {

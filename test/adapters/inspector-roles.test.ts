@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
 import { VIEWER_ROLES, type ViewerRole } from '../../src/inspection/viewer.ts';
 import { scriptedModel } from '../core/compaction.world.ts';
+import { anyCharacter } from '../fixtures/any-character.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 
 let inspected: InspectorWorld;
@@ -92,7 +93,7 @@ describe('any parameters', () => {
   const names = ['q', 'at', 'place', 'person', 'kind', 'state', 'audience', 'age', 'view', 'after', 'named', 'days'];
   const more = ['show', 'hide', 'filtered', 'changed', 'conversation', 'engine', 'context_window'];
   const value = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: anyCharacter, maxLength: 40 }),
     fc.constantFrom('"><script>alert(1)</script>', '0', '-1', '1e9', '999999999999', 'graph', '%00', '__proto__'),
   );
 

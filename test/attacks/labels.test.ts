@@ -10,6 +10,7 @@ import { spellOutTools } from '../../src/context/without-tools.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { lineOf } from '../../src/tools/entry-line.ts';
+import { anyCharacter } from '../fixtures/any-character.ts';
 import { bot, profile, section, snapshot, summary, user } from '../fixtures/context.ts';
 import { SIZED, sized } from '../support/size.ts';
 
@@ -131,7 +132,7 @@ describe('a name that poses as somebody else', () => {
 
   it('holds no mark of a label in any form', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (name) => {
+      fc.property(fc.string({ unit: anyCharacter }), (name) => {
         expect(plainName(name).normalize('NFKC')).not.toMatch(/[[\]|<>#\n]/u);
       }),
     );

@@ -45,7 +45,7 @@ const PROJECTS = [
   },
   {
     extends: true as const,
-    test: { name: 'waiting', include: waiting, maxWorkers: 8, sequence: { groupOrder: 1 } },
+    test: { name: 'waiting', include: waiting, maxWorkers: 10, sequence: { groupOrder: 1 } },
   },
 ];
 

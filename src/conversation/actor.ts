@@ -8,7 +8,7 @@ import type { Outbox } from './outbox.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { waitToRestart } from './restarts.ts';
-import { askedIn, newestMessage, owesReply, toEntry } from './snapshot.ts';
+import { askedIn, newestMessage, owesReply, seqsOfTurn, toEntry } from './snapshot.ts';
 import { type Standing, standingOf } from './standing.ts';
 import { postpone } from './turn-retries.ts';
 import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn-slots.ts';
@@ -216,7 +216,7 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     leaveSlot(options, key, slot);
     snapshot = await cache.current();
     if (end.kind === 'committed' && snapshot !== null)
-      options.watch.answered(snapshot, end.verdict, seqsOf(snapshot, opening.snapshot.conversation.answeredUpto));
+      options.watch.answered(snapshot, end.verdict, seqsOfTurn(snapshot, opening.snapshot.conversation.answeredUpto));
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
     // messages.
     claim = await claimOwed(options, cache, snapshot);
@@ -227,15 +227,6 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
 function keepBusy({ turns, onError }: Self, work: Promise<void>): void {
   const ended = work.catch(onError);
   turns.put(() => ended);
-}
-
-/** What the newest turn answered and added. A message that arrived while it ran belongs to the next one. */
-function seqsOf({ tail, conversation }: ContextSnapshot, before: number): readonly number[] {
-  const { answeredUpto } = conversation;
-  const isOf = ({ seq, turn }: Entry) => turn === answeredUpto || (turn === null && seq <= answeredUpto);
-  // They are at the end of a tail that may be long.
-  const first = tail.findLastIndex(({ seq }) => seq <= before) + 1;
-  return tail.slice(first).flatMap((entry) => (isOf(entry) ? [entry.seq] : []));
 }
 
 /** A person who edits a message again and again must not cost a model call each time. */
@@ -276,7 +267,10 @@ async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening,
   }
 }
 
-/** At once, not at the next renewal of its lease: until then it would show text that must no longer be shown. */
+/**
+ * Ends a running turn that may not continue. Does not wait for the next renewal of its lease: until then it would show
+ * text that must no longer be shown.
+ */
 async function endOvertaken({ services }: ActorOptions, { running }: Self): Promise<void> {
   if (running === null) return;
   if ((await standingOf(services, running)) === null) running.limit.abort(new Error('The reply claim was lost.'));

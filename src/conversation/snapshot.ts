@@ -39,3 +39,15 @@ export function askedIn({ conversation, tail }: ContextSnapshot, newest: Entry):
 export function owesReply(conversation: Pick<Conversation, 'replyDueSeq' | 'answeredUpto'>): boolean {
   return conversation.replyDueSeq > conversation.answeredUpto;
 }
+
+/**
+ * The seqs after `before` that the newest turn answered or added. A message that arrived while the turn ran belongs to
+ * the next one.
+ */
+export function seqsOfTurn({ tail, conversation }: ContextSnapshot, before: number): readonly number[] {
+  const { answeredUpto } = conversation;
+  const isOf = ({ seq, turn }: Entry) => turn === answeredUpto || (turn === null && seq <= answeredUpto);
+  // They are at the end of a tail that may be long.
+  const first = tail.findLastIndex(({ seq }) => seq <= before) + 1;
+  return tail.slice(first).flatMap((entry) => (isOf(entry) ? [entry.seq] : []));
+}

@@ -55,7 +55,7 @@ export function parseJsonAnswer(text: string, source = ''): Answer | null {
   return null;
 }
 
-/** So much of what a model repeats is no coincidence; less, such as an empty list, may be its own. */
+/** A model that repeats this many characters has copied them; fewer, such as an empty list, may be its own. */
 const MIN_REPEATED = 24;
 const MAX_COMPARED = 60;
 

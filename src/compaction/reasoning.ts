@@ -19,7 +19,7 @@ const MARGIN = 1.5;
 const MAX_TOKENS = 16_384;
 const MAX_SHARE = 1 / 4;
 
-/** Where reasoning happens: providers count it as output, so it needs room besides the answer. */
+/** A model and its settings. Providers count reasoning as output, so it needs room besides the answer. */
 export interface Reasoner {
   readonly model: { readonly id: string };
   readonly windowTokens: number;

@@ -66,7 +66,7 @@ export interface ContextJson {
   readonly estimated: boolean;
 }
 
-/** Read-only. */
+/** Describes what the model would see now. Changes nothing. */
 export function inspectContext(
   services: Pick<Services, 'prompts' | 'agents'>,
   {

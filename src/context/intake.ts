@@ -13,7 +13,7 @@ export interface Intake {
 
 /** Messages come almost in order: of those ahead of a missing one, only this many are remembered. */
 const MAX_AHEAD = 1000;
-/** Conversations that are remembered, many more than are active at a time. The ones used longest ago leave first. */
+/** Maximum number of remembered conversations, many more than are active at a time. The one used longest ago leaves first. */
 const MAX_CONVERSATIONS = 2000;
 
 interface Taken {

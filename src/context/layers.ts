@@ -26,7 +26,7 @@ export function layersOf(
   return [...dropLayers(stack.slice(0, dropped)), ...runs.flatMap((run) => joinGaps(run, layerOf))];
 }
 
-/** Neighbouring gaps together, everything else alone. */
+/** Groups neighbouring gaps; everything else stays alone. */
 function gapRuns(stack: readonly Summary[]): readonly (readonly [Summary, ...Summary[]])[] {
   const runs: [Summary, ...Summary[]][] = [];
   for (const item of stack) {
@@ -93,7 +93,7 @@ export function summaryVariables({
   return { id, fromSeq, toSeq, level, text: indentAll(text) };
 }
 
-/** A gap that no store has: where one would be opened, or in place of a summary that is gone. */
+/** A gap that is not stored: where one would be opened, or in place of a summary that is gone. */
 export function unstoredGap(
   { fromSeq, toSeq }: SeqRange,
   facts: Pick<Summary, 'conversationId' | 'text' | 'createdAt'>,

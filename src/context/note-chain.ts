@@ -18,7 +18,7 @@ export async function readNote(log: RequestLog, conversationId: number, toSeq: n
   return found === null ? null : { ...found.reply, request: found.link.note };
 }
 
-/** The same with what the next note may refer to. */
+/** Like `readNote`, with what the next note may refer to. */
 export async function readLink(log: RequestLog, conversationId: number, toSeq: number): Promise<LinkedReply | null> {
   const rows = new Map<number, StoredRequest>();
   const read = async (upto: number, limit: number) => {
@@ -44,7 +44,7 @@ export async function readLink(log: RequestLog, conversationId: number, toSeq: n
 export interface NoteRange {
   readonly fromSeq: number;
   readonly toSeq: number;
-  /** The newest so many. */
+  /** Maximum number of replies, the newest ones. */
   readonly limit: number;
 }
 

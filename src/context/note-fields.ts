@@ -111,7 +111,7 @@ export function readNames(field: string | undefined): readonly string[] {
 
 interface Sections {
   readonly base: Pick<RequestNote, 'sections'>;
-  /** That were named since the chain began, by index. */
+  /** Memories and conversations that were named since the chain began, by index. */
   readonly names: readonly string[];
 }
 

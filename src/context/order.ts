@@ -46,7 +46,7 @@ export interface CutPoint {
   readonly toSeq: number;
   readonly entries: number;
   readonly tokens: number;
-  /** At the end of a turn; otherwise between two messages. */
+  /** Whether the cut is at the end of a turn; otherwise it is between two messages. */
   readonly clean: boolean;
 }
 
@@ -88,7 +88,7 @@ export function cutPoints(
   return points;
 }
 
-/** Those of the view that a turn builds, with the share of the window for the newest messages. */
+/** The cut points of the view that a turn builds. They keep the share of the window for the newest messages. */
 export function cutPointsOf(
   { snapshot, readUpto, profile }: Pick<AssembleRequest, 'snapshot' | 'readUpto' | 'profile'>,
   correction: number,
@@ -114,7 +114,7 @@ export function firstKept(tail: readonly Entry[], limits: CutLimits): number {
   return Math.min(firstWaiting(limits), newestAsk(tail, limits.readUpto), reserved);
 }
 
-/** Before a message of a person, or between two turns of the bot. A question stays with the answer after it. */
+/** Whether a cut falls before a message of a person, or between two turns of the bot: a question keeps its answer. */
 function isBetweenMessages(previous: Entry | undefined, next: Entry): boolean {
   if (next.role === 'user') return true;
   return previous?.role === 'assistant' && next.role === 'assistant' && previous.turn !== next.turn;

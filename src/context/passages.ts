@@ -62,7 +62,7 @@ function tokensOf({ text }: Passage): number {
   return estimateText(text) + 1;
 }
 
-/** Those of other conversations first, each conversation in its own order. */
+/** The passages of other conversations first, each conversation in its own order. */
 function inOrder(passages: readonly Passage[]): readonly Passage[] {
   const byConversation = Map.groupBy(passages, ({ from }) => from ?? '');
   const own = byConversation.get('') ?? [];

@@ -12,7 +12,10 @@ export function isPicture(part: Part): part is AttachmentPart {
 
 const MAX_IMAGES = 20;
 
-/** The newest of the messages being answered. Older images stay references, and platform links expire. */
+/**
+ * The images that a request includes: the newest of the messages being answered. Older ones stay references, because
+ * links of platforms expire.
+ */
 export function newestImages(entries: readonly Entry[]): readonly UserContent[] {
   const pictures = entries.flatMap(({ parts }) => parts.filter(isPicture)).slice(-MAX_IMAGES);
   return pictures.map(({ mediaType, reference }) => ({ kind: 'image', mediaType, url: reference }) as const);

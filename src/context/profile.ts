@@ -103,7 +103,7 @@ function hasChanged({ models, traits }: Known): boolean {
   );
 }
 
-/** Before the guidance, so that people's instructions follow the operator's text. */
+/** Inserts the section before the guidance, so that people's instructions follow the operator's text. */
 function withSection(known: Known, section: SystemSection): ContextProfile {
   const last = known.withInstructions;
   if (last !== null && isDeepStrictEqual(last.section, section)) return last.profile;

@@ -35,7 +35,7 @@ export function fitSections(sections: readonly SystemSection[], budgetTokens: nu
   return fitted;
 }
 
-/** Before any cut. */
+/** The tokens of the section before any cut. */
 export function uncutTokens(section: SystemSection): number {
   return section.originalTokens ?? estimateBlock(section);
 }

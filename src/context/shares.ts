@@ -1,11 +1,11 @@
 import type { AgentSettings } from '../config/schema.ts';
 import type { ContextProfile, Targets } from '../ports/engine.ts';
 
-/** For tools and system sections; more if the conversation still has enough room. */
+/** The share for tools and system sections; a large window has room for more. */
 const FIXED_SHARE = 0.3;
 const LARGE_FIXED_SHARE = 0.4;
 const LARGE_WINDOW = 16_000;
-/** Left for the newest message where the configuration names no share. */
+/** The share that is left for the newest message if the configuration names none. */
 const MIN_TAIL_SHARE = 0.05;
 /** Tools and system sections get at least this much, however little the other shares leave. */
 const MIN_FIXED_SHARE = 0.15;
@@ -48,7 +48,7 @@ function reserveTokensOf(agent: AgentSettings, windowTokens: number): number {
   return Math.min(agent.max_output_tokens, Math.floor(windowTokens * agent.compaction.reserve_share));
 }
 
-/** With full shares of everything, the view is below the first threshold, and what is recalled fits in too. */
+/** Chosen so that with full shares the view is below the first threshold, and what is recalled fits in too. */
 function fixedShareOf(
   { fixed_share, background_threshold, emergency_threshold, stack_share, tail_share }: Compaction,
   { windowTokens, reserveTokens, recallTokens }: Pick<Limits, 'windowTokens' | 'reserveTokens' | 'recallTokens'>,
@@ -61,7 +61,7 @@ function fixedShareOf(
   return Math.max(MIN_FIXED_SHARE, Math.min(usual, left));
 }
 
-/** For memories and earlier messages next to a new message. */
+/** The maximum for memories and earlier messages next to a new message. */
 function recallTokensOf({ recall }: AgentSettings, windowTokens: number): number {
   return recall.tokens === 'auto' ? autoRecallTokens(windowTokens) : recall.tokens;
 }

@@ -8,8 +8,8 @@ export interface ShorterTail {
 }
 
 /**
- * Without the oldest messages of the tail: the longest view below the wanted tokens, if there is one, and the request
- * without all that may leave. Stores nothing.
+ * Leaves out the oldest messages of the tail. Returns the longest view below the wanted tokens, if there is one, and the
+ * request without all that may leave. Stores nothing.
  */
 export function shortenTail(request: ViewRequest, { correction, wantedTokens, evaluate }: ShorterTail) {
   const points = cutPointsOf(request, correction);

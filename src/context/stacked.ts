@@ -73,6 +73,7 @@ export function createStackedEngine({
   };
 }
 
+/** How a request gets the space that it needs. The engine changes the stored view; a preview only imagines that. */
 interface Gate {
   readonly services: Pick<Services, 'store' | 'prices'>;
   readonly prefixes: FixedPrefixBuilder;

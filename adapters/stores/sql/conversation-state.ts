@@ -73,7 +73,7 @@ export async function createStateTable(database: Kysely<unknown>): Promise<void>
 
 export const CONVERSATION_STATE = '0016_conversation_state';
 
-/** Where such values were before, under the number of a conversation that may be gone. */
+/** The namespaces in which older versions kept such values, under the number of a conversation that may be gone. */
 const FORMER = sql`('answered-by', 'last-failure', 'setback', 'spend', 'summary-rewrite')`;
 
 /** Statements that move what an older version has written. */

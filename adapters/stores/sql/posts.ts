@@ -61,7 +61,7 @@ function prepareInsert({ query }: SqlEngine) {
   );
 }
 
-/** A pending post has no message yet, and every turn writes one. */
+/** Leaves pending posts out of the index: they have no message yet, and every turn writes one. */
 export async function indexPosted(database: Kysely<unknown>): Promise<void> {
   await database.schema.dropIndex('outbox_message').execute();
   await database.schema

@@ -107,11 +107,11 @@ function prepareNote({ query }: Pick<SqlEngine, 'query'>, length: number) {
 export interface Given {
   /** One of them is gone or no longer readable in the conversation: a reply that was given it may repeat it. */
   readonly isWithdrawn: boolean;
-  /** Those from elsewhere without a record of this conversation. */
+  /** Memories from elsewhere that have no record of this conversation yet. */
   readonly unnoted: readonly MemoryId[];
 }
 
-/** Which agent shares what was decided when a memory was given. */
+/** Reads what became of the memories. Which agent may share them was decided when they were given. */
 export function createReadGiven(engine: Pick<SqlEngine, 'query' | 'memoryMark'>) {
   const statementFor = createShapes(
     ({ present, length }: GivenShape) => `${present} ${length}`,
@@ -140,7 +140,7 @@ export function createReadGiven(engine: Pick<SqlEngine, 'query' | 'memoryMark'>)
   };
 }
 
-/** Conversations whose memories are remembered. */
+/** Maximum number of conversations whose memories are remembered. */
 const MAX_SETTLED = 500;
 /** Memories of each; with more, only those that were asked for last are remembered. */
 const MAX_SETTLED_IDS = 100;

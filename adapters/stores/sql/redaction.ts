@@ -107,7 +107,7 @@ async function removeCopies({ engine }: Shared, transaction: Transaction, entry:
 interface LayerChange {
   readonly row: ConversationRow;
   readonly seqs: readonly number[];
-  /** These too, whatever they cover. */
+  /** Further summaries that change, whatever they cover. */
   readonly summaryIds?: readonly SummaryId[];
   /** What happens to a live level-0 summary of one of the entries. */
   readonly change: Updateable<Tables['summary']>;
@@ -169,7 +169,7 @@ async function takeOut({ summaries }: Shared, transaction: Transaction, item: Su
   await summaries.remove(transaction, item);
 }
 
-/** Returns the earlier versions, which are gone too. */
+/** Deletes a condensed summary and its earlier versions, and shows its parts again. Returns the earlier versions. */
 async function dissolve(
   { summaries }: Shared,
   transaction: Transaction,

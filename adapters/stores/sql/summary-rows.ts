@@ -8,9 +8,9 @@ export interface SummaryRows {
   find(transaction: Transaction, id: SummaryId): Promise<SummaryRow | null>;
   /** The stack of the current context. */
   live(transaction: Transaction, conversation: LiveStack): Promise<readonly SummaryRow[]>;
-  /** Those that it condenses. */
+  /** The summaries that it condenses. */
   children(transaction: Transaction, parent: Parent): Promise<readonly SummaryRow[]>;
-  /** Those of its level that it has replaced. */
+  /** The earlier versions of its level, which it has replaced. */
   versions(transaction: Transaction, latest: Parent): Promise<readonly SummaryRow[]>;
   /** A summary in other words takes the place of one of its level, with its sources and earlier versions. */
   supersede(transaction: Transaction, ids: { readonly old: SummaryId; readonly by: SummaryId }): Promise<void>;

@@ -38,7 +38,7 @@ async function withdraw(
   });
 }
 
-/** Ascending. Unasked messages of the bot answer nobody and use no memories. */
+/** In ascending order. Unasked messages of the bot answer nobody and use no memories. */
 async function unsentTurns(
   { engine }: Shared,
   transaction: Transaction,

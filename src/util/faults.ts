@@ -16,7 +16,7 @@ export function faultsIn({ issues }: z.ZodError): readonly string[] {
   return issues.map(faultText);
 }
 
-/** `tools[0].run: is missing`; without a field if the whole value is wrong. */
+/** One fault in words, such as `tools[0].run: is missing`. Names no field if the whole value is wrong. */
 export function faultText({ path, message }: Pick<z.core.$ZodIssue, 'path' | 'message'>): string {
   return [fieldOf(path), message].filter(Boolean).join(': ');
 }

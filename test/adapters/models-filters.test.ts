@@ -3,7 +3,7 @@ import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../src/adapter-kit.ts';
 import { filterRefusals } from '../fixtures/models-filters.ts';
 import { ask, collect, finishIn, silentLog } from '../fixtures/models-requests.ts';
-import { type Answer, chunk, serve, sse } from '../fixtures/models-server.ts';
+import { type Answer, chunk, claude, gemini, serve, sse } from '../fixtures/models-server.ts';
 
 async function openAt(url: string, id: string): Promise<ChatModel> {
   const environment = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k', ANTHROPIC_BASE_URL: url };
@@ -12,41 +12,14 @@ async function openAt(url: string, id: string): Promise<ChatModel> {
   return await createAiSdkModels({ environment: urls, providers, builtIn: {}, fetch, log: silentLog }).open(id);
 }
 
-const claude = (stop: string, text: string): readonly unknown[] => [
-  {
-    type: 'message_start',
-    message: {
-      id: 'm',
-      type: 'message',
-      role: 'assistant',
-      model: 'claude-haiku-4-5',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 40, output_tokens: 1 },
-    },
-  },
-  ...(text === ''
-    ? []
-    : [
-        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
-        { type: 'content_block_stop', index: 0 },
-      ]),
-  { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 2 } },
-  { type: 'message_stop' },
-];
-const gemini = (body: Readonly<Record<string, unknown>>): readonly unknown[] => [
-  { usageMetadata: { promptTokenCount: 40, totalTokenCount: 40 }, ...body },
-];
 const counted = { prompt_tokens: 40, completion_tokens: 0, total_tokens: 40 };
 
 describe('a filter that ends a stream', () => {
   test.each([
     ['google:gemini-2.5-flash', 'refused', gemini({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })],
     ['google:gemini-2.5-flash', 'filtered', gemini({ candidates: [{ finishReason: 'SAFETY', index: 0 }] })],
-    ['anthropic:claude-haiku-4-5', 'refused', claude('refusal', '')],
-    ['anthropic:claude-haiku-4-5', 'filtered', claude('refusal', 'First, ')],
+    ['anthropic:claude-haiku-4-5', 'refused', claude('', 'refusal')],
+    ['anthropic:claude-haiku-4-5', 'filtered', claude('First, ', 'refusal')],
     ['local:m', 'refused', [{ ...Object(chunk({ content: '' }, 'content_filter')), usage: counted }, '[DONE]']],
     ['local:m', 'filtered', [chunk({ content: 'First, ' }, 'content_filter'), '[DONE]']],
   ] as const)('%s: %s', async (id, reason, events) => {

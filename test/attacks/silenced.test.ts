@@ -8,7 +8,7 @@ import { faithful, scriptedModel, until } from '../core/compaction.world.ts';
 import { bytesOf } from '../core/why.world.ts';
 import { filterRefusals } from '../fixtures/models-filters.ts';
 import { ask, collect, silentLog } from '../fixtures/models-requests.ts';
-import { chunk, serve, sse, type TestServer } from '../fixtures/models-server.ts';
+import { chunk, claude, gemini, serve, sse, type TestServer } from '../fixtures/models-server.ts';
 import { ADA, BOB, type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { SIZED, sized } from '../support/size.ts';
 
@@ -24,30 +24,6 @@ interface Wire {
   answer(response: ServerResponse): void;
 }
 
-const gemini = (body: object) => [{ usageMetadata: { promptTokenCount: 40, totalTokenCount: 40 }, ...body }];
-const claude = (content: readonly object[], stop: string) => [
-  {
-    type: 'message_start',
-    message: {
-      id: 'm',
-      type: 'message',
-      role: 'assistant',
-      model: 'claude-haiku-4-5',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 40, output_tokens: 1 },
-    },
-  },
-  ...content,
-  { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 2 } },
-  { type: 'message_stop' },
-];
-const spoken = [
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Fine.' } },
-  { type: 'content_block_stop', index: 0 },
-];
 const chats = { answer: (response: ServerResponse) => sse(response, [chunk({ content: 'Fine.' }), chunk({}, 'stop')]) };
 
 const wires: readonly Wire[] = [
@@ -70,8 +46,8 @@ const wires: readonly Wire[] = [
   {
     name: 'Anthropic',
     model: 'anthropic:claude-haiku-4-5',
-    refuse: (response) => sse(response, claude([], 'refusal')),
-    answer: (response) => sse(response, claude(spoken, 'end_turn')),
+    refuse: (response) => sse(response, claude('', 'refusal')),
+    answer: (response) => sse(response, claude('Fine.', 'end_turn')),
   },
 ];
 

@@ -113,7 +113,7 @@ describe('a form', () => {
 });
 
 describe('a session', () => {
-  it('ends after half a day, and makes room for newer ones', async () => {
+  it('ends after half a day, or for newer ones', async () => {
     const time = testClock();
     const access = createAccess({ settings: generalDefaults.inspector, clock: time }, 'key');
     const enter = () => access.enter({ key: 'key' }, '127.0.0.1') ?? '';
@@ -204,7 +204,7 @@ describe('the page of changes', () => {
   it.each([
     ['a long key', `${conversationPath('é€'.repeat(60))}/s/x`],
     ['an id that looks like a page', `${conversationPath('a')}/m/${encodeURIComponent('/c/%')}`],
-  ])('survives a change of something that does not exist: %s', async (_, path) => {
+  ])('survives a change of what does not exist: %s', async (_, path) => {
     const response = await inspected.send(path, { action: 'pin', wish: '' }, await pageOfMemory());
     expect(response.status).toBe(404);
     expect(await inspected.page('/audit')).toContain('refused');

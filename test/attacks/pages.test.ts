@@ -89,7 +89,7 @@ describe('the pages of a process', () => {
 });
 
 describe('connections that send nothing', () => {
-  it('leave most of what the process can open to the bot', async () => {
+  it('leave the bot those that it needs', async () => {
     const port = Number(new URL(operations.url).port);
     const sockets: Socket[] = [];
     let refused = 0;

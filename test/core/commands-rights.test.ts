@@ -135,7 +135,7 @@ describe('a memory of a direct message', () => {
 });
 
 describe('a memory of a place', () => {
-  it('is not changed by a member whom it is not about', async () => {
+  it('is not changed by other members', async () => {
     await using world = await openWorld({ audience: 'public' });
     await world.type('/memory remember The gate is green.', { rights: 'moderator' });
     const [row = []] = cells(await world.type('/memory list'));

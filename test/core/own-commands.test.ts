@@ -81,13 +81,22 @@ describe('a command of a plugin', () => {
     const shape = { options: z.object({ host: z.string() }), suggest: { host: () => ['alpha'] } };
     const restart = defineCommand({ name: 'restart', description: 'Restart', access: 'operator', ...shape, run });
     await using world = await open([restart]);
-    const asked = { conversation: world.place, audience: 'public', author: ADA, path: ['restart'], options: {} } as const;
+    const asked = {
+      conversation: world.place,
+      audience: 'public',
+      author: ADA,
+      path: ['restart'],
+      options: {},
+    } as const;
     for (const rights of ['member', 'moderator', 'operator'] as const) {
       const may = rights === 'operator';
       const expected = may ? 'Restarted.' : '/restart is for the operators of the bot.';
       expect((await world.type('/restart alpha', { rights })).text, rights).toBe(expected);
       const found = await world.bot.commands.suggest({ ...asked, rights }, 'host');
-      expect(found.map(({ value }) => value), rights).toEqual(may ? ['alpha'] : []);
+      expect(
+        found.map(({ value }) => value),
+        rights,
+      ).toEqual(may ? ['alpha'] : []);
     }
   });
 

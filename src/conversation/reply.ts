@@ -1,23 +1,21 @@
 import { idleMsOf } from '../config/directory.ts';
 import { describe, isStoreAway, isStrataError, ModelError } from '../domain/errors.ts';
-import type { ConversationKey, Entry } from '../domain/message.ts';
+import type { Entry } from '../domain/message.ts';
 import { failureOf } from '../models/failure.ts';
 import type { Activity } from '../ports/channel.ts';
 import type { AfterTurn, ContextProfile } from '../ports/engine.ts';
 import type { TurnFailure } from '../ports/events.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../ports/store.ts';
-import { yieldToEventLoop } from '../util/event-loop.ts';
 import { holdLease } from '../util/lease.ts';
-import { keepAnsweredBy } from './answered-by.ts';
+import { type AfterReply, afterReply, bookLost, cutIn, type Ending, type Held } from './after-reply.ts';
 import { failureText } from './failure-text.ts';
 import { heldNotice, throughPostHooks } from './hooked-post.ts';
-import { type Cut, withCutNote } from './incomplete.ts';
-import { keepFailure } from './last-failure.ts';
+import { withCutNote } from './incomplete.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { readOf } from './standing.ts';
 import { TooManyWaiting } from './too-many-waiting.ts';
-import { runTurn, type TurnOutcome, type TurnStep } from './turn.ts';
+import { runTurn, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 
@@ -25,15 +23,11 @@ import { entriesOf, postsOf } from './turn-entries.ts';
 export const REPLY_LEASE_MS = 10_000;
 
 export type ReplyEnd =
-  | {
+  | ({
       readonly kind: 'committed';
       readonly result: Committed;
       readonly verdict: AfterTurn;
-      /** What can wait until the reply is on its way. */
-      readonly account: () => Promise<void>;
-      /** Calls of the model that tell why it refused; the next turn does not wait for them. */
-      readonly explain: () => Promise<void>;
-    }
+    } & AfterReply)
   /** Nothing was stored: the claim was lost, the bot is stopping, or no message asked for a reply. */
   | { readonly kind: 'nothing' };
 type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
@@ -107,13 +101,6 @@ async function hasLearned(
   return now.tools !== before.tools || now.images !== before.images || known.windowTokens !== profile.windowTokens;
 }
 
-/** A turn whose answer the hooks held back: nobody sees it, and nothing is owed any more. */
-interface Held {
-  readonly kind: 'held';
-  readonly reason: string;
-  readonly steps: readonly TurnStep[];
-}
-
 async function passed(
   { services }: ReplyOptions,
   { conversation }: ContextSnapshot,
@@ -174,16 +161,6 @@ async function giveBack(options: ReplyOptions, claim: Claim, answeredUpto: numbe
   return { kind: 'nothing' };
 }
 
-/** A turn that has run and is to be committed. */
-interface Ending {
-  readonly claim: Claim;
-  readonly newest: Entry;
-  readonly outcome: TurnOutcome | Held;
-  readonly startedAt: number;
-  readonly run: Run | null;
-  readonly snapshot: ContextSnapshot;
-}
-
 async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> {
   const { store, clock, events } = options.services;
   const { claim, newest, outcome, run, snapshot } = ending;
@@ -218,34 +195,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     return { kind: 'nothing' };
   }
   recorded?.committed(result.conversation.nextSeq - 1);
-  const account = async () => {
-    const accounted = run?.account();
-    // The post goes out first.
-    await yieldToEventLoop();
-    options.logText(base.conversation, null, text);
-    if (!isRefused(outcome)) report(options, ending, base);
-    await accounted;
-  };
-  const explain = async () => {
-    if (!isRefused(outcome)) return;
-    await yieldToEventLoop();
-    report(options, { ...ending, outcome: await withCause(outcome, run) }, base);
-  };
-  return { kind: 'committed', result, verdict, account, explain };
-}
-
-type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
-
-function isRefused(outcome: Ending['outcome']): outcome is Failed {
-  return outcome.kind === 'failed' && outcome.reason === 'refused';
-}
-
-/** Every turn fails while a fixed part is refused, and only an operator can change that. */
-async function withCause(outcome: Failed, run: Run | null): Promise<Failed> {
-  const part = (await run?.refusedPart()) ?? null;
-  if (part === null) return outcome;
-  const message = `${outcome.message} The filter refuses a part of every request: ${part}. Change it, or choose another model.`;
-  return { ...outcome, message };
+  return { kind: 'committed', result, verdict, ...afterReply(options, ending, text) };
 }
 
 /** After this much silence, the conversation's messages and answers are read for memories. */
@@ -253,49 +203,9 @@ function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): 
   return idleMsOf(services.agents.agentFor(conversation.key));
 }
 
-function cutIn(outcome: TurnOutcome | Held): Cut | null {
-  return outcome.kind === 'answered' ? outcome.cut : null;
-}
-
 function textFor(options: ReplyOptions, snapshot: ContextSnapshot, outcome: TurnOutcome | Held): string {
   if (outcome.kind === 'answered') return outcome.text;
   return outcome.kind === 'held'
     ? heldNotice(outcome.reason)
     : failureText(options, snapshot.conversation, outcome.reason);
-}
-
-function report(
-  options: ReplyOptions,
-  { outcome, run, startedAt, claim, snapshot }: Ending,
-  base: { readonly conversation: ConversationKey; readonly readUpto: number },
-): void {
-  const { events, clock, store } = options.services;
-  const now = clock.now();
-  const keep = (work: Promise<void>) => keepAside(options, base.conversation, work);
-  if (outcome.kind === 'failed') {
-    const { reason, message } = outcome;
-    events.emit({ kind: 'turn.failed', ...base, reason, message });
-    keep(keepFailure(options.services.state, snapshot.conversation, { readUpto: base.readUpto, at: now, message }));
-  }
-  const facts = { steps: outcome.steps.length + 1, durationMs: now - startedAt, cut: cutIn(outcome) };
-  events.emit({ kind: 'turn.ended', ...base, ...facts });
-  const by = run?.answeredBy() ?? null;
-  if (by !== null) keep(keepAnsweredBy(options.services.state, claim.conversationId, by));
-  const recalled = run?.recalled() ?? [];
-  if (recalled.length === 0) return;
-  keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
-}
-
-/** The calls of a turn that stored nothing still cost money. */
-function bookLost(options: ReplyOptions, { conversation }: ContextSnapshot, run: Run | null): void {
-  const usage = run?.usage() ?? [];
-  if (usage.length > 0)
-    keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
-}
-
-/** A reply does not wait for counters or notes for `/status`; losing them would lose no memory. */
-function keepAside({ services }: ReplyOptions, conversation: ConversationKey, work: Promise<void>): void {
-  work.catch((error: unknown) => {
-    services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
-  });
 }

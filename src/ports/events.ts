@@ -31,7 +31,10 @@ export type StrataEvent = { readonly at: number; readonly conversation: Conversa
     }
   | { readonly kind: 'message.edited'; readonly externalId: string }
   | { readonly kind: 'message.removed'; readonly seqs: readonly number[] }
-  /** `readUpto`: the seq of the newest message that the turn reads. */
+  /**
+   * `readUpto`: the seq of the newest message. The turn reads fewer if its request cannot show all questions that wait;
+   * `turn.ended` says how far it read.
+   */
   | { readonly kind: 'turn.started'; readonly readUpto: number }
   | {
       readonly kind: 'turn.ended';

@@ -1,3 +1,6 @@
+/** The milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
+/** The milliseconds of an hour. */
 export const HOUR_MS = 60 * MINUTE_MS;
+/** The milliseconds of 24 hours. */
 export const DAY_MS = 24 * HOUR_MS;

@@ -64,7 +64,7 @@ async function inspectReply(
 }
 
 async function replyFaults(request: ModelRequest, story: Story, world: BotWorld): Promise<readonly string[]> {
-  const [{ calibration }, entries] = await Promise.all([world.conversation(), world.entries()]);
+  const [{ calibration, answeredUpto }, entries] = await Promise.all([world.conversation(), world.entries()]);
   const faults: string[] = [];
   const measured = estimateRequest(request) * correctionFor({ calibration }, 'test:chat') + request.maxOutputTokens;
   if (measured > WINDOW) faults.push(`a request measures ${Math.round(measured)} of ${WINDOW} tokens`);
@@ -76,10 +76,16 @@ async function replyFaults(request: ModelRequest, story: Story, world: BotWorld)
   const broken = pairingFault(request.messages);
   if (broken !== null) faults.push(broken);
   const { readUpto, results } = story.turn;
+  // A turn reads fewer of the questions that wait if its request cannot show them all.
+  const isEarlier = ({ wantsReply, seq }: Entry) => wantsReply && seq > answeredUpto && seq < readUpto;
+  const uptos = [readUpto, ...entries.filter(isEarlier).map(({ seq }) => seq)];
   const views = [...story.contextFroms]
     .toReversed()
-    .map((contextFrom) => viewFault(request, { entries, contextFrom, readUpto, results }));
-  if (!views.includes(null)) faults.push(views.join(' | '));
+    .flatMap((contextFrom) => uptos.map((upto) => ({ upto, contextFrom })))
+    .map((view) => ({ ...view, fault: viewFault(request, { entries, results, ...view, readUpto: view.upto }) }));
+  const right = views.find(({ fault }) => fault === null);
+  if (right === undefined) faults.push(views.map(({ fault }) => fault).join(' | '));
+  else story.turn.readUpto = right.upto;
   return faults;
 }
 

@@ -1,4 +1,4 @@
-import { describe } from '../domain/errors.ts';
+import { describe, isStoreAway } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
@@ -93,16 +93,21 @@ async function sweep({ services }: SweeperOptions): Promise<void> {
 }
 
 async function expire({ services, retentionDays }: SweeperOptions, signal?: AbortSignal): Promise<void> {
-  const { store, clock } = services;
+  const { store, clock, events } = services;
   const now = clock.now();
   const days = retentionDays();
   await store.blobs.expire(now - Math.min(BLOB_DAYS, days > 0 ? days : BLOB_DAYS) * DAY_MS);
   if (days <= 0) return;
   const before = now - days * DAY_MS;
   const all = pagesOf(store.conversations, { order: 'key', scope: { within: null }, withChildren: true });
-  for await (const { id, createdAt } of all) {
+  for await (const { id, key: conversation, createdAt } of all) {
     if (signal?.aborted === true) return;
-    if (createdAt < before) await store.conversations.change(id, { kind: 'expire', before, now });
+    if (createdAt >= before) continue;
+    await store.conversations.change(id, { kind: 'expire', before, now }).catch((error: unknown) => {
+      if (isStoreAway(error)) throw error;
+      // One damaged conversation must not keep the messages of all that follow.
+      events.emit({ kind: 'error.internal', conversation, message: describe(error) });
+    });
   }
 }
 

@@ -5,7 +5,8 @@ import { valuesIn } from './written-values.ts';
 
 /**
  * What else people may call the words of a text: the parts of "PaymentRetryHandler", "wifi" for "Wi-Fi", a number
- * without the gaps between its groups, emoji, and values such as times in one spelling. These are found in addition to the words themselves.
+ * without the gaps between its groups, emoji, and values such as times in one spelling. These are found in addition to
+ * the words themselves.
  */
 
 /** A longer word is rather a key than a word. */

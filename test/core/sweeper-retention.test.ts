@@ -54,3 +54,24 @@ it('sweeps on while old messages are being deleted', async () => {
   deleting.resolve();
   await sweeper.stop({ deadlineMs: 100 });
 });
+
+it('deletes old messages although one conversation is damaged', async () => {
+  let now = Date.now();
+  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  const { conversation: damaged } = await place.tell(talk(1));
+  const { conversation: other } = await place.child('Look for the key.');
+  now += 100 * DAY_MS;
+  const { store } = place.services;
+  const change: typeof store.conversations.change = async (id, what) => {
+    if (id === damaged.id) throw new Error('malformed row');
+    return await store.conversations.change(id, what);
+  };
+  const services = { ...place.services, store: { ...store, conversations: { ...store.conversations, change } } };
+  const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 1 });
+  await sweeper.expire();
+  await sweeper.stop({ deadlineMs: 100 });
+  const [entry] = await store.transcript.read(other.id, { fromSeq: 1, toSeq: 1, limit: 1 });
+  expect(entry?.redactedAt).not.toBeNull();
+  const error = { kind: 'error.internal', conversation: damaged.key, message: 'malformed row' };
+  expect(place.seen).toContainEqual(expect.objectContaining(error));
+});

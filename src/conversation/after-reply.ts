@@ -26,6 +26,11 @@ export interface Held {
   readonly steps: readonly TurnStep[];
 }
 
+/** What was stored of it. */
+interface Settled extends Ending {
+  readonly text: string;
+}
+
 /** What waits until the turn is stored. */
 export interface AfterReply {
   /** What can wait until the reply is on its way. */
@@ -34,8 +39,8 @@ export interface AfterReply {
   readonly explain: () => Promise<void>;
 }
 
-export function afterReply(options: ReplyOptions, ending: Ending, text: string): AfterReply {
-  const { outcome, run, snapshot } = ending;
+export function afterReply(options: ReplyOptions, ending: Settled): AfterReply {
+  const { outcome, run, snapshot, text } = ending;
   return {
     async account() {
       const accounted = run?.account();

@@ -14,7 +14,6 @@ import { withCutNote } from './incomplete.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { askedIn, newestMessage } from './snapshot.ts';
 import { readOf } from './standing.ts';
-import { TooManyWaiting } from './too-many-waiting.ts';
 import { runTurn, type TurnOutcome } from './turn.ts';
 import { createRun, type Run } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
@@ -70,8 +69,11 @@ async function answer(options: ReplyOptions, opening: Preparing): Promise<Answer
     try {
       return { ...(await answerUpto(options, { ...opening, newest })), newest };
     } catch (error) {
-      if (!(error instanceof TooManyWaiting)) throw error;
-      newest = error.newest;
+      if (!isStrataError(error, 'TOO_MANY_WAITING')) throw error;
+      const { readUpto } = error.data;
+      const earlier = opening.snapshot.tail.find(({ seq }) => seq === readUpto);
+      if (earlier === undefined) throw error;
+      newest = earlier;
     }
   }
 }
@@ -195,7 +197,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     return { kind: 'nothing' };
   }
   recorded?.committed(result.conversation.nextSeq - 1);
-  return { kind: 'committed', result, verdict, ...afterReply(options, ending, text) };
+  return { kind: 'committed', result, verdict, ...afterReply(options, { ...ending, text }) };
 }
 
 /** After this much silence, the conversation's messages and answers are read for memories. */

@@ -13,7 +13,6 @@ import type { Limit } from '../util/limit.ts';
 import { cleanText, isVisible } from '../util/text.ts';
 import type { Cut } from './incomplete.ts';
 import { createDraft, withoutOwnLabel } from './own-label.ts';
-import { TooManyWaiting } from './too-many-waiting.ts';
 
 /** What a turn needs from outside. All effects are injected; the loop only decides. */
 export interface TurnOptions {
@@ -92,7 +91,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
     return { kind: 'failed', reason: 'steps', message, steps };
   } catch (error) {
-    if (!hasCalledTools && (isStoreAway(error) || error instanceof TooManyWaiting)) throw error;
+    if (!hasCalledTools && (isStoreAway(error) || isStrataError(error, 'TOO_MANY_WAITING'))) throw error;
     return { kind: 'failed', ...failureOf(error), steps };
   }
 }

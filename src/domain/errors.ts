@@ -46,6 +46,9 @@ const sentences = {
     `${d.file}${d.line === null ? '' : `:${d.line}`} cannot be restored: ${d.problem}. Nothing was changed.`,
   BACKUP_UNWRITTEN: (d: { file: string; reason: string }) =>
     `The backup cannot be written to ${d.file}: ${d.reason}. Name a file in a folder with enough space, where this user may write.`,
+  /** The turn starts again and reads fewer of the questions that wait. */
+  TOO_MANY_WAITING: (d: { conversation: string; readUpto: number }) =>
+    `The request in ${d.conversation} does not show every message that waits for an answer; those up to #${d.readUpto} should fit`,
   CLAIM_LOST: (d: { conversation: string; work: 'reply' | 'maintenance' }) =>
     `Another process took over the ${d.work} of ${d.conversation}; the result of this process was discarded.`,
   ACCESS_DENIED: (d: { what: string; reason: string }) => `${d.what} cannot be read here: ${d.reason}.`,

@@ -23,6 +23,7 @@ export const BACK_TO_0_1_0 = [
   'drop index entry_noted',
   'drop index entry_changed',
   'alter table entry drop column request',
+  'alter table entry drop column wants_reply',
   'drop index memory_subject',
   'drop index conversation_heard',
   'drop index conversation_maintained',
@@ -52,7 +53,7 @@ export function upgradeContract(clearIndex: readonly string[], use: () => StoreU
     const old = await open();
     const kit = createKit(old);
     const { conversation } = await kit.say("l'hôtel du port", {}, { externalId: 'x1', at: NOW - 9 });
-    await kit.say('아들이 첼로를 배워요', {}, { externalId: 'x2', at: NOW - 5 });
+    await kit.say('아들이 첼로를 배워요', { wantsReply: true }, { externalId: 'x2', at: NOW - 5 });
     await kit.say('deleted', {}, { externalId: 'x3', at: NOW });
     await old.store.transcript.redact(conversation.id, { externalIds: ['x3'], now: NOW });
     await kit.say('imported', { conversation: THERE }, { externalId: null });
@@ -73,6 +74,8 @@ export function upgradeContract(clearIndex: readonly string[], use: () => StoreU
     expect(await upgraded.state.of(conversation.id).get('spend')).toEqual({});
     expect(await upgraded.state.list('breaker')).toHaveLength(1);
     expect((await store.conversations.find(HERE))?.heard).toEqual({ externalId: 'x3', at: NOW });
+    const entries = await store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 3, limit: 3 });
+    expect(entries.map(({ wantsReply }) => wantsReply)).toEqual([false, true, false]);
     expect((await store.conversations.find(THERE))?.heard).toBeNull();
     const { id: conversationId } = conversation;
     const tokens = { inputTokens: 10, outputTokens: 3, cacheReadTokens: 4, cacheWriteTokens: 5, reasoningTokens: 0 };

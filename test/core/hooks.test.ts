@@ -406,6 +406,6 @@ describe('a hook that reaches for more', () => {
 describe('hooks given to createBot', () => {
   it('are checked when the bot is made', async () => {
     const wrong = { inbounds: broken } as Hooks;
-    await expect(world([wrong])).rejects.toThrow(/hooks\.0: there is no hook "inbounds"; did you mean inbound\?/);
+    await expect(world([wrong])).rejects.toThrow(/hooks\[0\]: there is no hook "inbounds"; did you mean inbound\?/);
   });
 });

@@ -397,6 +397,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
   ...['src/inspection/viewer.ts#assertMayRead', 'src/inspection/viewer.ts#assertOperator'],
   'adapters/channels/slack/places.ts#isForeign',
+  'src/config/known.ts#dropsOldest',
   ...[
     'adapters/channels/shared/access-list.ts#passes',
     `${DISCORD}/commands/menus.ts#rememberCommand`,

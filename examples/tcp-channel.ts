@@ -8,7 +8,6 @@ import { createOfflineModel } from 'stratabot/adapters/models/offline';
 import { createLocalQueue } from 'stratabot/adapters/queues/local';
 import { createSqliteStorage } from 'stratabot/adapters/stores/sqlite';
 
-const GONE = { channel: 'tcp', reason: 'the connection was closed', final: true };
 function createTcpChannel(port: number): Channel {
   const lines = new Map<string, { readonly socket: Socket; work: Promise<unknown> }>();
   const server = createServer();
@@ -38,9 +37,9 @@ function createTcpChannel(port: number): Channel {
         server.listen(port, '127.0.0.1', resolve);
       }),
     split: (text) => [{ kind: 'text', text }],
-    async post({ conversation, body, nonce }) {
-      if (!lines.has(conversation)) throw new StrataError('POST_FAILED', GONE);
-      lines.get(conversation)?.socket.write(`${body.text}\n`);
+    async post({ conversation: key, body, nonce }) {
+      if (!lines.has(key)) throw new StrataError('POST_FAILED', { channel: 'tcp', reason: 'closed', final: true });
+      lines.get(key)?.socket.write(`${body.text}\n`);
       return { platformMessageId: nonce };
     },
     show: () => undefined,

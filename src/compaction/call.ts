@@ -73,8 +73,8 @@ export async function ask(context: CallContext, question: Ask): Promise<AskResul
   const { model, toolless, avoidsTools } = context;
   if (!model.traits.tools || toolless.has(model.id)) return await askForJson(context, question);
   const asked = avoidsTools ? await askForJson(context, question) : null;
-  // The earlier failures may have been an outage, and a bare summary has no memories.
-  if (asked !== null && !(wantsSummary(question) && isBare(asked))) return asked;
+  // The earlier failures may have been an outage, and a bare text has no memories.
+  if (asked !== null && !isBare(asked)) return asked;
   try {
     return await askWithTools(context, question);
   } catch (error) {
@@ -85,10 +85,6 @@ export async function ask(context: CallContext, question: Ask): Promise<AskResul
     toolless.add(model.id);
     return await askForJson(context, question);
   }
-}
-
-function wantsSummary({ tools }: Ask): boolean {
-  return tools.includes(SUMMARY_TOOL);
 }
 
 function isBare({ answer: { summary, candidates }, finish }: AskResult): boolean {

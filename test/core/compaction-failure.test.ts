@@ -602,6 +602,27 @@ describe('a model', () => {
     expect((await world.conversation()).failures).toBe(0);
   });
 
+  it('that reads a silent tail after an outage is asked with tools', async () => {
+    let requests = 0;
+    const model = scriptedModel(
+      ({ json }) => {
+        requests += 1;
+        if (requests <= 2)
+          throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'overloaded' });
+        return json ? { text: 'Ada spoke of four bees.' } : { calls: [{ tool: 'memory_save', input: memory }] };
+      },
+      { window: 32_000 },
+    );
+    await using world = await createWorld({ model });
+    await world.exchange('I keep four bees.', 'How nice.');
+    for (let run = 0; run < 4; run += 1) {
+      await world.clock.advance(3_600_000);
+      await world.run();
+    }
+    expect(world.of('maintenance.ended').map(({ run }) => run.memories)).toEqual([0, 0, 1]);
+    expect(world.of('memory.saved')).toHaveLength(1);
+  });
+
   it('whose tools fail counts with a bare summary', async () => {
     const model = scriptedModel(
       ({ json }) => {

@@ -319,9 +319,9 @@ describe('extraction', () => {
       return { requests: model.requests.length, ...(await world.conversation()) };
     };
     const refused = await requestsIn("I'm sorry, but I can't help with that.");
-    expect(refused).toMatchObject({ requests: 41, extractedUpto: 2, failures: 0 });
+    expect(refused).toMatchObject({ requests: 53, extractedUpto: 2, failures: 0 });
     const broken = await requestsIn('Error: 503 Service Unavailable');
-    expect(broken).toMatchObject({ requests: 137, extractedUpto: 0, failures: 40 });
+    expect(broken).toMatchObject({ requests: 175, extractedUpto: 0, failures: 40 });
   });
 
   it('accepts a second empty answer', async () => {

@@ -602,7 +602,7 @@ describe('a model', () => {
     expect((await world.conversation()).failures).toBe(0);
   });
 
-  it('that reads a silent tail after an outage is asked with tools', async () => {
+  it('reading a silent tail after outages is asked with tools', async () => {
     let requests = 0;
     const model = scriptedModel(
       ({ json }) => {

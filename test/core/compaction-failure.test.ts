@@ -39,6 +39,19 @@ async function runThreeTimes(world: World): Promise<void> {
   }
 }
 
+/** Fails twice. Then it answers a request for JSON with a sentence, and calls tools where they are offered. */
+function backAfterOutage({ text, calls }: Required<Pick<Said, 'text' | 'calls'>>) {
+  let requests = 0;
+  return scriptedModel(
+    ({ json }) => {
+      requests += 1;
+      if (requests <= 2) throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'overloaded' });
+      return json ? { text } : { calls };
+    },
+    { window: 32_000 },
+  );
+}
+
 function failing(reason: ModelFailure, facts: { retryAfterMs?: number } = {}): Script {
   return () => {
     throw new ModelError({ model: 'test:summariser', reason, detail: 'it did not work' }, facts);
@@ -580,22 +593,11 @@ describe('a model', () => {
   });
 
   it('without memories after an outage is asked with tools', async () => {
-    let requests = 0;
-    const model = scriptedModel(
-      ({ json }) => {
-        requests += 1;
-        if (requests <= 2)
-          throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'overloaded' });
-        if (json) return { text: summary };
-        return {
-          calls: [
-            { tool: 'summary_save', input: { summary } },
-            { tool: 'memory_save', input: memory },
-          ],
-        };
-      },
-      { window: 32_000 },
-    );
+    const calls = [
+      { tool: 'summary_save', input: { summary } },
+      { tool: 'memory_save', input: memory },
+    ];
+    const model = backAfterOutage({ text: summary, calls });
     await using world = await createWorld({ model });
     await runThreeTimes(world);
     expect(world.of('memory.saved')).toHaveLength(1);
@@ -603,16 +605,8 @@ describe('a model', () => {
   });
 
   it('reading a silent tail after outages is asked with tools', async () => {
-    let requests = 0;
-    const model = scriptedModel(
-      ({ json }) => {
-        requests += 1;
-        if (requests <= 2)
-          throw new ModelError({ model: 'test:summariser', reason: 'transient', detail: 'overloaded' });
-        return json ? { text: 'Ada spoke of four bees.' } : { calls: [{ tool: 'memory_save', input: memory }] };
-      },
-      { window: 32_000 },
-    );
+    const calls = [{ tool: 'memory_save', input: memory }];
+    const model = backAfterOutage({ text: 'Ada spoke of four bees.', calls });
     await using world = await createWorld({ model });
     await world.exchange('I keep four bees.', 'How nice.');
     for (let run = 0; run < 4; run += 1) {

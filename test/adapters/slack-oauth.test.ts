@@ -619,7 +619,8 @@ describe('a workspace that removes the app', () => {
     expect(bot.sink.gone).toEqual([]);
     expect(await ownedBy(state, TEAM)).not.toEqual([]);
     await say(TEAM, GENERAL, 'here again');
-    expect(heard(bot).at(-1)).toContain('here again');
+    // Catching up with the other workspace may read its messages again meanwhile.
+    expect(heard(bot)).toContainEqual(expect.stringContaining('here again'));
   });
 
   test('is deleted after interruptions and downtime too', async () => {

@@ -231,6 +231,7 @@ test('a command whose acknowledgement fails runs once', async () => {
   const state = { ...kept, get: (...of: Parameters<typeof kept.get>) => read.then(() => kept.get(...of)) };
   const bot = await start({ state, table: { transport: 'socket', sockets: 1 } });
   expect((await install(port)).status).toBe(200);
+  await until('a socket', () => slack.sockets() === 1);
   const payload = { command: '/strata', text: 'status', user_id: ADA, team_id: TEAM, channel_id: GENERAL };
   const whole = { type: 'slash_commands', payload: { ...payload, response_url: `${slack.base}/respond` } };
   const send = () => slack.frame(JSON.stringify({ ...whole, envelope_id: 'E-lost', accepts_response_payload: true }));

@@ -102,7 +102,9 @@ const elsewhere = new Set([
   ...globSync('adapters/channels/*/{settings,index}.ts', { cwd: root }).flatMap((file) =>
     [...read(file).matchAll(/^\s*(\w+_\w+):/gmu)].map(([, key = '']) => key),
   ),
-  ...[...read('adapters/stores/sql/tables.ts').matchAll(/^ {2}(\w+_\w+): \w+Table;$/gmu)].map(([, name = '']) => name),
+  ...[...read('adapters/stores/sql/schema/tables.ts').matchAll(/^ {2}(\w+_\w+): \w+Table;$/gmu)].map(
+    ([, name = '']) => name,
+  ),
 ]);
 
 /** What `strata …` is followed by, in code. Platforms bring commands of their own. */

@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Statement, Tables } from '../../adapters/stores/sql/index.ts';
-import { createReadGiven } from '../../adapters/stores/sql/provenance.ts';
-import type { ConversationRow } from '../../adapters/stores/sql/tables.ts';
+import { createReadGiven } from '../../adapters/stores/sql/memories/provenance.ts';
+import type { ConversationRow } from '../../adapters/stores/sql/schema/tables.ts';
 import type { MemoryId } from '../../src/adapter-kit.ts';
 import { HERE, THERE } from '../contracts/store-kit.ts';
 

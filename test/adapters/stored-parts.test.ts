@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readParts, writeJson } from '../../adapters/stores/sql/json.ts';
+import { readParts, writeJson } from '../../adapters/stores/sql/query/json.ts';
 
 const texts = fc.array(fc.constantFrom('a', '"', '\\', '\n', '}]', ',', '{"kind":"text","text":"', 'é', '\ud800', ':'));
 const parts = fc.array(

@@ -202,7 +202,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'adapters/stores/sqlite/few-memories.ts#weighTexts',
     (run, text) => run(indexTexts([{ id: MEMORY, text }]), ['word', text]),
   ],
-  ['adapters/stores/sql/struck.ts#replaceIn', (run, text) => run([{ kind: 'text', text }], 'word', 'mark')],
+  ['adapters/stores/sql/forgetting/struck.ts#replaceIn', (run, text) => run([{ kind: 'text', text }], 'word', 'mark')],
   [
     'src/commands/parse.ts#formatCommand',
     (run, text) => run({ path: ['memory', 'remember'], options: { text } }, builtInSpecs),
@@ -421,10 +421,13 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'adapters/stores/postgres/scrub.ts#createScrub',
   ],
   ...['adapters/stores/kysely/units.ts#createUnits', 'adapters/stores/postgres/units.ts#createUnits'],
-  'adapters/stores/sql/archive.ts#createArchive',
-  ...['adapters/stores/sql/apply-migrations.ts#isComplete', 'adapters/stores/sql/apply-migrations.ts#isForeign'],
-  ...['adapters/stores/sql/conditions.ts#beginsWith', 'adapters/stores/sql/shapes.ts#named'],
-  'adapters/stores/sql/shapes.ts#createShapes',
+  'adapters/stores/sql/archive/archive.ts#createArchive',
+  ...[
+    'adapters/stores/sql/migrations/apply-migrations.ts#isComplete',
+    'adapters/stores/sql/migrations/apply-migrations.ts#isForeign',
+  ],
+  ...['adapters/stores/sql/query/conditions.ts#beginsWith', 'adapters/stores/sql/query/shapes.ts#named'],
+  'adapters/stores/sql/query/shapes.ts#createShapes',
   ...['adapters/stores/sqlite/failures.ts#explain', 'src/cli/backup.ts#contentsOf', 'src/app/log-file.ts#openLogFile'],
   ...[
     'src/commands/command.ts#optionOf',

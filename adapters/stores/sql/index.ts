@@ -1,25 +1,32 @@
 import { MINUTE_MS, type ProvenanceStore, type StateStore, type Store } from '../../../src/adapter-kit.ts';
-import { createBlobs } from './blobs.ts';
-import { skipWhileRunning } from './coalesce.ts';
-import { createConversationRows } from './conversation-rows.ts';
-import { createConversations } from './conversations.ts';
-import type { SqlEngine } from './engine.ts';
-import { createEntryRows } from './entry-rows.ts';
-import { createErasure, type Erasure } from './erasure.ts';
-import { createJournal, createState } from './journal.ts';
-import { createMemories } from './memories.ts';
-import { createOutbox } from './outbox.ts';
-import { createProvenance } from './provenance.ts';
-import { createReadyRows } from './ready-summaries.ts';
-import { createScrubSoon } from './scrub-soon.ts';
-import { createSummaries } from './summaries.ts';
-import { createSummaryRows } from './summary-rows.ts';
-import { createTranscript } from './transcript.ts';
+import { createConversations } from './conversations/conversations.ts';
+import { createTranscript } from './conversations/transcript.ts';
+import { createMemories } from './memories/memories.ts';
+import { createProvenance } from './memories/provenance.ts';
+import { skipWhileRunning } from './query/coalesce.ts';
+import type { SqlEngine } from './query/engine.ts';
+import { createBlobs } from './records/blobs.ts';
+import { createJournal, createState } from './records/journal.ts';
+import { createOutbox } from './records/outbox.ts';
+import { createSummaries } from './records/summaries.ts';
+import { createConversationRows } from './rows/conversation-rows.ts';
+import { createEntryRows } from './rows/entry-rows.ts';
+import { createErasure, type Erasure } from './rows/erasure.ts';
+import { createReadyRows } from './rows/ready-summaries.ts';
+import { createScrubSoon } from './rows/scrub-soon.ts';
+import { createSummaryRows } from './rows/summary-rows.ts';
 
-export { applyMigrations, isComplete, isForeign, type MigratedTables, occupied } from './apply-migrations.ts';
-export { createArchive } from './archive.ts';
-export { indexAll, transactionOf } from './archive-index.ts';
-export { coalesce, skipWhileRunning } from './coalesce.ts';
+export { createArchive } from './archive/archive.ts';
+export { indexAll, transactionOf } from './archive/archive-index.ts';
+export {
+  applyMigrations,
+  isComplete,
+  isForeign,
+  type MigratedTables,
+  occupied,
+} from './migrations/apply-migrations.ts';
+export { coreMigrations } from './migrations/migrations.ts';
+export { coalesce, skipWhileRunning } from './query/coalesce.ts';
 export type {
   EngineIndex,
   IndexedEntry,
@@ -30,12 +37,13 @@ export type {
   Transaction,
   Unit,
   Written,
-} from './engine.ts';
-export { type Parameter, prepare, writeAheadOf } from './engine.ts';
-export { indexed } from './entry-rows.ts';
-export { identityOf } from './identity.ts';
-export { readableBy, selectSources, toMemories } from './memory-rows.ts';
-export { coreMigrations } from './migrations.ts';
+} from './query/engine.ts';
+export { type Parameter, prepare, writeAheadOf } from './query/engine.ts';
+export { createShapes, named, placeholders } from './query/shapes.ts';
+export { indexed } from './rows/entry-rows.ts';
+export { readableBy, selectSources, toMemories } from './rows/memory-rows.ts';
+export { identityOf } from './schema/identity.ts';
+export type { MemoryRow, Tables } from './schema/tables.ts';
 export {
   COUNTED_ROWS,
   DEFAULT_STATES,
@@ -46,10 +54,17 @@ export {
   RANKED_ROWS,
   SATURATION,
   score,
-} from './ranking.ts';
-export { createShapes, named, placeholders } from './shapes.ts';
-export type { MemoryRow, Tables } from './tables.ts';
-export { FEW_ROWS, onShelf, type QueryWord, queryTerms, queryWords, shelfOf, stemsOf, wordsOnShelf } from './words.ts';
+} from './search/ranking.ts';
+export {
+  FEW_ROWS,
+  onShelf,
+  type QueryWord,
+  queryTerms,
+  queryWords,
+  shelfOf,
+  stemsOf,
+  wordsOnShelf,
+} from './search/words.ts';
 
 interface SqlStore {
   readonly store: Store;

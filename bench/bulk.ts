@@ -1,4 +1,4 @@
-import { estimateParts } from '../src/context/tokens.ts';
+import { estimateParts } from '../src/context/measure/tokens.ts';
 import { placeOf, workspaceOf } from '../src/domain/key.ts';
 import type { MemoryId, SummaryId } from '../src/domain/message.ts';
 import type { Storage } from '../src/services.ts';

@@ -1,4 +1,4 @@
-import { estimateBlock, estimateMessages, estimateText, estimateTools } from '../src/context/tokens.ts';
+import { estimateBlock, estimateMessages, estimateText, estimateTools } from '../src/context/measure/tokens.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../src/ports/model.ts';
 
 /** What a provider with a prefix cache has read in all requests. */

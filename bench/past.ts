@@ -1,4 +1,4 @@
-import { estimateParts } from '../src/context/tokens.ts';
+import { estimateParts } from '../src/context/measure/tokens.ts';
 import type { ConversationKey } from '../src/domain/message.ts';
 import { MINUTE_MS } from '../src/util/time.ts';
 import type { World } from './world.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { estimateText } from '../src/context/tokens.ts';
+import { estimateText } from '../src/context/measure/tokens.ts';
 import { makeKey } from '../src/domain/key.ts';
 import type { Conversation } from '../src/ports/store.ts';
 import type { Storage } from '../src/services.ts';

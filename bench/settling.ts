@@ -1,7 +1,7 @@
 import { createOfflineModel } from '../adapters/models/offline/index.ts';
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
-import { transcriptLine, WHOLE } from '../src/compaction/transcript.ts';
-import { estimateRequest } from '../src/context/tokens.ts';
+import { transcriptLine, WHOLE } from '../src/compaction/job/transcript.ts';
+import { estimateRequest } from '../src/context/measure/tokens.ts';
 import type { ChatModel, ModelRequest } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
 import { silentLog } from '../src/util/silent-log.ts';

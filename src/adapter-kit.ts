@@ -72,15 +72,15 @@ export { actionOf, asksConfirmation, optionsToAsk } from './commands/actions.ts'
 export { builtInSpecs } from './commands/built-in.ts';
 export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/parse.ts';
 export type * from './ports/reply.ts';
-export { canCondense, placeReady, type ReadyStack } from './context/ready.ts';
-export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/commit.ts';
+export { canCondense, placeReady, type ReadyStack } from './context/cuts/ready.ts';
+export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/job/commit.ts';
 export { type InputLine, type LineOptions, readLines } from './util/lines.ts';
 export { quoted } from './util/foreign-text.ts';
 export { replyNote, threadNote } from './util/quote-notes.ts';
-export { assembleView } from './context/assemble-view.ts';
-export { defineEngine, type EngineDefinition } from './context/define-engine.ts';
-export { authorLabel, BOT_LABEL, plainName } from './context/label.ts';
-export { withinRequest } from './context/pictures.ts';
+export { assembleView } from './context/fit/assemble-view.ts';
+export { defineEngine, type EngineDefinition } from './context/engines/define-engine.ts';
+export { authorLabel, BOT_LABEL, plainName } from './context/view/label.ts';
+export { withinRequest } from './context/view/pictures.ts';
 export { withinHost } from './util/within-host.ts';
 export { formatLogLine } from './util/log-line.ts';
 export { partBeginnings, partedNoun, sharedBeginnings } from './search/inflection.ts';
@@ -121,7 +121,7 @@ export { DAY_MS, HOUR_MS, MINUTE_MS } from './util/time.ts';
 export { endsWithin, withinTime } from './util/within.ts';
 export { createLanes, type Lanes } from './util/lanes.ts';
 export { loadOptional } from './util/optional-package.ts';
-export { type SentencePrint, sentencePrints, sentencesLike } from './memory/about-person.ts';
+export { type SentencePrint, sentencePrints, sentencesLike } from './memory/people/about-person.ts';
 export {
   cleanText,
   counted,
@@ -160,9 +160,9 @@ export type { ReplyView } from './inspection/reply.ts';
 export type { EffectiveLimits } from './inspection/limits.ts';
 export type { PromptView } from './inspection/prompts.ts';
 export type { SettingsFilter, SettingsView } from './inspection/settings.ts';
-export type { TokenedPreview } from './memory/forget-target.ts';
+export type { TokenedPreview } from './memory/forget/forget-target.ts';
 export type { OriginMessage } from './memory/service.ts';
-export { MAX_WISH_LENGTH } from './compaction/rewrite-request.ts';
+export { MAX_WISH_LENGTH } from './compaction/job/rewrite-request.ts';
 export type { Rewriting } from './inspection/rewriting.ts';
 export type { LostDetail, SourceMark, SummarySource, SummaryView } from './inspection/summary.ts';
 export type { TracedSentence, TracedText } from './inspection/trace.ts';

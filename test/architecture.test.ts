@@ -176,7 +176,7 @@ function tooEarly(files: readonly Source[], entries: readonly string[]): readonl
   return [...loaded].filter((path) => neededLater.test(path));
 }
 
-/** `src/memory/focus.ts` → `src/memory`; `adapters/channels/slack/inbound/x.ts` → its whole folder. A file outside is its own. */
+/** `src/memory/recall/focus.ts` → `src/memory`; `adapters/channels/slack/inbound/x.ts` → its whole folder. A file outside is its own. */
 function roomOf(path: string): string {
   const depth = path.startsWith('src/') ? 2 : 4;
   const parts = path.split('/');
@@ -325,12 +325,12 @@ describe('each check can fail', () => {
     ['src/bot/bot.ts', "import { x } from '../../adapters/queues/local/index.ts';"],
     ['src/bot/bot.ts', "const x = await import('../../adapters/registry.ts');"],
     ['src/bot/bot.ts', "import type { Pool } from 'better-sqlite3';"],
-    ['src/context/view.ts', "import {\n  a,\n  b,\n} from '@ai-sdk/openai';"],
+    ['src/context/view/view.ts', "import {\n  a,\n  b,\n} from '@ai-sdk/openai';"],
     ['src/bot/bot.ts', "import Handlebars from 'handlebars';"],
     ['src/bot/bot.ts', "const library = require('handlebars');"],
     ['src/bot/bot.ts', "import { main } from '../main.ts';"],
-    ['src/memory/recall.ts', "export { createBot } from '../index.ts';"],
-    ['src/memory/recall.ts', "import type { Store } from '../adapter-kit.ts';"],
+    ['src/memory/recall/recall.ts', "export { createBot } from '../index.ts';"],
+    ['src/memory/recall/recall.ts', "import type { Store } from '../adapter-kit.ts';"],
     ['adapters/queues/local/index.ts', "import type { Queue } from '../../../src/index.ts';"],
     ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
     ['src/program.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
@@ -391,7 +391,7 @@ describe('each check can fail', () => {
     const program = { path: 'src/program.ts', text: "import { createBot } from './bot/bot.ts';" };
     const bot = (text: string) => ({ path: 'src/bot/bot.ts', text });
     const early = bot("import { forget } from '../memory/forget.ts';");
-    expect(tooEarly([program, early], ['src/program.ts'])).toEqual(['src/memory/forget.ts']);
+    expect(tooEarly([program, early], ['src/program.ts'])).toEqual(['src/memory/forget/forget.ts']);
     const late = bot("const { forget } = await import('../memory/forget.ts');");
     expect(tooEarly([program, late], ['src/program.ts'])).toEqual([]);
   });

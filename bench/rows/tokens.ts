@@ -1,5 +1,5 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { createStackedEngine } from '../../src/context/stacked.ts';
+import { createStackedEngine } from '../../src/context/engines/stacked.ts';
 import type { ContextEngine, Measurement } from '../../src/ports/engine.ts';
 import type { ModelMessage, ModelRequest } from '../../src/ports/model.ts';
 import type { Services } from '../../src/services.ts';

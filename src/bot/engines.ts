@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_ENGINE } from '../config/known.ts';
-import { createSlidingEngine } from '../context/sliding.ts';
-import { createStackedEngine } from '../context/stacked.ts';
+import { createSlidingEngine } from '../context/engines/sliding.ts';
+import { createStackedEngine } from '../context/engines/stacked.ts';
 import { describe, isStoreAway, isStrataError, StrataError } from '../domain/errors.ts';
 import type {
   AfterTurn,

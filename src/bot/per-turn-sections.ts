@@ -1,8 +1,8 @@
-import { clockText } from '../context/label.ts';
-import { passageTokens } from '../context/passages.ts';
-import type { PendingReading } from '../conversation/reply-options.ts';
-import { repliedToSection } from '../memory/focus.ts';
-import { recallFor, waitingMessages } from '../memory/recall.ts';
+import { passageTokens } from '../context/fit/passages.ts';
+import { clockText } from '../context/view/label.ts';
+import type { PendingReading } from '../conversation/turn/reply-options.ts';
+import { repliedToSection } from '../memory/recall/focus.ts';
+import { recallFor, waitingMessages } from '../memory/recall/recall.ts';
 import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import { passagesFor } from '../search/recall-passages.ts';

@@ -1,16 +1,16 @@
 import type { Commands } from '../commands/commands.ts';
-import { estimateParts } from '../context/tokens.ts';
+import { estimateParts } from '../context/measure/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
-import { cleanParts } from '../conversation/clean-parts.ts';
-import type { HeldReplies } from '../conversation/held-replies.ts';
-import { createInboundHooks, type InboundHooks } from '../conversation/inbound-hooks.ts';
-import { createKeptConversations } from '../conversation/kept.ts';
-import { createNewestEdits } from '../conversation/newest-edits.ts';
-import type { Outbox } from '../conversation/outbox.ts';
-import { createPendingEdits } from '../conversation/pending-edits.ts';
+import { createInboundHooks, type InboundHooks } from '../conversation/inbound/inbound-hooks.ts';
+import { createNewestEdits } from '../conversation/inbound/newest-edits.ts';
+import { createPendingEdits } from '../conversation/inbound/pending-edits.ts';
+import type { HeldReplies } from '../conversation/posts/held-replies.ts';
+import type { Outbox } from '../conversation/posts/outbox.ts';
+import { createKeptConversations } from '../conversation/state/kept.ts';
+import { cleanParts } from '../conversation/turn/clean-parts.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { createOptOut } from '../memory/opt-out.ts';
-import { withStoredAudience } from '../memory/stored-audience.ts';
+import { createOptOut } from '../memory/people/opt-out.ts';
+import { withStoredAudience } from '../memory/rights/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
@@ -112,7 +112,7 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
       return isKnown;
     },
     async removed({ conversation: key, externalIds }: Parameters<ChannelSink['removed']>[0]): Promise<void> {
-      const { removeKeptQuotes, removeMessages } = await import('../memory/removal.ts');
+      const { removeKeptQuotes, removeMessages } = await import('../memory/forget/removal.ts');
       for (const quoting of await removeKeptQuotes(services, key, externalIds)) {
         actors.peek(quoting.key)?.refresh();
         queue.kick(quoting.id);

@@ -5,7 +5,7 @@ import { channelProblems } from '../config/channels.ts';
 import { modelsOf } from '../config/directory.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { BEYOND_REMEDY, windowBeyond } from '../context/window-beyond.ts';
+import { BEYOND_REMEDY, windowBeyond } from '../context/profile/window-beyond.ts';
 import { describe, ModelError, REMEDIES } from '../domain/errors.ts';
 import { collectStep } from '../models/step.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { idleMsOf } from '../config/directory.ts';
-import { estimateParts } from '../context/tokens.ts';
+import { estimateParts } from '../context/measure/tokens.ts';
 import { parseKey } from '../domain/key.ts';
 import type { Audience, Author, ConversationKey, TextPart } from '../domain/message.ts';
 import type { Append } from '../ports/store.ts';

@@ -4,7 +4,7 @@ import { openCall } from '../commands/command.ts';
 import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../commands/memory-forget.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { type ConversationKey, textOf } from '../domain/message.ts';
-import type { TokenedPreview } from '../memory/forget-target.ts';
+import type { TokenedPreview } from '../memory/forget/forget-target.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { inputLines } from './input-lines.ts';
 import { OPERATOR, printReply } from './invoke.ts';

@@ -2,7 +2,7 @@ import type { App } from '../app/app.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
 import { formatTable } from '../util/table.ts';
 import { cleanText, excerpt } from '../util/text.ts';

@@ -10,7 +10,7 @@ import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import { makeKey } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import type { Conversation } from '../ports/store.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { promptSourceOf } from '../prompts/variables.ts';

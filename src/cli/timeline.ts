@@ -2,7 +2,7 @@ import type { App } from '../app/app.ts';
 import { eventText } from '../app/event-text.ts';
 import type { ContextJson } from '../context/inspection.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
 import { counted, formatNumber, formatPercent } from '../util/text.ts';

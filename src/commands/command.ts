@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
-import { readerFor } from '../memory/policy.ts';
-import { withStoredAudience } from '../memory/stored-audience.ts';
+import { readerFor } from '../memory/rights/policy.ts';
+import { withStoredAudience } from '../memory/rights/stored-audience.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { Access, CommandSpec } from '../ports/command.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';

@@ -1,4 +1,4 @@
-import { authorLabel } from '../context/label.ts';
+import { authorLabel } from '../context/view/label.ts';
 import { type Author, type Entry, textOf } from '../domain/message.ts';
 
 export function whoSaid({ author, role }: Entry): string {

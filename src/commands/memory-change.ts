@@ -1,4 +1,4 @@
-import type { Transition } from '../memory/lifecycle.ts';
+import type { Transition } from '../memory/statements/lifecycle.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { type Call, commandTo, requiredOption } from './command.ts';

@@ -1,6 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import { type Entry, textOf } from '../domain/message.ts';
-import type { ForgetTarget, TokenedPreview } from '../memory/forget-target.ts';
+import type { ForgetTarget, TokenedPreview } from '../memory/forget/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';

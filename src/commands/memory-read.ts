@@ -1,7 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ExportReach } from '../memory/export.ts';
-import { isSameName } from '../memory/people.ts';
-import type { Requester } from '../memory/permissions.ts';
+import { isSameName } from '../memory/people/people.ts';
+import type { Requester } from '../memory/rights/permissions.ts';
 import type { OriginMessage } from '../memory/service.ts';
 import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryEvent, type MemoryKind } from '../ports/memory-store.ts';
 import type { WithheldMemory } from '../ports/provenance-store.ts';

@@ -1,6 +1,6 @@
+import type { WindowProblem } from '../context/fit/window-problem.ts';
 import type { ContextReport } from '../context/inspection.ts';
 import type { ContextPreview } from '../context/preview.ts';
-import type { WindowProblem } from '../context/window-problem.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Memories } from '../memory/service.ts';
 import type { MessageAt } from '../ports/channel.ts';

@@ -1,9 +1,9 @@
-import { callBudgetOf } from '../compaction/call-budget.ts';
+import { callBudgetOf } from '../compaction/job/call-budget.ts';
 import { modelsOf } from '../config/directory.ts';
-import { answeredBy } from '../conversation/answered-by.ts';
-import { lastFailureOf } from '../conversation/last-failure.ts';
-import { owesReply } from '../conversation/snapshot.ts';
-import { delayedTurnOf } from '../conversation/turn-retries.ts';
+import { owesReply } from '../conversation/state/snapshot.ts';
+import { answeredBy } from '../conversation/turn/answered-by.ts';
+import { lastFailureOf } from '../conversation/turn/last-failure.ts';
+import { delayedTurnOf } from '../conversation/turn/turn-retries.ts';
 import { formatCache, formatCost, formatTokens, sumOf } from '../costs/format.ts';
 import { StrataError } from '../domain/errors.ts';
 import { pausedModels } from '../models/breaker.ts';

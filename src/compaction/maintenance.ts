@@ -1,8 +1,8 @@
 import { idleMsOf } from '../config/directory.ts';
-import { maintenanceSettings } from '../context/call-settings.ts';
-import { recognise, renderInSlices } from '../context/entry-reuse.ts';
-import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
-import { hasReady, publishedView } from '../context/ready.ts';
+import { MAX_TAIL_ENTRIES } from '../context/cuts/plan.ts';
+import { hasReady, publishedView } from '../context/cuts/ready.ts';
+import { maintenanceSettings } from '../context/profile/call-settings.ts';
+import { recognise, renderInSlices } from '../context/view/entry-reuse.ts';
 import { describe, isStrataError, type ModelError } from '../domain/errors.ts';
 import { describeForAll, failureOf, isOutage, isOverflow, seenOf } from '../models/failure.ts';
 import type { ReleaseOutcome } from '../ports/conversation-changes.ts';
@@ -11,17 +11,17 @@ import type { Conversation } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
 import { counted } from '../util/text.ts';
-import { assertWithinBudget, budgetProblem, payerOf } from './call-budget.ts';
-import type { JobContext } from './job-context.ts';
-import type { MaintenanceContext, MaintenanceOptions, Run } from './maintenance-context.ts';
-import { createMeasureView } from './measure.ts';
-import { openModel } from './model.ts';
-import { isAsked, type Look, nextLookAt, nextWork, type Work } from './next-job.ts';
-import { type Attempt, runWork } from './record-run.ts';
-import { afterRefusal, afterTimeout } from './refusal.ts';
-import { dropImpossible, pendingRewrite, rewriteAsked } from './rewrite.ts';
-import type { Done } from './run-job.ts';
+import { assertWithinBudget, budgetProblem, payerOf } from './job/call-budget.ts';
+import type { JobContext } from './job/job-context.ts';
+import type { MaintenanceContext, MaintenanceOptions, Run } from './job/maintenance-context.ts';
+import { openModel } from './job/model.ts';
+import { isAsked, type Look, nextLookAt, nextWork, type Work } from './job/next-job.ts';
+import { type Attempt, runWork } from './job/record-run.ts';
+import { afterRefusal, afterTimeout } from './job/refusal.ts';
+import { dropImpossible, pendingRewrite, rewriteAsked } from './job/rewrite.ts';
+import type { Done } from './job/run-job.ts';
 import { publish, waitingOf } from './waiting.ts';
+import { createMeasureView } from './watch/measure.ts';
 
 /** Does the due work of one conversation, under a claim, until there is none left. */
 export interface Maintenance {

@@ -1,9 +1,9 @@
-import { hasRoom, isWarm } from '../context/publication.ts';
-import { parsePrint } from '../context/request-print.ts';
+import { hasRoom, isWarm } from '../context/cuts/publication.ts';
+import { parsePrint } from '../context/record/request-print.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
-import type { Run } from './maintenance-context.ts';
-import type { Look } from './next-job.ts';
+import type { Run } from './job/maintenance-context.ts';
+import type { Look } from './job/next-job.ts';
 
 /** A summary waits only for the cached prefix of a running conversation, and while the view has room for its messages. */
 export async function waitingOf(

@@ -5,14 +5,14 @@ import type { ContextPart, ContextProfile, Measurement, Thresholds } from '../po
 import type { VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { addPassages, withoutPassages } from './add-passages.ts';
-import { partsOf } from './breakdown.ts';
-import { lastReported } from './calibration.ts';
-import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './fixed-prefix.ts';
-import { type LeftOut, leaveOut } from './leave-out.ts';
-import { viewAtRest } from './rest.ts';
-import { slide } from './sliding.ts';
-import { type Fitted, restingView, type ViewRequest } from './view.ts';
+import { viewAtRest } from './cuts/rest.ts';
+import { slide } from './engines/sliding.ts';
+import { addPassages, withoutPassages } from './fit/add-passages.ts';
+import { type LeftOut, leaveOut } from './fit/leave-out.ts';
+import { lastReported } from './measure/calibration.ts';
+import { partsOf } from './view/breakdown.ts';
+import { createFixedPrefixBuilder, type FixedPrefixBuilder } from './view/fixed-prefix.ts';
+import { type Fitted, restingView, type ViewRequest } from './view/view.ts';
 
 /** What a model would see now, part by part. */
 export interface ContextReport {

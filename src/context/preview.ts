@@ -6,13 +6,13 @@ import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { visibleText } from '../util/foreign-text.ts';
-import { partsOf } from './breakdown.ts';
-import { createFixedPrefixBuilder } from './fixed-prefix.ts';
-import { isPassages } from './passages.ts';
-import { slide } from './sliding.ts';
-import { previewStacked } from './stacked.ts';
-import { estimateText } from './tokens.ts';
-import type { Fitted } from './view.ts';
+import { slide } from './engines/sliding.ts';
+import { previewStacked } from './engines/stacked.ts';
+import { isPassages } from './fit/passages.ts';
+import { estimateText } from './measure/tokens.ts';
+import { partsOf } from './view/breakdown.ts';
+import { createFixedPrefixBuilder } from './view/fixed-prefix.ts';
+import type { Fitted } from './view/view.ts';
 
 /** What a model would see if somebody said this now. */
 export interface ContextPreview {

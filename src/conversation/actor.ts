@@ -4,15 +4,15 @@ import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, Appended, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { type Limit, limitWork } from '../util/limit.ts';
 import { createMailbox, type Mailbox } from '../util/mailbox.ts';
-import type { Outbox } from './outbox.ts';
-import { REPLY_LEASE_MS, type ReplyEnd, reply } from './reply.ts';
-import type { Opening, ReplyOptions } from './reply-options.ts';
-import { waitToRestart } from './restarts.ts';
-import { askedIn, newestMessage, owesReply, seqsOfTurn, toEntry } from './snapshot.ts';
-import { type Standing, standingOf } from './standing.ts';
-import { postpone } from './turn-retries.ts';
-import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn-slots.ts';
-import { createViewCache, type ViewCache } from './view-cache.ts';
+import type { Outbox } from './posts/outbox.ts';
+import { askedIn, newestMessage, owesReply, seqsOfTurn, toEntry } from './state/snapshot.ts';
+import { type Standing, standingOf } from './state/standing.ts';
+import { createViewCache, type ViewCache } from './state/view-cache.ts';
+import { REPLY_LEASE_MS, type ReplyEnd, reply } from './turn/reply.ts';
+import type { Opening, ReplyOptions } from './turn/reply-options.ts';
+import { waitToRestart } from './turn/restarts.ts';
+import { postpone } from './turn/turn-retries.ts';
+import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn/turn-slots.ts';
 
 /**
  * One active conversation in this process: stores incoming messages at once, runs its turns one at a time, and caches

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idleMsOf } from '../config/directory.ts';
-import { estimateParts } from '../context/tokens.ts';
+import { estimateParts } from '../context/measure/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey, type Part } from '../domain/message.ts';
@@ -12,9 +12,9 @@ import { faultsIn, inWords } from '../util/faults.ts';
 import { oneLine } from '../util/foreign-text.ts';
 import { cleanText } from '../util/text.ts';
 import type { Actors } from './actors.ts';
-import { type Posting, throughPostHooks } from './hooked-post.ts';
-import type { Outbox } from './outbox.ts';
-import { unaskedPosts } from './unasked-posts.ts';
+import { type Posting, throughPostHooks } from './posts/hooked-post.ts';
+import type { Outbox } from './posts/outbox.ts';
+import { unaskedPosts } from './posts/unasked-posts.ts';
 
 /** What the bot sends unasked: a text, or a text with files. */
 export type SendContent = string | { readonly text?: string; readonly files?: readonly OutgoingFile[] };

@@ -1,5 +1,5 @@
-import { fitPassages } from '../context/passages.ts';
-import { autoRecallTokens } from '../context/shares.ts';
+import { fitPassages } from '../context/fit/passages.ts';
+import { autoRecallTokens } from '../context/profile/shares.ts';
 import type { Entry } from '../domain/message.ts';
 import type { RecordedQuestion } from './questions.ts';
 import { type Moment, measureAt, type ViewContext } from './view.ts';

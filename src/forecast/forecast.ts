@@ -1,6 +1,6 @@
 import { type BuiltInEngine, dropsOldest } from '../config/known.ts';
-import { firstKept, reservedTokens } from '../context/order.ts';
-import { imaginedGap, MAX_GAPS } from '../context/rest.ts';
+import { imaginedGap, MAX_GAPS } from '../context/cuts/rest.ts';
+import { firstKept, reservedTokens } from '../context/view/order.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
 import { yieldToEventLoop } from '../util/event-loop.ts';

@@ -1,4 +1,4 @@
-import { estimateText } from '../context/tokens.ts';
+import { estimateText } from '../context/measure/tokens.ts';
 import type { Summary, SummaryStore } from '../ports/summary-store.ts';
 import type { Recording } from './recording.ts';
 import { type Lengths, type Summarising, writeCondensed, writeSummary } from './summarising.ts';

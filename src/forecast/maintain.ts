@@ -1,5 +1,5 @@
-import { fillUpto, nextWork, type Work } from '../compaction/next-job.ts';
-import { isDue } from '../context/due.ts';
+import { fillUpto, nextWork, type Work } from '../compaction/job/next-job.ts';
+import { isDue } from '../context/cuts/due.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { type Summarising, writeCondensed, writeSummary } from './summarising.ts';

@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { entryMessageOf, hasToolTraffic } from '../context/entry-message.ts';
-import { cutPoints } from '../context/order.ts';
-import { nearbySeq } from '../context/view.ts';
+import { entryMessageOf, hasToolTraffic } from '../context/view/entry-message.ts';
+import { cutPoints } from '../context/view/order.ts';
+import { nearbySeq } from '../context/view/view.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import { totals } from '../util/totals.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_CACHE_MS } from '../context/cache-loss.ts';
+import { DEFAULT_CACHE_MS } from '../context/cuts/cache-loss.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
 import { type Moment, measureAt, type ViewContext } from './view.ts';

@@ -1,4 +1,5 @@
-import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer.ts';
+import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer/answer.ts';
+import { fillingLimit, limitFor } from '../compaction/answer/audit.ts';
 import {
   condensedSize,
   MAX_WORDS,
@@ -6,15 +7,14 @@ import {
   type SummarySize,
   summarySize,
   tokensOfWords,
-} from '../compaction/answer-size.ts';
-import { fillingLimit, limitFor } from '../compaction/audit.ts';
-import { isStructured, sideTokensFor, transcriptTokens } from '../compaction/job-context.ts';
-import type { Reasoner } from '../compaction/reasoning.ts';
-import { headSpan, type Span, sourceTokens, tokensOf } from '../compaction/span.ts';
+} from '../compaction/job/answer-size.ts';
+import { isStructured, sideTokensFor, transcriptTokens } from '../compaction/job/job-context.ts';
+import type { Reasoner } from '../compaction/job/reasoning.ts';
+import { headSpan, type Span, sourceTokens, tokensOf } from '../compaction/job/span.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { renderSummary } from '../context/layers.ts';
-import type { Condensation } from '../context/plan.ts';
-import { estimateBlock, estimateRequest, estimateText } from '../context/tokens.ts';
+import type { Condensation } from '../context/cuts/plan.ts';
+import { estimateBlock, estimateRequest, estimateText } from '../context/measure/tokens.ts';
+import { renderSummary } from '../context/view/layers.ts';
 import type { Entry, SummaryId } from '../domain/message.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ToolSpec } from '../ports/model.ts';

@@ -1,7 +1,7 @@
-import type { FixedPrefixBuilder } from '../context/fixed-prefix.ts';
-import { measure } from '../context/meter.ts';
-import { MAX_TAIL_ENTRIES } from '../context/plan.ts';
-import { recentTurnsFrom } from '../context/view.ts';
+import { MAX_TAIL_ENTRIES } from '../context/cuts/plan.ts';
+import { measure } from '../context/measure/meter.ts';
+import type { FixedPrefixBuilder } from '../context/view/fixed-prefix.ts';
+import { recentTurnsFrom } from '../context/view/view.ts';
 import type { ContextProfile, Measurement } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';

@@ -1,12 +1,12 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
-import { type CallBudget, callBudgetOf } from '../compaction/call-budget.ts';
+import { type CallBudget, callBudgetOf } from '../compaction/job/call-budget.ts';
 import { MAX_RUNS } from '../context/history.ts';
-import { parsePrint } from '../context/request-print.ts';
+import { parsePrint } from '../context/record/request-print.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
-import { lastFailureOf } from '../conversation/last-failure.ts';
+import { lastFailureOf } from '../conversation/turn/last-failure.ts';
 import type { Entry, MemoryId, Role, SeqRange } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';

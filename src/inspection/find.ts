@@ -1,7 +1,7 @@
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import type { Conversation } from '../ports/store.ts';
 import { mayRead, type Viewer } from './viewer.ts';
 

@@ -1,6 +1,6 @@
 import type { CommandServices } from '../commands/services.ts';
 import type { ConfigRow } from '../config/rows.ts';
-import type { TokenedPreview } from '../memory/forget-target.ts';
+import type { TokenedPreview } from '../memory/forget/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import { type AuditRow, auditRows } from './audit.ts';

@@ -1,8 +1,8 @@
 import type { CommandServices } from '../commands/services.ts';
 import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { DEFAULT_WINDOW_TOKENS } from '../context/profile.ts';
-import { limitsOf } from '../context/shares.ts';
+import { DEFAULT_WINDOW_TOKENS } from '../context/profile/profile.ts';
+import { limitsOf } from '../context/profile/shares.ts';
 import { describe } from '../domain/errors.ts';
 
 /** What the settings of an agent come to with its model. */

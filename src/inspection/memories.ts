@@ -1,9 +1,9 @@
 import type { CommandServices } from '../commands/services.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
-import type { TokenedPreview } from '../memory/forget-target.ts';
-import { mayChange } from '../memory/permissions.ts';
-import { readerIn } from '../memory/policy.ts';
+import type { TokenedPreview } from '../memory/forget/forget-target.ts';
+import { mayChange } from '../memory/rights/permissions.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import type { Forgotten, Origin } from '../memory/service.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';

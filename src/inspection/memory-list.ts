@@ -1,10 +1,10 @@
 import { shownName } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
-import { plainName } from '../context/label.ts';
+import { plainName } from '../context/view/label.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { placeOf } from '../domain/key.ts';
 import type { Audience, ConversationKey } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
 import { DAY_MS } from '../util/time.ts';

@@ -1,5 +1,5 @@
 import type { CommandServices } from '../commands/services.ts';
-import { owesReply } from '../conversation/snapshot.ts';
+import { owesReply } from '../conversation/state/snapshot.ts';
 import { sumOf } from '../costs/format.ts';
 import type { Audience, ConversationKey } from '../domain/message.ts';
 import type { Spent } from '../ports/journal.ts';

@@ -1,5 +1,5 @@
 import type { CommandServices } from '../commands/services.ts';
-import { estimateText } from '../context/tokens.ts';
+import { estimateText } from '../context/measure/tokens.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';

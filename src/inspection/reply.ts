@@ -1,7 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { textOf } from '../domain/message.ts';
-import { readerIn } from '../memory/policy.ts';
+import { readerIn } from '../memory/rights/policy.ts';
 import { diffRequests, type RequestDiff } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
 import { type RerunChoice, rerunChoices } from '../requests/rerun.ts';

@@ -1,5 +1,5 @@
 import type { CommandServices } from '../commands/services.ts';
-import { refusalOf, rewriteOf } from '../compaction/rewrite-request.ts';
+import { refusalOf, rewriteOf } from '../compaction/job/rewrite-request.ts';
 import type { SeqRange } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';

@@ -1,9 +1,9 @@
 import type { CommandServices } from '../commands/services.ts';
-import { buildPrefix } from '../context/fixed-prefix.ts';
-import { readKeptSection } from '../context/keep-profile.ts';
-import { type NotedReply, readNotes } from '../context/note-chain.ts';
-import type { LayerRef, RequestNote } from '../context/request-note.ts';
-import { estimateText } from '../context/tokens.ts';
+import { estimateText } from '../context/measure/tokens.ts';
+import { readKeptSection } from '../context/profile/keep-profile.ts';
+import { type NotedReply, readNotes } from '../context/record/note-chain.ts';
+import type { LayerRef, RequestNote } from '../context/record/request-note.ts';
+import { buildPrefix } from '../context/view/fixed-prefix.ts';
 import type { MemoryId, SummaryId } from '../domain/message.ts';
 import { type KeptTexts, recollect, sectionMemories } from '../requests/kept-sections.ts';
 import { profileOf, readSettings } from '../requests/rebuild.ts';

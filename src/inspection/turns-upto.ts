@@ -1,7 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
-import { DEFAULT_CACHE_MS } from '../context/cache-loss.ts';
-import { entryMessageOf } from '../context/entry-message.ts';
-import { nearbySeq } from '../context/view.ts';
+import { DEFAULT_CACHE_MS } from '../context/cuts/cache-loss.ts';
+import { entryMessageOf } from '../context/view/entry-message.ts';
+import { nearbySeq } from '../context/view/view.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import { totals } from '../util/totals.ts';

@@ -1,6 +1,6 @@
-import { causeInStack, firstOtherLayer } from '../context/cache-loss.ts';
-import type { RequestNote } from '../context/request-note.ts';
-import type { LayerPrint } from '../context/request-print.ts';
+import { causeInStack, firstOtherLayer } from '../context/cuts/cache-loss.ts';
+import type { RequestNote } from '../context/record/request-note.ts';
+import type { LayerPrint } from '../context/record/request-print.ts';
 import type { CacheLossCause } from '../ports/journal.ts';
 
 export const MAX_TURNS = 48;

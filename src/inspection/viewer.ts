@@ -1,6 +1,6 @@
 import { StrataError } from '../domain/errors.ts';
 import type { Audience } from '../domain/message.ts';
-import type { Requester } from '../memory/permissions.ts';
+import type { Requester } from '../memory/rights/permissions.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 
 /**

@@ -6,8 +6,8 @@ import type { Conversation, ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
 import { waitForOwnTurn } from '../util/event-loop.ts';
-import type { Requester } from './permissions.ts';
-import { type WithheldServices, withheldAbout } from './withheld.ts';
+import type { Requester } from './rights/permissions.ts';
+import { type WithheldServices, withheldAbout } from './rights/withheld.ts';
 
 /** A copy of the data about one person, as far as the asking place may show it: plain data, ready for JSON. */
 export interface PersonExport {

@@ -15,15 +15,21 @@ import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/proven
 import type { Services } from '../services.ts';
 import { createLanes } from '../util/lanes.ts';
 import { DAY_MS } from '../util/time.ts';
-import { type Addition, type AddResult, addMemory } from './add.ts';
+import { type Addition, type AddResult, addMemory } from './admission/add.ts';
+import { rewording } from './admission/rewording.ts';
 import type { PersonExport } from './export.ts';
-import type { ForgetPreview } from './forget.ts';
-import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget-target.ts';
-import { isFaded, type Transition, transition } from './lifecycle.ts';
-import { assertManages, assertMayChange, assertMayWord, type Requester, type WordingAction } from './permissions.ts';
-import { assertReadable, canRead } from './policy.ts';
-import { rewording } from './rewording.ts';
-import { withheldAbout } from './withheld.ts';
+import type { ForgetPreview } from './forget/forget.ts';
+import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget/forget-target.ts';
+import {
+  assertManages,
+  assertMayChange,
+  assertMayWord,
+  type Requester,
+  type WordingAction,
+} from './rights/permissions.ts';
+import { assertReadable, canRead } from './rights/policy.ts';
+import { withheldAbout } from './rights/withheld.ts';
+import { isFaded, type Transition, transition } from './statements/lifecycle.ts';
 
 /** What people can do with memories, with all permissions checked. Commands, the CLI and tools use it. */
 export interface Memories {
@@ -179,7 +185,7 @@ async function findReadable({ store }: MemoryServices, id: string, reader: Memor
 }
 
 async function preview(services: MemoryServices, target: ForgetTarget, by: Requester): Promise<TokenedPreview> {
-  const { previewForget } = await import('./forget-target.ts');
+  const { previewForget } = await import('./forget/forget-target.ts');
   return await previewForget(services, target, by);
 }
 

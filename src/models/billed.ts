@@ -1,4 +1,4 @@
-import { estimateJson, estimateRequest, estimateText } from '../context/tokens.ts';
+import { estimateJson, estimateRequest, estimateText } from '../context/measure/tokens.ts';
 import type { ModelRequest, ModelUsage } from '../ports/model.ts';
 import type { Step } from './step.ts';
 

@@ -1,4 +1,4 @@
-import { estimateRequest } from '../context/tokens.ts';
+import { estimateRequest } from '../context/measure/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ModelContext } from '../hooks/hooks.ts';
 import type { HookRunner } from '../hooks/runner.ts';

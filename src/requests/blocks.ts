@@ -1,6 +1,6 @@
-import { messageText, partsOf } from '../context/breakdown.ts';
-import { estimateMessages, estimateText } from '../context/tokens.ts';
-import { layOut } from '../context/view.ts';
+import { estimateMessages, estimateText } from '../context/measure/tokens.ts';
+import { messageText, partsOf } from '../context/view/breakdown.ts';
+import { layOut } from '../context/view/view.ts';
 import type { ContextPart } from '../ports/engine.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import type { Gone } from './gone.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { View } from '../context/view.ts';
+import type { View } from '../context/view/view.ts';
 import { shapes } from '../hooks/shapes.ts';
 
 const listSchema = z.array(z.union([z.tuple([z.int().min(0), z.int().min(1)]), z.record(z.string(), z.json())]));

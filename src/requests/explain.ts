@@ -1,5 +1,5 @@
-import { type NotedReply, readNote } from '../context/note-chain.ts';
-import { wholePrint } from '../context/request-print.ts';
+import { type NotedReply, readNote } from '../context/record/note-chain.ts';
+import { wholePrint } from '../context/record/request-print.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';

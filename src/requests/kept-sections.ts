@@ -1,11 +1,11 @@
-import { type KeptProfile, type KeptPrompt, readKeptSection } from '../context/keep-profile.ts';
-import { clockText } from '../context/label.ts';
-import { passagesReason } from '../context/passages.ts';
-import type { RequestNote, SectionRef } from '../context/request-note.ts';
+import { passagesReason } from '../context/fit/passages.ts';
+import { type KeptProfile, type KeptPrompt, readKeptSection } from '../context/profile/keep-profile.ts';
+import type { RequestNote, SectionRef } from '../context/record/request-note.ts';
+import { clockText } from '../context/view/label.ts';
 import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
-import { quoteSection } from '../memory/focus.ts';
-import { canRead } from '../memory/policy.ts';
-import { instructionItem, memoryItem, recallReason } from '../memory/recall.ts';
+import { quoteSection } from '../memory/recall/focus.ts';
+import { instructionItem, memoryItem, recallReason } from '../memory/recall/recall.ts';
+import { canRead } from '../memory/rights/policy.ts';
 import type { Memory, MemoryReader, MemoryStore } from '../ports/memory-store.ts';
 import type { Passage, PassageSection, SystemSection, VolatileSection } from '../ports/sections.ts';
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';

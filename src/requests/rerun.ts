@@ -1,10 +1,10 @@
-import { assertWithinBudget, countCalls } from '../compaction/call-budget.ts';
+import { assertWithinBudget, countCalls } from '../compaction/job/call-budget.ts';
 import { modelsOf } from '../config/directory.ts';
 import type { AgentSettings } from '../config/schema.ts';
-import { replySettings } from '../context/call-settings.ts';
-import { withoutPictures } from '../context/pictures.ts';
-import { estimateRequest } from '../context/tokens.ts';
-import { spellOutTools } from '../context/without-tools.ts';
+import { estimateRequest } from '../context/measure/tokens.ts';
+import { replySettings } from '../context/profile/call-settings.ts';
+import { withoutPictures } from '../context/view/pictures.ts';
+import { spellOutTools } from '../context/view/without-tools.ts';
 import { bookCall } from '../costs/usage.ts';
 import { ModelError, StrataError } from '../domain/errors.ts';
 import { billedUsage } from '../models/billed.ts';

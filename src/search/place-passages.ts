@@ -1,5 +1,5 @@
-import { labelOf } from '../context/label.ts';
-import { estimateText } from '../context/tokens.ts';
+import { estimateText } from '../context/measure/tokens.ts';
+import { labelOf } from '../context/view/label.ts';
 import { placeOf } from '../domain/key.ts';
 import { type Entry, isAtLeastAsTight, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';

@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
-import { BOT_LABEL, labelOf, timeLabel } from '../context/label.ts';
-import { estimateText } from '../context/tokens.ts';
+import { estimateText } from '../context/measure/tokens.ts';
+import { BOT_LABEL, labelOf, timeLabel } from '../context/view/label.ts';
 import { type Entry, textOf } from '../domain/message.ts';
 import type { Passage, PassageSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';

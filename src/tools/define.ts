@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OpenedImage } from '../context/opened.ts';
+import type { OpenedImage } from '../context/view/opened.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Audience, Author, ConversationKey, MemoryId } from '../domain/message.ts';
 import { faultsOf, nameOf } from '../util/faults.ts';

@@ -1,4 +1,4 @@
-import { authorLabel, BOT_LABEL, plainName } from '../context/label.ts';
+import { authorLabel, BOT_LABEL, plainName } from '../context/view/label.ts';
 import { type Entry, type JsonValue, textOf } from '../domain/message.ts';
 import { visibleText } from '../util/foreign-text.ts';
 import { cutAt } from '../util/text.ts';

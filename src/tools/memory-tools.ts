@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Entry } from '../domain/message.ts';
-import { candidateSchema, MIN_CANDIDATES } from '../memory/candidate.ts';
-import { groundingOf, readSources } from '../memory/grounding.ts';
-import { readerFor } from '../memory/policy.ts';
+import { candidateSchema, MIN_CANDIDATES } from '../memory/admission/candidate.ts';
+import { groundingOf, readSources } from '../memory/admission/grounding.ts';
+import { readerFor } from '../memory/rights/policy.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
@@ -41,7 +41,7 @@ function createSave(services: MemoryToolServices): Tool {
       const request = await admissionRequestOf(services, context);
       const sources =
         candidate.sources.length > 0 ? candidate.sources : await sourcesFor(candidate.text, request.entries);
-      const { admitCandidates } = await import('../memory/admission.ts');
+      const { admitCandidates } = await import('../memory/admission/admission.ts');
       const { writes, refused } = await admitCandidates(services, {
         ...request,
         candidates: [{ ...candidate, sources, importance: null, supersedes: null }],

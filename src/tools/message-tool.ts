@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imagesOf } from '../context/opened.ts';
+import { imagesOf } from '../context/view/opened.ts';
 import { StrataError } from '../domain/errors.ts';
 import { MESSAGE_OPEN } from '../domain/lookups.ts';
 import { type Entry, textOf } from '../domain/message.ts';

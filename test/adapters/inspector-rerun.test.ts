@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ModelError } from '../../src/adapter-kit.ts';
-import { callBudgetOf, countCalls } from '../../src/compaction/call-budget.ts';
+import { callBudgetOf, countCalls } from '../../src/compaction/job/call-budget.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import type { ViewerRole } from '../../src/inspection/viewer.ts';
 import { type ScriptedModel, scriptedModel } from '../core/compaction.world.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { AgentOverrides } from '../../src/config/defaults.ts';
-import { readerFor } from '../../src/memory/policy.ts';
+import { readerFor } from '../../src/memory/rights/policy.ts';
 import { createWorld, expectCovered, filler } from '../core/compaction.world.ts';
 import { silentLog } from '../fixtures/models-requests.ts';
 import { type Answer, chunk, type Received, serve, sse } from '../fixtures/models-server.ts';

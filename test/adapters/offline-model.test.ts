@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import type { ModelMessage, ModelPart, ModelRequest, ToolCall, ToolSpec } from '../../src/adapter-kit.ts';
-import { contentFault } from '../../src/compaction/content-audit.ts';
+import { contentFault } from '../../src/compaction/answer/content-audit.ts';
 
 const model = createOfflineModel();
 const open = new AbortController().signal;

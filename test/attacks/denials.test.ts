@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isNearDuplicate } from '../../src/memory/fingerprint.ts';
-import { createNearDuplicates } from '../../src/memory/near-duplicates.ts';
+import { isNearDuplicate } from '../../src/memory/statements/fingerprint.ts';
+import { createNearDuplicates } from '../../src/memory/statements/near-duplicates.ts';
 import { ada, DAY, general, openWorld } from '../core/memory.world.ts';
 
 const DENIED = [

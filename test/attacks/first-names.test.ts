@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Author } from '../../src/domain/message.ts';
-import { createOptOut } from '../../src/memory/opt-out.ts';
+import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { bob, DAY, general, openWorld, type World } from '../core/memory.world.ts';
 
 const lovelace: Author = { id: 'u-ada', name: 'Ada Lovelace', kind: 'person' };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Author, type ConversationKey, makeKey, textOf } from '../../src/adapter-kit.ts';
-import { isOnlyAbout, sentencesOf } from '../../src/memory/about-person.ts';
-import type { Requester } from '../../src/memory/permissions.ts';
+import { isOnlyAbout, sentencesOf } from '../../src/memory/people/about-person.ts';
+import type { Requester } from '../../src/memory/rights/permissions.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsOrder } from '../../src/memory/orders.ts';
+import { holdsOrder } from '../../src/memory/admission/orders.ts';
 import { bob, general, openWorld } from '../core/memory.world.ts';
 
 const HIDDEN = [

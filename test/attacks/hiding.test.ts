@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/domain/key.ts';
 import type { Author } from '../../src/domain/message.ts';
-import { createOptOut } from '../../src/memory/opt-out.ts';
-import type { Requester } from '../../src/memory/permissions.ts';
+import { createOptOut } from '../../src/memory/people/opt-out.ts';
+import type { Requester } from '../../src/memory/rights/permissions.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 
 const eve: Author = { id: 'u-eve', name: 'Eve', kind: 'person' };

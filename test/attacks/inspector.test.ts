@@ -4,7 +4,7 @@ import { createAccess } from '../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../adapters/inspector/web/index.ts';
 import { conversationPath, type MemoryId, placeOf, workspaceOf } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
-import { keepFailure } from '../../src/conversation/last-failure.ts';
+import { keepFailure } from '../../src/conversation/turn/last-failure.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
 import { silentLog } from '../../src/util/silent-log.ts';
 import { faithful, scriptedModel, testClock } from '../core/compaction.world.ts';

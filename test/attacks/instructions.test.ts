@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { instructionsFor } from '../../src/memory/recall.ts';
+import { instructionsFor } from '../../src/memory/recall/recall.ts';
 import { bob, general, openWorld } from '../core/memory.world.ts';
 
 describe('an instruction for one public place', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { entryText } from '../../src/cli/transcript.ts';
-import { nonceFor, transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { labelOf, plainName } from '../../src/context/label.ts';
-import { NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
-import { buildView } from '../../src/context/view.ts';
-import { spellOutTools } from '../../src/context/without-tools.ts';
+import { nonceFor, transcriptLine, WHOLE } from '../../src/compaction/job/transcript.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import { labelOf, plainName } from '../../src/context/view/label.ts';
+import { NO_REDUCTION, type Reduction } from '../../src/context/view/reduce.ts';
+import { buildView } from '../../src/context/view/view.ts';
+import { spellOutTools } from '../../src/context/view/without-tools.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { lineOf } from '../../src/tools/entry-line.ts';

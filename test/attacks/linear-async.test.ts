@@ -27,9 +27,9 @@ const TEXT = /\b(?:text|line|query|question|content|said|body|words)\??: (?:read
 const PASSING = [
   'src/cli/memory-records.ts#addMemoryOf',
   'src/cli/memory-records.ts#searchOf',
-  'src/conversation/spawn.ts#tellChild',
+  'src/conversation/children/spawn.ts#tellChild',
   'src/inspection/memories.ts#changeMemory',
-  'src/memory/add.ts#othersNamedIn',
+  'src/memory/admission/add.ts#othersNamedIn',
 ];
 
 const who = { conversation: HERE, author: ADA, rights: 'member', audience: 'dm' } as const;

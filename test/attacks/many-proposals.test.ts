@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
-import { admitCandidates } from '../../src/memory/admission.ts';
+import { admitCandidates } from '../../src/memory/admission/admission.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import { openWorld } from '../core/memory.world.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/adapter-kit.ts';
-import { parseJsonAnswer } from '../../src/compaction/read-answer.ts';
+import { parseJsonAnswer } from '../../src/compaction/answer/read-answer.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { defineTool } from '../../src/index.ts';
 import { collectStep, type Step } from '../../src/models/step.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../src/adapter-kit.ts';
-import { labelOf } from '../../src/context/label.ts';
+import { labelOf } from '../../src/context/view/label.ts';
 import { user } from '../fixtures/context.ts';
 import { ADA, GUEST, OTHER_TEAM, SHARED, type SlackDouble, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';

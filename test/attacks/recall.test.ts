@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recallFor } from '../../src/memory/recall.ts';
+import { recallFor } from '../../src/memory/recall/recall.ts';
 import { ada, bob, dm, general, openWorld, type World } from '../core/memory.world.ts';
 
 const AUTHOR = { place: general, audience: 'public' } as const;

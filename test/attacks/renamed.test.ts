@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
-import { createOptOut } from '../../src/memory/opt-out.ts';
+import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
 
 const lovelace = { ...ada, name: 'Lovelace' };

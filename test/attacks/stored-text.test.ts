@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { cleanAuthor, cleanParts } from '../../src/conversation/clean-parts.ts';
-import { entriesOf } from '../../src/conversation/turn-entries.ts';
+import { cleanAuthor, cleanParts } from '../../src/conversation/turn/clean-parts.ts';
+import { entriesOf } from '../../src/conversation/turn/turn-entries.ts';
 import { defineTool } from '../../src/index.ts';
 import { tidyReply } from '../../src/util/text.ts';
 import { scriptedModel } from '../core/compaction.world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { faultOf } from '../../src/compaction/audit.ts';
-import { contentFault } from '../../src/compaction/content-audit.ts';
+import { faultOf } from '../../src/compaction/answer/audit.ts';
+import { contentFault } from '../../src/compaction/answer/content-audit.ts';
 
 const source = [
   '[#1 | 2026-11-20 10:00 | Ada] The ferry to Bergen leaves at 7:40, and I booked two cabins.',

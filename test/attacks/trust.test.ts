@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
-import { createOptOut } from '../../src/memory/opt-out.ts';
-import { isOrder } from '../../src/memory/orders.ts';
+import { isOrder } from '../../src/memory/admission/orders.ts';
+import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { createMemories } from '../../src/memory/service.ts';
 import { createMemoryTools } from '../../src/tools/memory-tools.ts';
 import { createSystemClock } from '../../src/util/clock.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
 import { makeChildKey } from '../../src/domain/key.ts';
 import type { ContextEngine, MaintainRequest, MaintainResult } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type EventOf, ModelError, type ModelMessage, type ModelRequest } from '../../src/adapter-kit.ts';
-import { cacheLossOf } from '../../src/context/cache-loss.ts';
-import { partsOf, type RequestPrint } from '../../src/context/request-print.ts';
-import { estimateBlock, estimateMessages, estimateRequest } from '../../src/context/tokens.ts';
+import { cacheLossOf } from '../../src/context/cuts/cache-loss.ts';
+import { estimateBlock, estimateMessages, estimateRequest } from '../../src/context/measure/tokens.ts';
+import { partsOf, type RequestPrint } from '../../src/context/record/request-print.ts';
 import { MINUTE_MS } from '../../src/util/time.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';

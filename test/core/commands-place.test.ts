@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Channel, MemoryId, ModelProvider, Post } from '../../src/adapter-kit.ts';
-import { callBudgetOf, countCalls } from '../../src/compaction/call-budget.ts';
+import { callBudgetOf, countCalls } from '../../src/compaction/job/call-budget.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { createBreaker } from '../../src/models/breaker.ts';
 import { cells, field, openWorld } from './commands.world.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { condensedWords, memoryRules, targetWords } from '../../src/compaction/answer-size.ts';
-import { answerTokens } from '../../src/compaction/job-context.ts';
-import { maxCandidates } from '../../src/memory/candidate.ts';
+import { condensedWords, memoryRules, targetWords } from '../../src/compaction/job/answer-size.ts';
+import { answerTokens } from '../../src/compaction/job/job-context.ts';
+import { maxCandidates } from '../../src/memory/admission/candidate.ts';
 
 const entries = (count: number) => Array.from({ length: count }, () => ({ role: 'user' }) as const);
 

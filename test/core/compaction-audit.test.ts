@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { faultOf, fillingLimit } from '../../src/compaction/audit.ts';
-import { contentFault } from '../../src/compaction/content-audit.ts';
-import { layerLine } from '../../src/compaction/prompt-context.ts';
-import { learnReasoning } from '../../src/compaction/reasoning.ts';
-import { headSpan, sourceTokens } from '../../src/compaction/span.ts';
+import { faultOf, fillingLimit } from '../../src/compaction/answer/audit.ts';
+import { contentFault } from '../../src/compaction/answer/content-audit.ts';
+import { layerLine } from '../../src/compaction/job/prompt-context.ts';
+import { learnReasoning } from '../../src/compaction/job/reasoning.ts';
+import { headSpan, sourceTokens } from '../../src/compaction/job/span.ts';
 import { bot, summary, user } from '../fixtures/context.ts';
 
 describe('the audit of a summary', () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../src/adapter-kit.ts';
-import { assertWithinBudget, callBudgetOf, countCalls } from '../../src/compaction/call-budget.ts';
-import { estimateParts } from '../../src/context/tokens.ts';
+import { assertWithinBudget, callBudgetOf, countCalls } from '../../src/compaction/job/call-budget.ts';
+import { estimateParts } from '../../src/context/measure/tokens.ts';
 import { HOUR_MS } from '../../src/util/time.ts';
 import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
 

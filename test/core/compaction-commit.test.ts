@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Summary, SummaryId } from '../../src/adapter-kit.ts';
-import { canRecondense, planCompactionCommit } from '../../src/compaction/commit.ts';
+import { canRecondense, planCompactionCommit } from '../../src/compaction/job/commit.ts';
 
 type Kind = 'summary' | 'stale' | 'gap' | 'condensed';
 

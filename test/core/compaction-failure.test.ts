@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ConversationKey, ModelError, type ModelFailure } from '../../src/adapter-kit.ts';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
-import { createProfiles } from '../../src/context/profile.ts';
+import { createProfiles } from '../../src/context/profile/profile.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import { createBreaker, pausedModels } from '../../src/models/breaker.ts';
 import {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownWindow } from '../../src/compaction/job-context.ts';
-import { fillUpto } from '../../src/compaction/next-job.ts';
-import { deepestCutTokens } from '../../src/context/depth.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { ownWindow } from '../../src/compaction/job/job-context.ts';
+import { fillUpto } from '../../src/compaction/job/next-job.ts';
+import { deepestCutTokens } from '../../src/context/cuts/depth.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
 import { profile, summary, user } from '../fixtures/context.ts';
 import { createWorld, expectCovered, faithful, filler, scriptedModel } from './compaction.world.ts';

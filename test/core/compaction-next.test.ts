@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Look, nextLookAt, nextWork } from '../../src/compaction/next-job.ts';
-import { measure } from '../../src/context/meter.ts';
+import { type Look, nextLookAt, nextWork } from '../../src/compaction/job/next-job.ts';
+import { measure } from '../../src/context/measure/meter.ts';
 import { bot, profile, snapshot, summary, user } from '../fixtures/context.ts';
 
 const plain = profile({ windowTokens: 10_000, reserveTokens: 0 });

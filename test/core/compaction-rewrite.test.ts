@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askForRewrite, endRewrite, MAX_WISH_LENGTH, rewriteOf } from '../../src/compaction/rewrite-request.ts';
+import { askForRewrite, endRewrite, MAX_WISH_LENGTH, rewriteOf } from '../../src/compaction/job/rewrite-request.ts';
 import type { Summary } from '../../src/ports/summary-store.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import {

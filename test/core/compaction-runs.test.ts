@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMaintenance } from '../../src/compaction/maintenance.ts';
-import { createMeasureView } from '../../src/compaction/measure.ts';
+import { createMeasureView } from '../../src/compaction/watch/measure.ts';
 import { createBreaker } from '../../src/models/breaker.ts';
 import { createWorld, expectCovered, faithful, filler, scriptedModel, seqsIn, type World } from './compaction.world.ts';
 

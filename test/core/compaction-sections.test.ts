@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createOfflineModel } from '../../adapters/models/offline/index.ts';
-import { createMeasureView } from '../../src/compaction/measure.ts';
-import { parseJsonAnswer } from '../../src/compaction/read-answer.ts';
-import { bySection, sectionsOf, structured } from '../../src/compaction/sections.ts';
+import { parseJsonAnswer } from '../../src/compaction/answer/read-answer.ts';
+import { bySection, sectionsOf, structured } from '../../src/compaction/answer/sections.ts';
+import { createMeasureView } from '../../src/compaction/watch/measure.ts';
 import {
   createWorld,
   expectCovered,

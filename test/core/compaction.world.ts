@@ -25,8 +25,8 @@ import type {
 } from '../../src/adapter-kit.ts';
 import { createMaintenance, type Maintenance } from '../../src/compaction/maintenance.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { createProfiles, type Profiles } from '../../src/context/profile.ts';
-import { estimateParts } from '../../src/context/tokens.ts';
+import { estimateParts } from '../../src/context/measure/tokens.ts';
+import { createProfiles, type Profiles } from '../../src/context/profile/profile.ts';
 import { createPrices } from '../../src/costs/prices.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ContextEngine, Entry, EventKind, Storage, Tier } from '../../src/adapter-kit.ts';
-import { createCompactor } from '../../src/compaction/compactor.ts';
-import { createCompactors } from '../../src/compaction/compactors.ts';
-import { createStackedEngine } from '../../src/context/stacked.ts';
+import { createCompactor } from '../../src/compaction/watch/compactor.ts';
+import { createCompactors } from '../../src/compaction/watch/compactors.ts';
+import { createStackedEngine } from '../../src/context/engines/stacked.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { createWorld, filler, scriptedModel, settle, until, type World } from './compaction.world.ts';
 

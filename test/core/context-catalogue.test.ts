@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitCatalogue, openedTools } from '../../src/context/catalogue.ts';
-import { estimateTools } from '../../src/context/tokens.ts';
+import { estimateTools } from '../../src/context/measure/tokens.ts';
+import { fitCatalogue, openedTools } from '../../src/context/view/catalogue.ts';
 import { TOOL_HELP } from '../../src/domain/lookups.ts';
 import type { ModelMessage, ToolSpec } from '../../src/ports/model.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { planCompaction, planEmergency } from '../../src/context/depth.ts';
-import { isDue } from '../../src/context/due.ts';
-import { cutPoints, cutPointsOf } from '../../src/context/order.ts';
-import { planCondense, planCut } from '../../src/context/plan.ts';
-import { canCondense, placeReady } from '../../src/context/ready.ts';
+import { planCompaction, planEmergency } from '../../src/context/cuts/depth.ts';
+import { isDue } from '../../src/context/cuts/due.ts';
+import { planCondense, planCut } from '../../src/context/cuts/plan.ts';
+import { canCondense, placeReady } from '../../src/context/cuts/ready.ts';
+import { cutPoints, cutPointsOf } from '../../src/context/view/order.ts';
 import { bot, calls, conversation, profile, results, snapshot, summary, user } from '../fixtures/context.ts';
 
 const quiet = conversation();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { planCompaction, planEmergency } from '../../src/context/depth.ts';
-import { isDue } from '../../src/context/due.ts';
+import { planCompaction, planEmergency } from '../../src/context/cuts/depth.ts';
+import { isDue } from '../../src/context/cuts/due.ts';
 import { bot, conversation, profile, snapshot, user } from '../fixtures/context.ts';
 import { createWorld, filler } from './compaction.world.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { askedRewrite, nextLookAt, nextWork } from '../../src/compaction/next-job.ts';
-import { MIN_GAIN } from '../../src/context/depth.ts';
-import { isDue, stackShareAt } from '../../src/context/due.ts';
-import { tierOf } from '../../src/context/tiers.ts';
+import { askedRewrite, nextLookAt, nextWork } from '../../src/compaction/job/next-job.ts';
+import { MIN_GAIN } from '../../src/context/cuts/depth.ts';
+import { isDue, stackShareAt } from '../../src/context/cuts/due.ts';
+import { tierOf } from '../../src/context/measure/tiers.ts';
 import { makeChildKey } from '../../src/domain/key.ts';
 import type { ConversationKey, Entry } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';

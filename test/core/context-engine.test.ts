@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assembleView } from '../../src/context/assemble-view.ts';
-import { defineEngine } from '../../src/context/define-engine.ts';
-import { createSlidingEngine } from '../../src/context/sliding.ts';
-import { createStackedEngine } from '../../src/context/stacked.ts';
+import { defineEngine } from '../../src/context/engines/define-engine.ts';
+import { createSlidingEngine } from '../../src/context/engines/sliding.ts';
+import { createStackedEngine } from '../../src/context/engines/stacked.ts';
+import { assembleView } from '../../src/context/fit/assemble-view.ts';
 import type { ConversationKey, SummaryId } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reduceIfDue, reduceToFit } from '../../src/context/fit.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { reductionSteps } from '../../src/context/reduce.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
-import type { ViewRequest } from '../../src/context/view.ts';
+import { reduceIfDue, reduceToFit } from '../../src/context/fit/fit.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import { reductionSteps } from '../../src/context/view/reduce.ts';
+import type { ViewRequest } from '../../src/context/view/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SummaryId } from '../../src/domain/message.ts';
-import { boostOf, focusOf, repliedToSection } from '../../src/memory/focus.ts';
+import { boostOf, focusOf, repliedToSection } from '../../src/memory/recall/focus.ts';
 import { talk, user } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { historyFields } from '../../src/commands/context-fields.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
+import { createSlidingEngine } from '../../src/context/engines/sliding.ts';
 import { historyOf, MAX_RUNS } from '../../src/context/history.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
-import { createSlidingEngine } from '../../src/context/sliding.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
 import type { MaintenanceRun } from '../../src/ports/journal.ts';
 import { bot, profile, section, snapshot, summary, talk, user } from '../fixtures/context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recognise, renderInSlices } from '../../src/context/entry-reuse.ts';
+import { recognise, renderInSlices } from '../../src/context/view/entry-reuse.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { bot, snapshot, user } from '../fixtures/context.ts';
 

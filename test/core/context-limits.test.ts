@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { learn } from '../../src/context/calibration.ts';
-import { grownBy, measure, withReported } from '../../src/context/meter.ts';
-import { repair } from '../../src/context/repair.ts';
-import { fitSections, uncutTokens } from '../../src/context/sections.ts';
-import { estimateBlock, estimateText } from '../../src/context/tokens.ts';
-import { headWithin, shorten } from '../../src/context/truncate.ts';
+import { learn } from '../../src/context/measure/calibration.ts';
+import { grownBy, measure, withReported } from '../../src/context/measure/meter.ts';
+import { estimateBlock, estimateText } from '../../src/context/measure/tokens.ts';
+import { headWithin, shorten } from '../../src/context/measure/truncate.ts';
+import { repair } from '../../src/context/view/repair.ts';
+import { fitSections, uncutTokens } from '../../src/context/view/sections.ts';
 import { profile, section } from '../fixtures/context.ts';
 
 describe('a measurement', () => {

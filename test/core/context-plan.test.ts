@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planEmergency } from '../../src/context/depth.ts';
-import { cutPoints, firstWaiting, viewKey, viewOrder } from '../../src/context/order.ts';
-import { planCondense, planCut } from '../../src/context/plan.ts';
+import { planEmergency } from '../../src/context/cuts/depth.ts';
+import { planCondense, planCut } from '../../src/context/cuts/plan.ts';
+import { cutPoints, firstWaiting, viewKey, viewOrder } from '../../src/context/view/order.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import {
   bot,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { announceCuts, createFixedPrefixBuilder, type FixedCut } from '../../src/context/fixed-prefix.ts';
-import { createProfiles, type ProfilesOptions } from '../../src/context/profile.ts';
-import { fitSections } from '../../src/context/sections.ts';
-import { estimateBlock, estimateRequest } from '../../src/context/tokens.ts';
+import { estimateBlock, estimateRequest } from '../../src/context/measure/tokens.ts';
+import { createProfiles, type ProfilesOptions } from '../../src/context/profile/profile.ts';
+import { announceCuts, createFixedPrefixBuilder, type FixedCut } from '../../src/context/view/fixed-prefix.ts';
+import { fitSections } from '../../src/context/view/sections.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import { parseKey, placeOf, workspaceOf } from '../../src/domain/key.ts';
-import { instructionsFor } from '../../src/memory/recall.ts';
+import { instructionsFor } from '../../src/memory/recall/recall.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import type { ModelProvider, ToolSpec } from '../../src/ports/model.ts';
 import type { SystemSection } from '../../src/ports/sections.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repair } from '../../src/context/repair.ts';
+import { repair } from '../../src/context/view/repair.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../../src/ports/model.ts';
 import { faults } from '../fixtures/provider-rules.ts';
 

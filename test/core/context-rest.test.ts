@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { minSourceTokens } from '../../src/context/depth.ts';
-import { reduceBelow } from '../../src/context/fit.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
+import { minSourceTokens } from '../../src/context/cuts/depth.ts';
+import { reduceBelow } from '../../src/context/fit/fit.ts';
 import { inspectContext } from '../../src/context/inspection.ts';
-import { viewKey } from '../../src/context/order.ts';
-import { gapText } from '../../src/context/reduce.ts';
-import { estimateText } from '../../src/context/tokens.ts';
+import { estimateText } from '../../src/context/measure/tokens.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import { viewKey } from '../../src/context/view/order.ts';
+import { gapText } from '../../src/context/view/reduce.ts';
 import type { ContextProfile } from '../../src/ports/engine.ts';
 import type { ToolSpec } from '../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../src/ports/store.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitSections } from '../../src/context/sections.ts';
-import { estimateText } from '../../src/context/tokens.ts';
-import { headOf, headWithin, shorten } from '../../src/context/truncate.ts';
+import { estimateText } from '../../src/context/measure/tokens.ts';
+import { headOf, headWithin, shorten } from '../../src/context/measure/truncate.ts';
+import { fitSections } from '../../src/context/view/sections.ts';
 import { section, texts } from '../fixtures/context.ts';
 
 const long = (word: string) => `${word} `.repeat(400).trim();

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extendTail, headOf, spokenTokens } from '../../src/context/cached-head.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
-import { buildView } from '../../src/context/view.ts';
+import { extendTail, headOf, spokenTokens } from '../../src/context/view/cached-head.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/view/reduce.ts';
+import { buildView } from '../../src/context/view/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { bot, profile, snapshot, stories, user } from '../fixtures/context.ts';

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { correctionFor, lastReported, learn } from '../../src/context/calibration.ts';
-import { entryMessageOf } from '../../src/context/entry-message.ts';
-import { measure, withReported } from '../../src/context/meter.ts';
-import { tierOf } from '../../src/context/tiers.ts';
+import { correctionFor, lastReported, learn } from '../../src/context/measure/calibration.ts';
+import { measure, withReported } from '../../src/context/measure/meter.ts';
+import { tierOf } from '../../src/context/measure/tiers.ts';
 import {
   estimateMessages,
   estimateParts,
   estimateRequest,
   estimateText,
   estimateTools,
-} from '../../src/context/tokens.ts';
+} from '../../src/context/measure/tokens.ts';
+import { entryMessageOf } from '../../src/context/view/entry-message.ts';
 import type { Part } from '../../src/domain/message.ts';
 import type { Calibration } from '../../src/ports/store.ts';
 import { profile, texts, user } from '../fixtures/context.ts';

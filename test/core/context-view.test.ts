@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { labelOf } from '../../src/context/label.ts';
-import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/reduce.ts';
-import { estimateBlock, estimateRequest } from '../../src/context/tokens.ts';
-import { buildView, type ViewRequest } from '../../src/context/view.ts';
+import { estimateBlock, estimateRequest } from '../../src/context/measure/tokens.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import { labelOf } from '../../src/context/view/label.ts';
+import { FIRST_REDUCTION, NO_REDUCTION, type Reduction } from '../../src/context/view/reduce.ts';
+import { buildView, type ViewRequest } from '../../src/context/view/view.ts';
 import type { Entry, SummaryId } from '../../src/domain/message.ts';
 import type { ModelMessage } from '../../src/ports/model.ts';
 import type { VolatileSection } from '../../src/ports/sections.ts';

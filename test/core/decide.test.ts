@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBotGuard } from '../../src/conversation/bot-guard.ts';
-import { decide } from '../../src/conversation/decide.ts';
+import { createBotGuard } from '../../src/conversation/inbound/bot-guard.ts';
+import { decide } from '../../src/conversation/inbound/decide.ts';
 import type { Audience, Author } from '../../src/domain/message.ts';
 
 const ada: Author = { id: 'u1', name: 'Ada', kind: 'person' };

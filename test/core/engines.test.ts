@@ -9,7 +9,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { createEngines } from '../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { defineEngine } from '../../src/context/define-engine.ts';
+import { defineEngine } from '../../src/context/engines/define-engine.ts';
 import { StrataError } from '../../src/domain/errors.ts';
 import type { TurnMessage } from '../../src/ports/store.ts';
 import { profile, snapshot, talk } from '../fixtures/context.ts';

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
-import { estimateParts } from '../../src/context/tokens.ts';
+import { estimateParts } from '../../src/context/measure/tokens.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { SIZED, sized } from '../support/size.ts';
 import { scriptedModel } from './compaction.world.ts';

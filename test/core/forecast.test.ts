@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Entry, type Part, textOf } from '../../src/adapter-kit.ts';
-import { correctionFor } from '../../src/context/calibration.ts';
-import { reduceIfDue } from '../../src/context/fit.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
+import { reduceIfDue } from '../../src/context/fit/fit.ts';
+import { correctionFor } from '../../src/context/measure/calibration.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
 import { forecastFor, readerOf, readRecording } from '../../src/forecast/open.ts';
 import { type Recording, recordingOf } from '../../src/forecast/recording.ts';
 import { withSettings } from '../../src/forecast/settings.ts';

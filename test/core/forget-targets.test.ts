@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey, placeOf, textOf } from '../../src/adapter-kit.ts';
-import type { ForgetTarget } from '../../src/memory/forget-target.ts';
+import type { ForgetTarget } from '../../src/memory/forget/forget-target.ts';
 import { ada, bob, dm, general, openWorld, type World } from './memory.world.ts';
 
 const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });

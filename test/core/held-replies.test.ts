@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type ConversationKey, makeKey } from '../../src/adapter-kit.ts';
-import { createHeldReplies, type HeldReplies } from '../../src/conversation/held-replies.ts';
+import { createHeldReplies, type HeldReplies } from '../../src/conversation/posts/held-replies.ts';
 import { type TestClock, testClock } from './compaction.world.ts';
 
 const key = (channel: string) => makeKey({ platform: 'test', workspace: 'here', channel });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_REDUCTION } from '../../src/context/reduce.ts';
+import { NO_REDUCTION } from '../../src/context/view/reduce.ts';
 import type { SummaryId } from '../../src/domain/message.ts';
 import { growthPerEntry, momentsOf, sampled } from '../../src/inspection/history.ts';
 import type { LayerSpan } from '../../src/inspection/layers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIntake } from '../../src/context/intake.ts';
+import { createIntake } from '../../src/context/engines/intake.ts';
 
 describe('what an engine has taken in', () => {
   it('is remembered for the 2,000 conversations used last', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { transcriptLine, WHOLE } from '../../src/compaction/transcript.ts';
+import { transcriptLine, WHOLE } from '../../src/compaction/job/transcript.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import { extendTail } from '../../src/context/cached-head.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { labelOf } from '../../src/context/label.ts';
-import { NO_REDUCTION } from '../../src/context/reduce.ts';
-import { buildView } from '../../src/context/view.ts';
+import { extendTail } from '../../src/context/view/cached-head.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import { labelOf } from '../../src/context/view/label.ts';
+import { NO_REDUCTION } from '../../src/context/view/reduce.ts';
+import { buildView } from '../../src/context/view/view.ts';
 import { isTimeZone, localDate, localTime } from '../../src/util/local-time.ts';
 import { bot, profile, snapshot, user } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type ModelRequest } from '../../src/adapter-kit.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 import { faithful, filler, type Script, scriptedModel } from './compaction.world.ts';

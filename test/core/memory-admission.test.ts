@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createOptOut } from '../../src/memory/opt-out.ts';
-import { asksToRemember } from '../../src/memory/remember-intent.ts';
-import { concernedBy } from '../../src/memory/tombstones.ts';
+import { asksToRemember } from '../../src/memory/admission/remember-intent.ts';
+import { concernedBy } from '../../src/memory/admission/tombstones.ts';
+import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { user } from '../fixtures/context.ts';
 import { ada, bob, DAY, general, moveToParis, openWorld, type World } from './memory.world.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contradicts } from '../../src/memory/attribute.ts';
+import { contradicts } from '../../src/memory/admission/attribute.ts';
 import {
   containment,
   createDistinct,
@@ -8,8 +8,8 @@ import {
   isNearDuplicate,
   isRewording,
   similarity,
-} from '../../src/memory/fingerprint.ts';
-import { createNearDuplicates } from '../../src/memory/near-duplicates.ts';
+} from '../../src/memory/statements/fingerprint.ts';
+import { createNearDuplicates } from '../../src/memory/statements/near-duplicates.ts';
 import { stem } from '../../src/search/stem.ts';
 import { tokensOf } from '../../src/search/words.ts';
 

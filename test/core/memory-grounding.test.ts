@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { groundingOf } from '../../src/memory/grounding.ts';
+import { groundingOf } from '../../src/memory/admission/grounding.ts';
 import { user } from '../fixtures/context.ts';
 
 function strengthOf(statement: string, source: string) {

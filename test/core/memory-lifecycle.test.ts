@@ -11,7 +11,7 @@ import {
   type Transition,
   transition,
   weightOf,
-} from '../../src/memory/lifecycle.ts';
+} from '../../src/memory/statements/lifecycle.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const aging = {

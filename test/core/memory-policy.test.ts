@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AUDIENCES, type Audience, isStrataError, type MemoryReader } from '../../src/adapter-kit.ts';
-import { assertReadable, canRead, readerFor } from '../../src/memory/policy.ts';
+import { assertReadable, canRead, readerFor } from '../../src/memory/rights/policy.ts';
 import { dm, general, memoryOf, openWorld } from './memory.world.ts';
 
 const reader = (over: Partial<MemoryReader> = {}): MemoryReader => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MemoryId } from '../../src/adapter-kit.ts';
-import { instructionsFor, recallFor, waitingMessages } from '../../src/memory/recall.ts';
+import { instructionsFor, recallFor, waitingMessages } from '../../src/memory/recall/recall.ts';
 import { snapshot, user } from '../fixtures/context.ts';
 import { type ada, bob, DAY, dm, general, openWorld, type World } from './memory.world.ts';
 

@@ -17,15 +17,15 @@ import {
   workspaceOf,
 } from '../../src/adapter-kit.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { estimateParts } from '../../src/context/tokens.ts';
+import { estimateParts } from '../../src/context/measure/tokens.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
-import { type AdmissionRequest, admitCandidates } from '../../src/memory/admission.ts';
-import type { MemoryCandidate } from '../../src/memory/candidate.ts';
-import { fingerprintOf } from '../../src/memory/fingerprint.ts';
-import type { ForgetTarget } from '../../src/memory/forget-target.ts';
-import type { Requester } from '../../src/memory/permissions.ts';
-import { readerFor } from '../../src/memory/policy.ts';
+import { type AdmissionRequest, admitCandidates } from '../../src/memory/admission/admission.ts';
+import type { MemoryCandidate } from '../../src/memory/admission/candidate.ts';
+import type { ForgetTarget } from '../../src/memory/forget/forget-target.ts';
+import type { Requester } from '../../src/memory/rights/permissions.ts';
+import { readerFor } from '../../src/memory/rights/policy.ts';
 import { createMemories } from '../../src/memory/service.ts';
+import { fingerprintOf } from '../../src/memory/statements/fingerprint.ts';
 import { createEvents } from '../../src/ports/events.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { createSystemRandom } from '../../src/util/clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/adapter-kit.ts';
-import { correctionFor } from '../../src/context/calibration.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { correctionFor } from '../../src/context/measure/calibration.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { filler, type Script, scriptedModel } from './compaction.world.ts';
 

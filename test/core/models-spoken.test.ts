@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NO_ANSWER } from '../../src/compaction/answer.ts';
-import { collectCall } from '../../src/compaction/collect-call.ts';
-import { parseJsonAnswer, plainAnswer } from '../../src/compaction/read-answer.ts';
+import { NO_ANSWER } from '../../src/compaction/answer/answer.ts';
+import { collectCall } from '../../src/compaction/answer/collect-call.ts';
+import { parseJsonAnswer, plainAnswer } from '../../src/compaction/answer/read-answer.ts';
 import { createSpokenReader, type Spoken, spokenText } from '../../src/models/spoken/reader.ts';
 
 /** What an answer says that comes in pieces of this size. */

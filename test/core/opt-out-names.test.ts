@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
-import { createOptOut } from '../../src/memory/opt-out.ts';
+import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { general, openWorld } from './memory.world.ts';
 
 async function isNamed(name: string, text: string): Promise<boolean> {

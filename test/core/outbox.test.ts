@@ -14,7 +14,7 @@ import {
   type Storage,
   StrataError,
 } from '../../src/adapter-kit.ts';
-import { createOutbox } from '../../src/conversation/outbox.ts';
+import { createOutbox } from '../../src/conversation/posts/outbox.ts';
 import { createEvents, type StrataEvent } from '../../src/ports/events.ts';
 import { MINUTE_MS } from '../../src/util/time.ts';
 import { createStoreFolder } from '../support/store-folder.ts';

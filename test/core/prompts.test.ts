@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { timeLabel } from '../../src/context/label.ts';
+import { timeLabel } from '../../src/context/view/label.ts';
 import { builtInPrompts, createPromptLibrary, promptProblems } from '../../src/prompts/library.ts';
 import { samplesOf } from '../../src/prompts/samples.ts';
 import { compileTemplate } from '../../src/prompts/template.ts';

@@ -1,5 +1,5 @@
 import { ModelError, type ModelRequest } from '../../src/adapter-kit.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
 import type { BotWorld } from '../support/bot-world.ts';
 import { filler, type Said, type Script, transcriptIn } from './compaction.world.ts';
 import type { Oracle } from './properties-oracle.world.ts';

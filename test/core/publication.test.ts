@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelError, type SummaryId } from '../../src/adapter-kit.ts';
-import { lastReported } from '../../src/context/calibration.ts';
-import { cachePricesOf, isPublicationDue, isWarm, type PublicationFacts } from '../../src/context/publication.ts';
-import { placeReady, publishedView } from '../../src/context/ready.ts';
-import { parsePrint } from '../../src/context/request-print.ts';
+import { cachePricesOf, isPublicationDue, isWarm, type PublicationFacts } from '../../src/context/cuts/publication.ts';
+import { placeReady, publishedView } from '../../src/context/cuts/ready.ts';
+import { lastReported } from '../../src/context/measure/calibration.ts';
+import { parsePrint } from '../../src/context/record/request-print.ts';
 import { MINUTE_MS } from '../../src/util/time.ts';
 import { snapshot, summary, user } from '../fixtures/context.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LossIndex, ModelRequest, PassageSection } from '../../src/adapter-kit.ts';
-import { fitPassages } from '../../src/context/passages.ts';
-import { estimateText } from '../../src/context/tokens.ts';
-import { waitingMessages } from '../../src/memory/recall.ts';
+import { fitPassages } from '../../src/context/fit/passages.ts';
+import { estimateText } from '../../src/context/measure/tokens.ts';
+import { waitingMessages } from '../../src/memory/recall/recall.ts';
 import { asksOfThePast } from '../../src/search/asking.ts';
 import { passagesFor } from '../../src/search/recall-passages.ts';
 import { ASKING, TELLING } from '../fixtures/asking.ts';

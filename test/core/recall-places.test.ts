@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AUDIENCES, type Audience, type ConversationKey, makeKey } from '../../src/adapter-kit.ts';
 import { withQuestion } from '../../src/context/preview.ts';
-import { removeMessages } from '../../src/memory/removal.ts';
+import { removeMessages } from '../../src/memory/forget/removal.ts';
 import { passagesFor } from '../../src/search/recall-passages.ts';
 import { general, openWorld, type World } from './memory.world.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultAgent as agentWith } from '../../src/config/defaults.ts';
-import { addPassages } from '../../src/context/add-passages.ts';
-import { reduceIfDue, reduceToFit } from '../../src/context/fit.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { limitsOf } from '../../src/context/shares.ts';
-import type { Fitted, ViewRequest } from '../../src/context/view.ts';
+import { addPassages } from '../../src/context/fit/add-passages.ts';
+import { reduceIfDue, reduceToFit } from '../../src/context/fit/fit.ts';
+import { limitsOf } from '../../src/context/profile/shares.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import type { Fitted, ViewRequest } from '../../src/context/view/view.ts';
 import type { Entry } from '../../src/domain/message.ts';
 import type { PassageSection, VolatileSection } from '../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';

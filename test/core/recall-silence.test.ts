@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { estimateText } from '../../src/context/tokens.ts';
+import { estimateText } from '../../src/context/measure/tokens.ts';
 import { EVERYDAY } from '../fixtures/everyday.ts';
 import { INFLECTED } from '../fixtures/inflections.ts';
 import { LANGUAGES } from '../fixtures/languages.ts';

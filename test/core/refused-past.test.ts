@@ -9,7 +9,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../../src/adapter-kit.ts';
-import { readerFor } from '../../src/memory/policy.ts';
+import { readerFor } from '../../src/memory/rights/policy.ts';
 import { explainReply } from '../../src/requests/explain.ts';
 import { BOB, type BotWorld, type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
 import { faithful, filler, type Said, type Script, scriptedModel, until } from './compaction.world.ts';

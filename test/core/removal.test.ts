@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ConversationKey, makeKey, type SummaryId, textOf } from '../../src/adapter-kit.ts';
-import { removeMessages } from '../../src/memory/removal.ts';
+import { removeMessages } from '../../src/memory/forget/removal.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
 import { scriptedModel } from './compaction.world.ts';
 import { bob, general, openWorld, type World } from './memory.world.ts';

@@ -4,7 +4,7 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createBot, type EmbedRequest, type Log, makeKey, type Reranker, silentLog } from '../../src/adapter-kit.ts';
-import { waitingMessages } from '../../src/memory/recall.ts';
+import { waitingMessages } from '../../src/memory/recall/recall.ts';
 import { passagesFor } from '../../src/search/recall-passages.ts';
 import { withPauses } from '../../src/search/reranker-pauses.ts';
 import { startJsonServer } from '../support/json-server.ts';

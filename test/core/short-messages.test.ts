@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../src/adapter-kit.ts';
-import { entryMessageOf } from '../../src/context/entry-message.ts';
-import { NO_REDUCTION } from '../../src/context/reduce.ts';
-import { estimateRequest } from '../../src/context/tokens.ts';
+import { estimateRequest } from '../../src/context/measure/tokens.ts';
+import { entryMessageOf } from '../../src/context/view/entry-message.ts';
+import { NO_REDUCTION } from '../../src/context/view/reduce.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { faithful, type Script, scriptedModel } from './compaction.world.ts';
 

@@ -5,7 +5,7 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { defineEngine, defineTool, type ModelRequest, makeKey, silentLog } from '../../src/adapter-kit.ts';
 import { createBot } from '../../src/bot/bot.ts';
-import { createSlidingEngine } from '../../src/context/sliding.ts';
+import { createSlidingEngine } from '../../src/context/engines/sliding.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { scriptedModel } from './compaction.world.ts';
 

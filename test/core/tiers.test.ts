@@ -7,10 +7,10 @@ import {
   type ModelRequest,
   type Tier,
 } from '../../src/adapter-kit.ts';
-import { createMeasureView } from '../../src/compaction/measure.ts';
-import { nextWork } from '../../src/compaction/next-job.ts';
+import { nextWork } from '../../src/compaction/job/next-job.ts';
+import { createMeasureView } from '../../src/compaction/watch/measure.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import { createStackedEngine } from '../../src/context/stacked.ts';
+import { createStackedEngine } from '../../src/context/engines/stacked.ts';
 import { profile, type Story, snapshot, talk } from '../fixtures/context.ts';
 import { createPlace } from '../fixtures/place.ts';
 import { createBotWorld } from '../support/bot-world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { assembleView, defineTool } from '../../src/adapter-kit.ts';
-import { defineEngine } from '../../src/context/define-engine.ts';
+import { defineEngine } from '../../src/context/engines/define-engine.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import { type Script, type ScriptedModel, scriptedModel, settle, until } from './compaction.world.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurnSlots } from '../../src/conversation/turn-slots.ts';
+import { createTurnSlots } from '../../src/conversation/turn/turn-slots.ts';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Author } from '../../src/domain/message.ts';
 import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';

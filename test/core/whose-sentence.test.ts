@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Author, makeKey, textOf } from '../../src/adapter-kit.ts';
-import { isOnlyAbout } from '../../src/memory/about-person.ts';
+import { isOnlyAbout } from '../../src/memory/people/about-person.ts';
 import { ada, bob, general, openWorld, type World } from './memory.world.ts';
 
 const carol: Author = { id: 'u-carol', name: 'Carol', kind: 'person' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ConversationKey, makeKey } from '../../src/adapter-kit.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
-import { readerFor } from '../../src/memory/policy.ts';
+import { readerFor } from '../../src/memory/rights/policy.ts';
 import { explainReply } from '../../src/requests/explain.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 import { scriptedModel } from './compaction.world.ts';

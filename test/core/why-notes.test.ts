@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ChainLink, decodeNote, encodeNote, MAX_CHAIN, previousSeq } from '../../src/context/note-codec.ts';
-import { FIRST_REDUCTION, NO_REDUCTION } from '../../src/context/reduce.ts';
-import type { LayerRef, RequestNote, SectionRef } from '../../src/context/request-note.ts';
+import { type ChainLink, decodeNote, encodeNote, MAX_CHAIN, previousSeq } from '../../src/context/record/note-codec.ts';
+import type { LayerRef, RequestNote, SectionRef } from '../../src/context/record/request-note.ts';
+import { FIRST_REDUCTION, NO_REDUCTION } from '../../src/context/view/reduce.ts';
 import type { BlobId, MemoryId, SummaryId } from '../../src/domain/message.ts';
 import { HERE } from '../support/bot-world.ts';
 import { SIZED, sized } from '../support/size.ts';

@@ -1,10 +1,10 @@
-import { evaluate } from '../../src/context/fit.ts';
-import { createFixedPrefixBuilder } from '../../src/context/fixed-prefix.ts';
-import { readLink } from '../../src/context/note-chain.ts';
-import { type ChainLink, decodeNote, previousSeq } from '../../src/context/note-codec.ts';
-import { createRequestRecorder } from '../../src/context/record-request.ts';
-import type { Reduction } from '../../src/context/reduce.ts';
-import type { View, ViewRequest } from '../../src/context/view.ts';
+import { evaluate } from '../../src/context/fit/fit.ts';
+import { readLink } from '../../src/context/record/note-chain.ts';
+import { type ChainLink, decodeNote, previousSeq } from '../../src/context/record/note-codec.ts';
+import { createRequestRecorder } from '../../src/context/record/record-request.ts';
+import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
+import type { Reduction } from '../../src/context/view/reduce.ts';
+import type { View, ViewRequest } from '../../src/context/view/view.ts';
 import { type RebuiltRequest, rebuildRequest } from '../../src/requests/rebuild.ts';
 import { randomOf, type Talk } from './why.world.ts';
 

@@ -7,7 +7,7 @@ import { english } from '../../adapters/models/offline/voice-english.ts';
 import { indexTexts } from '../../adapters/stores/sqlite/few-memories.ts';
 import type { Entry, MemoryId } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
-import { writtenNamesIn } from '../../src/memory/written-names.ts';
+import { writtenNamesIn } from '../../src/memory/people/written-names.ts';
 import { createState } from '../../src/models/spoken/state.ts';
 import { readSaid } from '../../src/search/line-features.ts';
 import { accountFor } from '../../src/search/losses.ts';
@@ -135,7 +135,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/bot/cut-text.ts#cutParts', (run, text) => run([{ kind: 'text', text }])],
   [
-    'src/conversation/own-label.ts#createDraft',
+    'src/conversation/turn/own-label.ts#createDraft',
     (run, text) => {
       const draft = run();
       let soFar = '';
@@ -153,7 +153,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['adapters/channels/shared/encryption.ts#decrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/downloads.ts#isTrusted', (run, text) => run(text, { own: [text], extra: text })],
   [
-    'src/conversation/unasked-posts.ts#unaskedPosts',
+    'src/conversation/posts/unasked-posts.ts#unaskedPosts',
     (run, text) => run([{ kind: 'text', text }], { id: text, replyTo: text, now: 0 }),
   ],
   [`${DISCORD}/map.ts#toInbound`, (run, text) => run(discordSaid(text), discordContext)],
@@ -209,11 +209,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
   ['src/commands/parse.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
-  ['src/compaction/audit.ts#faultOf', (run, text) => run(audited(text))],
-  ['src/compaction/candidate-shape.ts#named', (run, text) => run(`{"text": ${text}`, { text: ['text'] })],
-  ['src/compaction/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
-  ['src/compaction/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
-  ['src/compaction/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
+  ['src/compaction/answer/audit.ts#faultOf', (run, text) => run(audited(text))],
+  ['src/compaction/answer/candidate-shape.ts#named', (run, text) => run(`{"text": ${text}`, { text: ['text'] })],
+  ['src/compaction/answer/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
+  ['src/compaction/job/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
+  ['src/compaction/job/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
   ['src/domain/key.ts#makeChildKey', (run, text) => run('a:b:c', text)],
   [
     'src/config/shapes.ts#urlOrNothing',
@@ -222,36 +222,42 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       return schema instanceof ZodString && schema.safeParse(`redis://${text}`);
     },
   ],
-  ['src/context/layers.ts#makeLayer', (run, text) => run({}, text)],
-  ['src/context/note-codec.ts#decodeNote', (run, text) => run(`=${text} n${text} s${text} l${text}`, { at: 0 }, null)],
-  ['src/context/note-fields.ts#readLayers', (run, text) => run(text, [])],
-  ['src/context/note-fields.ts#readSections', (run, text) => run(text, { base: { sections: [] }, names: [] })],
+  ['src/context/view/layers.ts#makeLayer', (run, text) => run({}, text)],
   [
-    'src/conversation/incomplete.ts#withCutNote',
+    'src/context/record/note-codec.ts#decodeNote',
+    (run, text) => run(`=${text} n${text} s${text} l${text}`, { at: 0 }, null),
+  ],
+  ['src/context/record/note-fields.ts#readLayers', (run, text) => run(text, [])],
+  ['src/context/record/note-fields.ts#readSections', (run, text) => run(text, { base: { sections: [] }, names: [] })],
+  [
+    'src/conversation/turn/incomplete.ts#withCutNote',
     (run, text) => {
       const services = { agents: { agentFor: () => ({}) }, prompts: { render: () => ({ text: 'It is cut.' }) } };
       return run(services, { key: 'test:here:talk' }, { text, cut: 'length' });
     },
   ],
-  ['src/memory/focus.ts#quoteSection', (run, text) => run(entry(text), 'UTC')],
-  ['src/memory/recall.ts#memoryItem', (run, text) => run({ id: text, text, subjectName: text, validFrom: 0 }, 'UTC')],
+  ['src/memory/recall/focus.ts#quoteSection', (run, text) => run(entry(text), 'UTC')],
+  [
+    'src/memory/recall/recall.ts#memoryItem',
+    (run, text) => run({ id: text, text, subjectName: text, validFrom: 0 }, 'UTC'),
+  ],
   [
     'src/requests/changed.ts#applyChange',
     (run, text) => run({ system: [], messages: [] }, JSON.stringify({ system: [{ text, cacheBreak: false }] })),
   ],
   ['src/search/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
   ['src/search/recall-passages.ts#passageText', (run, text) => run(entry(text), 'UTC')],
-  ['src/context/label.ts#labelOf', (run, text) => run(entry(text), null, 'UTC')],
-  ['src/context/view.ts#renderEntry', (run, text) => run(entry(text), [], 'UTC')],
-  ['src/compaction/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
+  ['src/context/view/label.ts#labelOf', (run, text) => run(entry(text), null, 'UTC')],
+  ['src/context/view/view.ts#renderEntry', (run, text) => run(entry(text), [], 'UTC')],
+  ['src/compaction/job/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
   [
-    'src/context/entry-message.ts#entryMessageOf',
+    'src/context/view/entry-message.ts#entryMessageOf',
     (run, text) => run(entry(text), { stubBytes: null, textTokens: 1000, replySeq: () => null }),
   ],
-  ['src/context/reduce.ts#stubResult', (run, text) => run(toolResult(text), 200, null)],
-  ['src/context/reduce.ts#shortenResult', (run, text) => run(toolResult(text), 100, null)],
-  ['src/context/truncate.ts#shorten', (run, text) => run(text, 100)],
-  ['src/conversation/turn-entries.ts#entriesOf', (run, text) => run([], { role: 'assistant', text }, 0)],
+  ['src/context/view/reduce.ts#stubResult', (run, text) => run(toolResult(text), 200, null)],
+  ['src/context/view/reduce.ts#shortenResult', (run, text) => run(toolResult(text), 100, null)],
+  ['src/context/measure/truncate.ts#shorten', (run, text) => run(text, 100)],
+  ['src/conversation/turn/turn-entries.ts#entriesOf', (run, text) => run([], { role: 'assistant', text }, 0)],
   [
     'src/forecast/recording.ts#recordingOf',
     (run, text) => run({}, [entry(text)], { timezone: 'UTC', tool_results: { old_bytes: 200 } }),
@@ -262,24 +268,27 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run({ conversation: { nextSeq: 1 }, tail: [] }, text, { now: 0 }),
   ],
   [
-    'src/memory/about-person.ts#isOnlyAbout',
+    'src/memory/people/about-person.ts#isOnlyAbout',
     (run, text) => run(text, { names: ['Ada', text.slice(0, 40)], others: ['Bob'] }),
   ],
-  ['src/memory/add.ts#isRule', (run, text) => run(text, { rights: 'member', reader: { audience: 'public' } })],
   [
-    'src/memory/first-names.ts#calledIn',
+    'src/memory/admission/add.ts#isRule',
+    (run, text) => run(text, { rights: 'member', reader: { audience: 'public' } }),
+  ],
+  [
+    'src/memory/people/first-names.ts#calledIn',
     (run, text) => run(text, { name: 'Bob' }, [{ name: 'Ada Lovelace' }, { name: `${text.slice(0, 40)} Lovelace` }]),
   ],
   [
-    'src/memory/written-names.ts#writtenNamesIn',
+    'src/memory/people/written-names.ts#writtenNamesIn',
     (_run, text) => {
       const names = writtenNamesIn(text, text.slice(0, 40));
       return [names.isCapitalised('Will'), names.isOnlySmall('Ada')];
     },
   ],
-  ['src/memory/focus.ts#focusOf', (run, text) => run(entry(text))],
+  ['src/memory/recall/focus.ts#focusOf', (run, text) => run(entry(text))],
   [
-    'src/memory/focus.ts#boostOf',
+    'src/memory/recall/focus.ts#boostOf',
     (run, text) =>
       run(
         { people: new Set(), mentioned: new Set(), names: ['ada'], intents: new Set() },
@@ -298,8 +307,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/search/word-parts.ts#readParts', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
   ['src/search/word-parts.ts#readComposed', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
-  ['src/memory/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
-  ['src/memory/months.ts#monthsIn', (run, text) => isFoundBy(run(`${text} may`), 'May')],
+  ['src/memory/forget/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
+  ['src/memory/people/months.ts#monthsIn', (run, text) => isFoundBy(run(`${text} may`), 'May')],
   [
     'src/search/specific-keys.ts#specificKey',
     (run, text) => [run('number', text), run('date', text), run('code', text)],
@@ -359,7 +368,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1', { blobBytes: 8000, keptBytes: 6000 })],
   ['adapters/stores/postgres/words.ts#indexText', (run, text) => run([1], text)],
   [
-    'src/memory/grounding.ts#groundingOf',
+    'src/memory/admission/grounding.ts#groundingOf',
     (run, text) => run(text, { sources: [entry(text)], subjectName: 'Ada', names: ['Ada'] }),
   ],
   ['src/util/normal-form.ts#normalForm', (run, text) => run(text, 'NFKC')],
@@ -443,9 +452,9 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...[
     'src/config/sections.ts#readSections',
     'src/config/source.ts#readSource',
-    'src/context/calibration.ts#correctionFor',
+    'src/context/measure/calibration.ts#correctionFor',
   ],
-  ...['src/context/calibration.ts#lastReported', 'src/conversation/turn-entries.ts#postsOf'],
+  ...['src/context/measure/calibration.ts#lastReported', 'src/conversation/turn/turn-entries.ts#postsOf'],
   ...[
     'src/util/make-folder.ts#makeFolder',
     'src/util/open-input.ts#openInput',
@@ -483,6 +492,6 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/stores/sqlite/lock.ts#lockDirectory',
   'adapters/stores/sqlite/open.ts#openFile',
   'src/bot/engines.ts#createEngines',
-  'src/context/child-profile.ts#childTools',
-  'src/context/profile.ts#guidanceText',
+  'src/context/profile/child-profile.ts#childTools',
+  'src/context/profile/profile.ts#guidanceText',
 ]);

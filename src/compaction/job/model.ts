@@ -1,0 +1,42 @@
+import type { AgentSettings } from '../../config/schema.ts';
+import { DEFAULT_WINDOW_TOKENS } from '../../context/profile/profile.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { ContextProfile } from '../../ports/engine.ts';
+import { ownWindow } from './job-context.ts';
+import type { MaintenanceContext, Opened } from './maintenance-context.ts';
+
+/**
+ * Opens the agent's summary model: the first that is neither paused nor unavailable in this run. Throws `MODEL_PAUSED`
+ * if there is none.
+ */
+export async function openModel(
+  shared: MaintenanceContext,
+  agent: AgentSettings,
+  { profile, away }: { readonly profile: ContextProfile; readonly away: ReadonlySet<string> },
+): Promise<Opened> {
+  const { breaker } = shared;
+  const configured = agent.compaction.model;
+  const ids = configured === 'auto' ? [profile.modelId, ...(profile.fallbackIds ?? [])] : [configured];
+  const left = ids.filter((id) => !away.has(id));
+  const pauses = await Promise.all(left.map(async (id) => ({ id, paused: await breaker.pausedUntil(id) })));
+  const free = pauses.find(({ paused }) => paused === null);
+  if (free !== undefined) return await open(shared, free.id, profile);
+  const { id: model, paused } = pauses[0] ?? { id: configured, paused: null };
+  const { untilAt, message: cause } = paused ?? { untilAt: 0, message: '' };
+  throw new StrataError('MODEL_PAUSED', { model, untilAt, cause });
+}
+
+async function open(
+  { services, profiles }: MaintenanceContext,
+  modelId: string,
+  profile: ContextProfile,
+): Promise<Opened> {
+  const isOwn = modelId === profile.modelId;
+  const model = isOwn ? await profiles.modelFor(profile) : await services.models.open(modelId);
+  const reportedTokens = model.traits.windowTokens;
+  const isAgents = isOwn || profile.fallbackIds?.includes(modelId) === true;
+  const windowTokens = isAgents
+    ? ownWindow(profile.windowTokens, reportedTokens)
+    : (reportedTokens ?? DEFAULT_WINDOW_TOKENS);
+  return { model, windowTokens };
+}

@@ -1,0 +1,125 @@
+import { StrataError } from '../../domain/errors.ts';
+import type { MemoryCandidate } from '../../memory/admission/candidate.ts';
+import type { ToolSpec } from '../../ports/model.ts';
+import type { RenderedPrompt } from '../../prompts/variables.ts';
+import { visibleText } from '../../util/foreign-text.ts';
+import { type Audited, faultOf, identifiersKept, isIncomplete, withoutForeignLinks } from '../answer/audit.ts';
+import { contentFault } from '../answer/content-audit.ts';
+import { type Structured, structured } from '../answer/sections.ts';
+import { type Ask, type AskResult, ask } from './call.ts';
+import { answerTokens, type JobContext } from './job-context.ts';
+
+export interface SummaryTask {
+  readonly purpose: Ask['purpose'];
+  /** `strict` is the fault of the first answer; empty on the first attempt. */
+  prompt(tools: boolean, strict: string): RenderedPrompt;
+  readonly tools: readonly ToolSpec[];
+  readonly transcript: string;
+  /** The source as text: links it does not contain are removed. */
+  readonly source: string;
+  readonly nonce: string;
+  /** The tokens the summary would take in the view, and their maximum. */
+  tokensOf(text: string): number;
+  readonly limitTokens: number;
+  /** The summary has sections. */
+  readonly structured: boolean;
+}
+
+export interface Draft {
+  readonly text: string;
+  readonly tokens: number;
+  readonly candidates: readonly MemoryCandidate[];
+  /** Null for a summary that no model wrote. */
+  readonly promptHash: string | null;
+}
+
+/**
+ * Returns a summary that passed the audit. A bad answer gets one stricter retry; after that the job fails, so a bad
+ * answer never replaces messages. Throws `SUMMARY_REJECTED` and what the model throws.
+ */
+export async function summarise(job: JobContext, task: SummaryTask): Promise<Draft> {
+  const { services, signal } = job;
+  if (!services.hooks.has('compaction')) return await write(job, task);
+  let written: Draft | null = null;
+  const { model: _, ...where } = job.where;
+  const context = { ...where, purpose: task.purpose, source: task.source };
+  const result = await services.hooks.compaction({ context, change: {}, signal }, async () => {
+    written = await write(job, task);
+    return { kind: 'summary', text: written.text };
+  });
+  if (result.kind === 'refuse') throw new StrataError('HOOK_REFUSED', { what: 'the summary', reason: result.reason });
+  return checked(task, { text: result.text, written });
+}
+
+/** A summary that a hook has changed or written passes the same checks as one of a model. */
+function checked(
+  task: SummaryTask,
+  { text: given, written }: { readonly text: string; readonly written: Draft | null },
+): Draft {
+  if (given === written?.text) return written;
+  const { text } = readable(given, task);
+  const fault = faultIn(text, task, { finish: 'stop', prompt: task.prompt(false, '').text, said: given });
+  if (fault !== null) throw new StrataError('HOOK_FAILED', { hook: 'compaction', owner: 'a plugin', cause: fault });
+  const { candidates = [], promptHash = null } = written ?? {};
+  return { text, tokens: task.tokensOf(text), candidates, promptHash };
+}
+
+async function write(job: JobContext, task: SummaryTask): Promise<Draft> {
+  const { model, services } = job;
+  const first = await attempt(job, task, '');
+  if (first.fault === null) return draftOf(job, task, first);
+  services.log.info('summary.rejected', { model: model.id, fault: first.fault });
+  const second = await attempt(job, task, first.fault);
+  if (second.fault !== null) throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault: second.fault });
+  const draft = draftOf(job, task, second);
+  // The fault of the first answer was its summary.
+  return draft.candidates.length > 0 ? draft : { ...draft, candidates: first.result.answer.candidates };
+}
+
+/** Why the model's first answer is not usable. Null if it is. */
+export async function faultOfFirst(job: JobContext, task: SummaryTask): Promise<string | null> {
+  return (await attempt(job, task, '')).fault;
+}
+
+interface Attempt {
+  readonly result: AskResult;
+  readonly text: string;
+  readonly fault: string | null;
+}
+
+async function attempt(job: JobContext, task: SummaryTask, strict: string): Promise<Attempt> {
+  const result = await ask(job, {
+    purpose: task.purpose,
+    prompt: (tools) => task.prompt(tools, strict),
+    transcript: task.transcript,
+    tools: task.tools,
+    maxOutputTokens: answerTokens(job.windowTokens),
+  });
+  const { answer, finish } = result;
+  const said = answer.summary ?? '';
+  const { text, hasForm } = readable(said, task);
+  const missing = text === '' && !isIncomplete(finish) ? (answer.problems[0] ?? null) : null;
+  const fault = missing ?? faultIn(text, task, { finish, prompt: result.prompt.text, said });
+  // Without its sections, a second answer is still a summary: all of it counts as progress.
+  return { result, text, fault: fault ?? (hasForm || strict !== '' ? null : NO_SECTIONS) };
+}
+
+const NO_SECTIONS = 'it did not begin with one of the named sections';
+
+function readable(given: string, task: Pick<SummaryTask, 'source' | 'structured'>): Structured {
+  const text = withoutForeignLinks(visibleText(given), task.source);
+  return task.structured ? structured(text) : { text, hasForm: true };
+}
+
+function faultIn(text: string, task: SummaryTask, result: Pick<Audited, 'finish' | 'prompt' | 'said'>): string | null {
+  const { nonce, limitTokens } = task;
+  return (
+    faultOf({ ...result, text, tokens: task.tokensOf(text), limitTokens, nonce }) ?? contentFault(text, task.source)
+  );
+}
+
+function draftOf(job: JobContext, task: SummaryTask, { text, result }: Attempt): Draft {
+  const kept = identifiersKept(text, task.source);
+  job.services.log.debug('summary.accepted', { model: job.model.id, identifiersKept: Math.round(kept * 100) / 100 });
+  return { text, tokens: task.tokensOf(text), candidates: result.answer.candidates, promptHash: result.prompt.hash };
+}

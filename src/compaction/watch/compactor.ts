@@ -1,0 +1,81 @@
+import { describe } from '../../domain/errors.ts';
+import type { Measurement, Tier } from '../../ports/engine.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { Services } from '../../services.ts';
+
+/**
+ * Watches the view of one conversation and requests maintenance when it is due. It calls no model and never waits. It
+ * remembers that it requested a job, and checks again after the job has ended.
+ */
+export interface Compactor {
+  /** Called with every assessment of the view. Resolves when a due job has been requested; never rejects. */
+  assessed(assessment: Assessment): Promise<void>;
+  /** The requested job has ended, successfully or not. */
+  ended(): void;
+  /** True if there is no state to keep, so the compactor can be dropped and recreated. */
+  readonly quiet: boolean;
+}
+
+export interface Assessment {
+  readonly tier: Tier;
+  readonly due: boolean;
+  /** Called only when the tier has changed, because measuring a view takes time. */
+  measure(): Pick<Measurement, 'used' | 'window'>;
+  /** Whether the due time was stored with the turn, so that a crash cannot lose it. */
+  readonly stored: boolean;
+}
+
+export interface CompactorOptions {
+  readonly services: Pick<Services, 'store' | 'queue' | 'events' | 'clock'>;
+  readonly conversation: Pick<Conversation, 'id' | 'key'>;
+}
+
+/** If no end of the job was reported, it ran in another process or was lost, so it is requested again. */
+const FORGOTTEN_MS = 30_000;
+
+export function createCompactor({ services, conversation }: CompactorOptions): Compactor {
+  const { events, clock, queue } = services;
+  const { id, key } = conversation;
+  let tier: Tier = 'none';
+  let askedAt: number | null = null;
+  let again = false;
+  const isAsked = (): boolean => askedAt !== null && clock.now() - askedAt < FORGOTTEN_MS;
+  const ask = (): void => {
+    askedAt = clock.now();
+    again = false;
+    events.emit({ kind: 'maintenance.requested', conversation: key, tier: tier === 'none' ? 'gap' : tier });
+    queue.kick(id);
+  };
+  return {
+    async assessed(assessment) {
+      if (assessment.tier !== tier) {
+        tier = assessment.tier;
+        const { used, window } = assessment.measure();
+        events.emit({ kind: 'context.tier', conversation: key, tier, used, window });
+      }
+      if (!assessment.due) return;
+      if (isAsked()) again = true;
+      else if (assessment.stored) ask();
+      else await remember(services, conversation).then(ask, ask);
+    },
+    ended() {
+      askedAt = null;
+      if (again) ask();
+    },
+    get quiet() {
+      return tier === 'none' && !isAsked();
+    },
+  };
+}
+
+/** A kick is a hint that may be lost; the sweeper finds the time in the store. */
+async function remember(
+  { store, clock, events }: CompactorOptions['services'],
+  { id, key }: CompactorOptions['conversation'],
+) {
+  try {
+    await store.conversations.change(id, { kind: 'maintain', at: clock.now() });
+  } catch (error) {
+    events.emit({ kind: 'error.internal', conversation: key, message: describe(error) });
+  }
+}

@@ -1,0 +1,110 @@
+import { describe } from '../../domain/errors.ts';
+import type { ConversationKey, Entry } from '../../domain/message.ts';
+import type { Claim, ContextSnapshot } from '../../ports/store.ts';
+import { yieldToEventLoop } from '../../util/event-loop.ts';
+import { keepAnsweredBy } from './answered-by.ts';
+import type { Cut } from './incomplete.ts';
+import { keepFailure } from './last-failure.ts';
+import type { ReplyOptions } from './reply-options.ts';
+import type { TurnOutcome, TurnStep } from './turn.ts';
+import type { Run } from './turn-effects.ts';
+
+/** A turn that has run and is to be committed. */
+export interface Ending {
+  readonly claim: Claim;
+  readonly newest: Entry;
+  readonly outcome: TurnOutcome | Held;
+  readonly startedAt: number;
+  readonly run: Run | null;
+  readonly snapshot: ContextSnapshot;
+}
+
+/** A turn whose answer the hooks held back: nobody sees it, and nothing is owed any more. */
+export interface Held {
+  readonly kind: 'held';
+  readonly reason: string;
+  readonly steps: readonly TurnStep[];
+}
+
+/** What was stored of it. */
+interface Settled extends Ending {
+  readonly text: string;
+}
+
+/** What waits until the turn is stored. */
+export interface AfterReply {
+  /** What can wait until the reply is on its way. */
+  readonly account: () => Promise<void>;
+  /** Calls of the model that tell why it refused; the next turn does not wait for them. */
+  readonly explain: () => Promise<void>;
+}
+
+export function afterReply(options: ReplyOptions, ending: Settled): AfterReply {
+  const { outcome, run, snapshot, text } = ending;
+  return {
+    async account() {
+      const accounted = run?.account();
+      // The post goes out first.
+      await yieldToEventLoop();
+      options.logText(snapshot.conversation.key, null, text);
+      if (!isRefused(outcome)) report(options, ending);
+      await accounted;
+    },
+    async explain() {
+      if (!isRefused(outcome)) return;
+      await yieldToEventLoop();
+      report(options, { ...ending, outcome: await withCause(outcome, run) });
+    },
+  };
+}
+
+type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
+
+function isRefused(outcome: Ending['outcome']): outcome is Failed {
+  return outcome.kind === 'failed' && outcome.reason === 'refused';
+}
+
+/** Every turn fails while a fixed part is refused, and only an operator can change that. */
+async function withCause(outcome: Failed, run: Run | null): Promise<Failed> {
+  const part = (await run?.refusedPart()) ?? null;
+  if (part === null) return outcome;
+  const message = `${outcome.message} The filter refuses a part of every request: ${part}. Change it, or choose another model.`;
+  return { ...outcome, message };
+}
+
+export function cutIn(outcome: Ending['outcome']): Cut | null {
+  return outcome.kind === 'answered' ? outcome.cut : null;
+}
+
+function report(options: ReplyOptions, { outcome, run, startedAt, claim, snapshot, newest }: Ending): void {
+  const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
+  const { events, clock, store } = options.services;
+  const now = clock.now();
+  const keep = (work: Promise<void>) => keepAside(options, base.conversation, work);
+  if (outcome.kind === 'failed') {
+    const { reason, message } = outcome;
+    events.emit({ kind: 'turn.failed', ...base, reason, message });
+    keep(keepFailure(options.services.state, snapshot.conversation, { readUpto: base.readUpto, at: now, message }));
+  }
+  const facts = { steps: outcome.steps.length + 1, durationMs: now - startedAt, cut: cutIn(outcome) };
+  events.emit({ kind: 'turn.ended', ...base, ...facts });
+  const by = run?.answeredBy() ?? null;
+  if (by !== null) keep(keepAnsweredBy(options.services.state, claim.conversationId, by));
+  const recalled = run?.recalled() ?? [];
+  if (recalled.length === 0) return;
+  keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
+}
+
+/** The calls of a turn that stored nothing still cost money. */
+export function bookLost(options: ReplyOptions, { conversation }: ContextSnapshot, run: Run | null): void {
+  const usage = run?.usage() ?? [];
+  if (usage.length > 0)
+    keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
+}
+
+/** A reply does not wait for counters or notes for `/status`; losing them would lose no memory. */
+function keepAside({ services }: ReplyOptions, conversation: ConversationKey, work: Promise<void>): void {
+  work.catch((error: unknown) => {
+    services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
+  });
+}

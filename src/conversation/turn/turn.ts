@@ -1,0 +1,258 @@
+import { REFUSED_RESULT } from '../../context/view/reduce.ts';
+import { describe, isStoreAway, isStrataError, ModelError } from '../../domain/errors.ts';
+import type { ToolResultPart } from '../../domain/message.ts';
+import { cleanInput } from '../../models/call-input.ts';
+import type { OnText, Step } from '../../models/step.ts';
+import { withinLimit } from '../../models/within-limit.ts';
+import type { Assembly } from '../../ports/engine.ts';
+import type { TurnFailure } from '../../ports/events.ts';
+import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../ports/model.ts';
+import { oneLine } from '../../util/foreign-text.ts';
+import { inParallel } from '../../util/in-parallel.ts';
+import type { Limit } from '../../util/limit.ts';
+import { cleanText, isVisible } from '../../util/text.ts';
+import type { Cut } from './incomplete.ts';
+import { createDraft, withoutOwnLabel } from './own-label.ts';
+
+/** What a turn needs from outside. All effects are injected; the loop only decides. */
+export interface TurnOptions {
+  readonly purpose: ModelRequest['purpose'];
+  readonly modelId: string;
+  readonly maxSteps: number;
+  readonly maxOutputTokens: number;
+  /** The gate: the next request, measured and within the window, ending with the turn's own steps. */
+  assemble(steps: readonly ModelMessage[]): Promise<Assembly>;
+  /** The provider rejected the size: frees space once. Returns false if nothing could be freed. */
+  makeRoom(): Promise<boolean>;
+  /**
+   * The provider's filter refused the request: the next one leaves out more of the past. `nothing`: there is no more to
+   * leave out. `unable`: the engine does not tell what its request consists of.
+   */
+  leaveOut(): 'less' | 'nothing' | 'unable';
+  /** Nothing of these results is sent or stored, nor what came with them. */
+  withhold(results: readonly ToolResultPart[]): void;
+  callTool(call: ToolCall): Promise<ToolResultPart>;
+  /** Combines the time limit of one call and the end of the turn in one signal; disposed when the call ends. */
+  limitCall(): Limit;
+  /** Waits before a retry. Rejects if the turn must end. */
+  pause(ms: number): Promise<void>;
+  /** Calls the model once, with what was assembled last. */
+  ask(request: ModelRequest, options: AskOptions): Promise<Step>;
+  onDraft(text: string): void;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly onText: OnText;
+}
+
+export type TurnOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly text: string;
+      /** Why the text is not whole; null if it is. */
+      readonly cut: Cut | null;
+      readonly steps: readonly TurnStep[];
+      readonly assembly: Assembly;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly reason: TurnFailure;
+      readonly message: string;
+      readonly steps: readonly TurnStep[];
+    };
+
+/** A finished round of the tool loop: the model's text and calls, and their results. */
+export interface TurnStep {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly results: readonly ToolResultPart[];
+}
+
+/**
+ * One turn: alternates model and tools until there is an answer. Rejects only before any tool is called, if the store is
+ * away or too many messages wait: the turn can be tried again then. After a tool, it would run that tool again.
+ */
+export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
+  const steps: TurnStep[] = [];
+  let hasCalledTools = false;
+  try {
+    while (steps.length < options.maxSteps) {
+      const { step, assembly } = await callModel(options, steps);
+      // The next step reads exactly what will be stored.
+      const text = withoutOwnLabel(cleanText(step.text).trim());
+      if (step.calls.length === 0) {
+        if (isVisible(text)) return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
+        return { kind: 'failed', ...unanswered(step.finish), steps };
+      }
+      hasCalledTools = true;
+      steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
+    }
+    const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
+    return { kind: 'failed', reason: 'steps', message, steps };
+  } catch (error) {
+    if (!hasCalledTools && (isStoreAway(error) || isStrataError(error, 'TOO_MANY_WAITING'))) throw error;
+    return { kind: 'failed', ...failureOf(error), steps };
+  }
+}
+
+function cutOf(finish: FinishReason): Cut | null {
+  return finish === 'length' || finish === 'filtered' ? finish : null;
+}
+
+/** Why there is no text. Models that reason may use up the length of the answer before they begin it. */
+function unanswered(finish: FinishReason): { reason: TurnFailure; message: string } {
+  if (finish === 'filtered') return { reason: 'filtered', message: "the provider's content filter removed the answer" };
+  if (finish !== 'length') return { reason: 'empty', message: `the model gave no answer (${finish})` };
+  return {
+    reason: 'length',
+    message: 'the model reached max_output_tokens before its answer began. Raise it, or lower effort',
+  };
+}
+
+/** Calls the model until it answers, or until a failure is not worth another request. */
+async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
+  const tried: Tried = { overflows: 0, refusals: 0, pauses: 0 };
+  for (;;) {
+    const assembly = await options.assemble(done.flatMap(toMessages));
+    const asked = await askOnce(options, assembly);
+    if (asked.kind === 'answered') return { step: asked.step, assembly };
+    if (!(await isWorthAnother(options, done, { ...asked, tried }))) throw asked.error;
+  }
+}
+
+type Asked =
+  | { readonly kind: 'answered'; readonly step: Step }
+  /** `shown`: people have seen the beginning of the answer. */
+  | { readonly kind: 'failed'; readonly error: ModelError; readonly shown: boolean };
+
+async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked> {
+  const request = {
+    purpose: options.purpose,
+    ...requestOf(assembly),
+    maxOutputTokens: options.maxOutputTokens,
+    json: false,
+    windowTokens: assembly.measurement.window,
+  } as const;
+  let shown = false;
+  const draftOf = createDraft();
+  using limit = options.limitCall();
+  const onText: OnText = (text, added) => {
+    if (limit.signal.aborted) return;
+    const draft = draftOf(text, added);
+    if (draft === '') return;
+    shown = true;
+    options.onDraft(draft);
+  };
+  try {
+    const ask = (signal: AbortSignal) => options.ask(request, { signal, onText });
+    return { kind: 'answered', step: await withinLimit(limit.signal, options.modelId, ask) };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return { kind: 'failed', error, shown };
+  }
+}
+
+/** How often each remedy was tried for one step. */
+interface Tried {
+  overflows: number;
+  refusals: number;
+  pauses: number;
+}
+
+const MAX_OVERFLOWS = 1;
+const MAX_REFUSALS = 2;
+const MAX_PAUSES = 2;
+
+/**
+ * An emergency cut for an overflow, requests with less for a filter, and pauses for a busy provider. The last two only
+ * if no text was shown yet.
+ */
+async function isWorthAnother(
+  options: TurnOptions,
+  done: TurnStep[],
+  { error, shown, tried }: Extract<Asked, { kind: 'failed' }> & { readonly tried: Tried },
+): Promise<boolean> {
+  if (error.reason === 'overflow' && tried.overflows < MAX_OVERFLOWS) {
+    tried.overflows += 1;
+    if (await options.makeRoom()) return true;
+  }
+  if (shown) return false;
+  if (error.reason === 'refused' && tried.refusals < MAX_REFUSALS) {
+    tried.refusals += 1;
+    return leavesOut(options, done, error);
+  }
+  if (tried.pauses >= MAX_PAUSES || !isPassing(error)) return false;
+  await options.pause(error.retryAfterMs ?? 1000 * 2 ** tried.pauses);
+  tried.pauses += 1;
+  return true;
+}
+
+/**
+ * What was added last is the likeliest cause, because the request before was accepted: after a round of tools, their
+ * results, and before, what people had said earlier. The results are withheld for good, so no tool runs twice, and the
+ * stored turn is what the model read. Returns false if only the newest message can be the cause.
+ */
+function leavesOut(options: TurnOptions, done: TurnStep[], error: ModelError): boolean {
+  const last = done.at(-1);
+  if (last?.results.some(({ text }) => text !== REFUSED_RESULT)) {
+    done[done.length - 1] = { ...last, results: last.results.map(withheld) };
+    options.withhold(last.results);
+    return true;
+  }
+  const left = options.leaveOut();
+  if (left === 'unable') throw new ModelError({ ...error.data, reason: 'fatal' }, { cause: error });
+  return left === 'less';
+}
+
+function withheld(result: ToolResultPart): ToolResultPart {
+  return { ...result, text: REFUSED_RESULT, isError: true, blob: null };
+}
+
+function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | 'tools'> {
+  return { system: assembly.system, messages: assembly.messages, tools: assembly.tools };
+}
+
+/** Does not wait so long that a person would think the bot has frozen. */
+function isPassing(error: ModelError): boolean {
+  return (error.reason === 'transient' || error.reason === 'rate-limit') && (error.retryAfterMs ?? 0) <= 10_000;
+}
+
+/** A model may call many tools in one step; other conversations must not wait for all of them. */
+const MAX_CALLS_AT_ONCE = 8;
+/** The name of a tool is shorter; a model may make up any. */
+const MAX_NAME_LENGTH = 100;
+
+/**
+ * The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. Their
+ * properties have the order of stored calls, so that the hash of the request is that of the rebuilt one.
+ */
+async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
+  const calls = step.calls.map(({ tool, input }, index) => {
+    return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH), input };
+  });
+  const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call));
+  return {
+    text: step.text,
+    calls: calls.map((call) => ({ ...call, input: cleanInput(call.input) })),
+    results: results.map((result) => ({ ...result, text: cleanText(result.text) })),
+  };
+}
+
+function toMessages(step: TurnStep): readonly ModelMessage[] {
+  return [
+    { role: 'assistant', text: step.text, calls: step.calls },
+    { role: 'tool', results: step.results.map(toResult) },
+  ];
+}
+
+function toResult({ callId, tool, text, isError }: ToolResultPart): ToolResult {
+  return { callId, tool, text, isError };
+}
+
+function failureOf(error: unknown): { reason: TurnFailure; message: string } {
+  if (error instanceof ModelError) return { reason: error.reason, message: error.message };
+  if (isStrataError(error, 'HOOK_FAILED')) return { reason: 'hook', message: error.message };
+  if (isStrataError(error, 'WINDOW_TOO_SMALL')) return { reason: 'overflow', message: error.message };
+  return { reason: 'internal', message: describe(error) };
+}

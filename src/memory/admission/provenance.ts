@@ -1,0 +1,170 @@
+import { type Author, type Entry, type Part, textOf } from '../../domain/message.ts';
+import type { MemoryState, Trust } from '../../ports/memory-store.ts';
+import type { Conversation } from '../../ports/store.ts';
+import { yieldToEventLoop } from '../../util/event-loop.ts';
+import { oneLine } from '../../util/foreign-text.ts';
+import { memoize } from '../../util/memoize.ts';
+import { calledIn, isCalled } from '../people/first-names.ts';
+import { isSameName, membersIn } from '../people/people.ts';
+import type { MemoryCandidate } from './candidate.ts';
+import { type Grounding, groundingOf, isLong, readSources } from './grounding.ts';
+import { holdsOrder } from './orders.ts';
+import { asksToRemember } from './remember-intent.ts';
+
+/** What code, never a model, decides about a statement. */
+export interface Provenance {
+  readonly trust: Trust;
+  readonly state: MemoryState;
+  readonly subject: (Pick<Author, 'name'> & { readonly id: string | null }) | null;
+  /** The cited messages that contain part of the statement. */
+  readonly sources: readonly Entry[];
+}
+
+/** A statement with the messages that it is based on. */
+interface Said {
+  readonly text: string;
+  readonly sources: readonly Entry[];
+}
+
+/** Where a statement was made. */
+interface Heard {
+  readonly conversation: Pick<Conversation, 'audience'>;
+  /** Everybody who is known in the place, whether the model was shown their messages or not. */
+  readonly people: readonly Author[];
+}
+
+/** Trust, subject and state, or the reason for a refusal. */
+export function provenanceOf(
+  candidate: Pick<MemoryCandidate, 'kind' | 'about'>,
+  said: Said,
+  { conversation, people }: Heard,
+): Provenance | { readonly reason: string } {
+  const subject = subjectOf(candidate.about, said, people);
+  const names = namesOf(people);
+  const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
+  const isDirect = conversation.audience === 'dm';
+  const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people, candidate.about ?? '');
+  const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
+  const isInstruction = candidate.kind === 'instruction';
+  if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
+  if (holdsOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
+  if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
+  // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
+  const own = isDirect && isByOnePerson(grounding.supporting);
+  const asked = isAskedFor(said.sources) && !isAboutMember(subject, people);
+  const entitled = own || (!isInstruction && (trust === 'self' || asked));
+  return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
+}
+
+/** The same list for the same people, so that long messages are read once. */
+const namesOf = memoize((people: readonly Author[]) => people.map(({ name }) => name), new WeakMap());
+
+/** Reads the long messages that the candidates cite, in slices; then nothing about them takes long. */
+export async function readCited({
+  candidates,
+  entries,
+  people,
+}: Pick<Heard, 'people'> & {
+  readonly candidates: readonly Pick<MemoryCandidate, 'sources'>[];
+  readonly entries: readonly Entry[];
+}): Promise<void> {
+  const cited = new Set(candidates.flatMap(({ sources }) => sources));
+  const sources = entries.filter((entry) => cited.has(entry.seq) && isLong(entry));
+  await readSources(sources, namesOf(people));
+  for (const { parts } of sources) {
+    isRequest(parts);
+    await yieldToEventLoop();
+  }
+}
+
+/** A person explicitly asked to remember it. */
+function isAskedFor(sources: readonly Entry[]): boolean {
+  return isByOnePerson(sources) && sources.some(({ role, parts }) => role === 'user' && isRequest(parts));
+}
+
+/** Many statements may cite one long message. */
+const isRequest = memoize((parts: readonly Part[]) => asksToRemember(textOf(parts)), new WeakMap());
+
+/** A statement about another person who is present needs more than a request. */
+function isAboutMember(subject: Provenance['subject'], people: readonly Author[]): boolean {
+  if (subject === null) return false;
+  return (
+    subject.id !== null || people.some((person) => isNamed(person, subject.name) || isCalled(person.name, subject.name))
+  );
+}
+
+/**
+ * The least trusted source decides. Repetitions by the bot do not lower the trust. Nobody vouches for what they quote,
+ * and a hint is the model's own conclusion. The exception is a DM, where only the person could be misled by it.
+ */
+function trustOf(subjectId: string | null, { supporting, strength }: Grounding, isDirect: boolean): Trust {
+  const people = supporting.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
+  if (people.length === 0 || (strength === 'hinted' && !isDirect)) return 'inferred';
+  const own = subjectId !== null && people.every((author) => author.id === subjectId && author.kind === 'person');
+  return own && strength !== 'quoted' ? 'self' : 'other';
+}
+
+function isByOnePerson(sources: readonly Entry[]): boolean {
+  const people = sources.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
+  return new Set(people.map((author) => author.id)).size === 1 && people.every((author) => author.kind === 'person');
+}
+
+/**
+ * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
+ * about them, unless the text names somebody else who is known here.
+ */
+function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
+  const { text, sources } = said;
+  const about = oneLine(named ?? '').replace(/^@/u, '');
+  const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
+  const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
+  if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? { id: null, name: about };
+  if (speaker === null) return null;
+  const isMentioned = membersIn(text);
+  const others = known.filter((person) => person.id !== speaker.id);
+  const other = others.find(({ name }) => isMentioned(name));
+  if (other !== undefined) return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
+  const called = calledIn(text, speaker, others);
+  return called === null ? speaker : { id: null, name: called };
+}
+
+function speakerCalled(name: string, speaker: Author | null): Author | null {
+  return speaker !== null && isCalled(speaker.name, name) ? speaker : null;
+}
+
+/**
+ * The one person with this name: among those who say it, then among those whom they mention, then among all. Null for
+ * nobody and for several, because whoever a statement is about may change it, and anybody may take a name.
+ */
+function personCalled(name: string, sources: readonly Entry[], known: readonly Author[]): Author | null {
+  const mentioned = sources.flatMap(({ mentions }) => mentions);
+  for (const people of [peopleOf(sources, 'authors'), mentioned, known]) {
+    const called = new Map(people.filter((person) => isNamed(person, name)).map((person) => [person.id, person]));
+    const [first = null] = called.values();
+    if (called.size > 0) return called.size === 1 ? first : null;
+  }
+  return null;
+}
+
+/** Somebody else here is called the same, or is by what was said: readers could not tell whose word it is. */
+function hasNamesake(
+  { id, name }: NonNullable<Provenance['subject']>,
+  people: readonly Author[],
+  said: string,
+): boolean {
+  const called = oneLine(said).replace(/^@/u, '');
+  const isAlike = (other: string) => isSameName(other, name) || (called !== '' && isCalled(other, called));
+  return people.some((person) => person.id !== id && isAlike(person.name));
+}
+
+/** The authors of the messages, and with `all` also the people whom these mention. */
+export function peopleOf(entries: readonly Entry[], which: 'authors' | 'all' = 'all'): readonly Author[] {
+  return entries.flatMap((entry) => {
+    const author = entry.role === 'user' && entry.author ? [entry.author] : [];
+    return which === 'authors' ? author : [...author, ...entry.mentions];
+  });
+}
+
+function isNamed(person: Author, about: string): boolean {
+  return person.id === about || isSameName(person.name, about);
+}

@@ -1,0 +1,199 @@
+import { placeOf, workspaceOf } from '../../domain/key.ts';
+import type { ConversationKey, Entry } from '../../domain/message.ts';
+import type { ForgetPlan, Memory, MemoryReader } from '../../ports/memory-store.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { Services } from '../../services.ts';
+import { tombstonesOf } from '../admission/tombstones.ts';
+import type { Requester } from '../rights/permissions.ts';
+import { canRead } from '../rights/policy.ts';
+import { type Statement, statementOfMemory } from './derived.ts';
+import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
+import { type AreaForgetting, hasText, redactionOf, withDerived } from './forget-derived.ts';
+import { siblingsOf, withKin } from './forget-memories.ts';
+import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
+import { beginningsOf, withBeginnings } from './kept-quotes.ts';
+import { quotedIn } from './quoted-elsewhere.ts';
+
+export interface Forgetting {
+  /** The memories that the person may forget. */
+  readonly memories: readonly Memory[];
+  /** Messages that are named directly and that the person may delete. */
+  readonly messages: readonly NamedMessages[];
+  readonly by: Requester;
+}
+
+export interface NamedMessages {
+  readonly conversation: Conversation;
+  readonly entries: readonly Entry[];
+}
+
+/** Everything that one forget request removes: shown as far as the person may read it, and carried out. */
+export interface ForgetPreview {
+  readonly plan: ForgetPlan;
+  readonly memories: readonly Memory[];
+  readonly messages: readonly { readonly conversation: ConversationKey; readonly entry: Entry }[];
+  readonly sentences: readonly (SentenceDecision & { readonly conversation: ConversationKey })[];
+  readonly summaries: number;
+  /** What is also removed from places that the person who asks cannot read. */
+  readonly withheld: { readonly memories: number; readonly messages: number; readonly sentences: number };
+}
+
+type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance' | 'agents'>;
+
+/** A sibling may itself have siblings that say the same. */
+const MAX_ROUNDS = 3;
+
+/**
+ * Deletes by provenance and permissions. Memories go with their twins, the older memories that they replaced, and
+ * siblings that say the same; people's messages as decided by `decidePeople`; and what the bot derived from any of
+ * that: replies, tool calls and summaries that came later and repeat it. Text that merely touches the same subject
+ * stays.
+ */
+export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPreview> {
+  const { by } = forgetting;
+  const areas = createAreaReader(services);
+  let memories = await withKin(services, forgetting.memories, by);
+  let draft = await draftOf(services, areas, { ...forgetting, memories });
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const siblings = await newSiblings(services, draft, { memories, by });
+    if (siblings.length === 0) break;
+    memories = await withKin(services, [...memories, ...siblings], by);
+    draft = await draftOf(services, areas, { ...forgetting, memories });
+  }
+  const found: AreaForgetting[] = [];
+  const beginnings = await beginningsOf(services, draft.people);
+  for (const people of draft.people) {
+    const { conversation } = people.area;
+    const begun = beginnings.filter((one) => one.conversation.id === conversation.id);
+    const elsewhere = quotedElsewhere(services, draft.people, conversation);
+    const statements = [...draft.statements, ...elsewhere, ...begun.map(({ statement }) => statement)];
+    found.push(await withDerived(services, { statements, areas }, await withBeginnings(areas, people, begun)));
+  }
+  return previewOf(services, { memories, found, by });
+}
+
+/** The deleted messages of the other conversations of a place, if replies here may have been given them. */
+function quotedElsewhere(
+  services: Pick<Services, 'agents'>,
+  people: readonly PeopleDecision[],
+  here: Conversation,
+): readonly Statement[] {
+  return people.flatMap(({ area: { conversation, entries }, seqs }) =>
+    quotedIn(services, { here, conversation, entries: [...seqs].flatMap((seq) => entries.get(seq) ?? []) }),
+  );
+}
+
+export interface Draft {
+  readonly statements: readonly Statement[];
+  readonly people: readonly PeopleDecision[];
+}
+
+/** The statements, and what happens to people's messages. */
+async function draftOf(
+  services: Forgetters,
+  reader: AreaReader,
+  { memories, messages, by }: Forgetting,
+): Promise<Draft> {
+  const readings = await services.provenance.readings(memories.map((memory) => memory.id));
+  const ids = [...readings, ...memories.flatMap(({ sources }) => sources)].map(({ conversationId }) => conversationId);
+  const named = messages.map(({ conversation }) => conversation);
+  const places = [...memories.map(({ place }) => place), ...named.map(({ key }) => placeOf(key))];
+  const conversations = await conversationsOf(services, { places, ids });
+  const audienceOf = (memory: Memory) =>
+    conversations.find(({ key }) => placeOf(key) === memory.place)?.audience ?? memory.audience;
+  const statements = memories.map((memory) => statementOfMemory(memory, { audience: audienceOf(memory), readings }));
+  const areas: Area[] = [];
+  for (const conversation of conversations) areas.push(await reader.load(conversation, statements));
+  const spoken = areas.flatMap((area) => [...area.entries.values()]);
+  const people: PeopleDecision[] = [];
+  for (const area of areas) {
+    const decision = await decidePeople(services, area, { statements, by, spoken });
+    people.push(withNamed(decision, messages));
+  }
+  return { statements, people };
+}
+
+function withNamed(decision: PeopleDecision, messages: readonly NamedMessages[]): PeopleDecision {
+  const { id } = decision.area.conversation;
+  const named = messages.filter(({ conversation }) => conversation.id === id).flatMap(({ entries }) => entries);
+  if (named.length === 0) return decision;
+  const entries = new Map([...decision.area.entries, ...named.map((entry) => [entry.seq, entry] as const)]);
+  const seqs = new Set([...decision.seqs, ...named.map(({ seq }) => seq)]);
+  return { ...decision, area: { ...decision.area, entries }, seqs };
+}
+
+/** Memories of the same messages that say the same in other words. Memories of named messages have no other source. */
+async function newSiblings(
+  services: Forgetters,
+  { statements, people }: Draft,
+  { memories, by }: Pick<Forgetting, 'memories' | 'by'>,
+): Promise<readonly Memory[]> {
+  const known = new Set<string>(memories.map(({ id }) => id));
+  const stems = statements.reduce<ReadonlySet<string>>((all, statement) => all.union(statement.stems), new Set());
+  const found: Memory[] = [];
+  for (const { area, seqs } of people) {
+    const { conversation } = area;
+    for (const memory of await siblingsOf(services, { conversation, seqs: [...seqs] }, by)) {
+      if (known.has(memory.id)) continue;
+      const own = statementOfMemory(memory, { audience: conversation.audience, readings: [] }).stems;
+      const isOrphan = memory.sources.every(
+        (source) => source.conversationId === conversation.id && seqs.has(source.seq),
+      );
+      if (!own.isDisjointFrom(stems) || (statements.length === 0 && isOrphan)) found.push(memory);
+      known.add(memory.id);
+    }
+  }
+  return found;
+}
+
+interface Found {
+  readonly memories: readonly Memory[];
+  readonly found: readonly AreaForgetting[];
+  readonly by: Requester;
+}
+
+function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found): ForgetPreview {
+  const plan: ForgetPlan = {
+    memoryIds: memories.map((memory) => memory.id),
+    tombstones: tombstonesOf(memories, by),
+    redactions: found.map(redactionOf).filter(hasText),
+    sentences: found.flatMap(({ conversation: { id: conversationId }, sentences }) =>
+      sentences.map(({ entry: { seq }, text, kind, about }) => {
+        return { conversationId, seq, sentences: [{ id: random.id(), text }], kind, about };
+      }),
+    ),
+    actor: by.author.id,
+    now: clock.now(),
+  };
+  return { plan, ...shownOf({ memories, found, by }) };
+}
+
+function shownOf({ memories, found, by: { reader } }: Found): Omit<ForgetPreview, 'plan'> {
+  const readable = memories.filter((memory) => canRead(memory, reader));
+  const open = found.filter(({ conversation }) => canReadMessages(conversation, reader));
+  const messages = open.flatMap(({ conversation: { key }, entries }) =>
+    entries.map((entry) => ({ conversation: key, entry })),
+  );
+  const sentences = open.flatMap(({ conversation: { key }, sentences: own }) =>
+    own.map((sentence) => ({ ...sentence, conversation: key })),
+  );
+  const withheld = {
+    memories: memories.length - readable.length,
+    messages: sumOf(found, ({ entries }) => entries.length) - messages.length,
+    sentences: sumOf(found, ({ sentences: own }) => own.length) - sentences.length,
+  };
+  const summaries = sumOf(found, ({ summaryIds }) => summaryIds.length);
+  return { memories: readable, messages, sentences, summaries, withheld };
+}
+
+function sumOf(found: readonly AreaForgetting[], count: (area: AreaForgetting) => number): number {
+  return found.reduce((sum, area) => sum + count(area), 0);
+}
+
+/** Messages are shown in their own place, and public ones wherever public memories are shown. */
+function canReadMessages({ key, audience }: Conversation, reader: MemoryReader): boolean {
+  const place = placeOf(key);
+  if (place === reader.place) return true;
+  const { agentId } = reader;
+  return canRead({ scope: 'place', place, workspace: workspaceOf(key), audience, agentId }, reader);
+}

@@ -17,12 +17,14 @@ const env = { SIZED_TAG, TEST_SEED: seedOfTests() };
 const WAITING = [
   'test/*.test.ts',
   'test/{e2e,faults}/**/*.test.ts',
-  'test/adapters/{bullmq,discord,local-queue,postgres,queue,slack,sqlite-busy,sqlite-shared,terminal}*.test.ts',
+  'test/adapters/{discord,queues,slack,terminal}/*.test.ts',
+  'test/adapters/channels/discord-slack-odd.test.ts',
+  'test/adapters/stores/{postgres,sqlite-busy,sqlite-shared}*.test.ts',
   'test/attacks/{bytes-processes,files,slack-http}.test.ts',
 ];
 
 /** Of these, the files that wait longest and work least. */
-const WAITING_LONGEST = ['discord-answers', 'slack-answers', 'slack-connection', 'slack-post'].map(
+const WAITING_LONGEST = ['discord/answers', 'slack/answers', 'slack/connection', 'slack/post'].map(
   (name) => `test/adapters/${name}.test.ts`,
 );
 const waiting = globSync(WAITING, { cwd: import.meta.dirname })

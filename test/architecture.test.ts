@@ -161,7 +161,7 @@ const loadedAtStart = [
 ];
 /** Each file costs every process memory and time at the start. */
 const neededLater =
-  /^src\/(compaction\/(maintenance|call\.)|memory\/(forget|removal|export|admission)|requests\/(explain|diff|rebuild)|search\/losses|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)|^(handlebars|pino|string-width|toml-eslint-parser)$/;
+  /^src\/(compaction\/(maintenance|job\/call\.)|memory\/(forget\/|export|admission\/admission)|requests\/(explain|diff|rebuild)|search\/losses|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)|^(handlebars|pino|string-width|toml-eslint-parser)$/;
 
 /** The files that are loaded too early. */
 function tooEarly(files: readonly Source[], entries: readonly string[]): readonly string[] {
@@ -176,25 +176,29 @@ function tooEarly(files: readonly Source[], entries: readonly string[]): readonl
   return [...loaded].filter((path) => neededLater.test(path));
 }
 
-/** `src/memory/recall/focus.ts` → `src/memory`; `adapters/channels/slack/inbound/x.ts` → its whole folder. A file outside is its own. */
-function roomOf(path: string): string {
-  const depth = path.startsWith('src/') ? 2 : 4;
+/**
+ * The folders that a file belongs to: `src/memory/recall/focus.ts` → `src/memory` and `src/memory/recall`;
+ * `adapters/channels/slack/inbound/x.ts` → its own. A file beside folders is a room of its own.
+ */
+function roomOf(path: string, depth: number): string {
   const parts = path.split('/');
   return parts.length > depth ? parts.slice(0, depth).join('/') : path;
 }
 
+const outerRoom = (path: string) => roomOf(path, path.startsWith('src/') ? 2 : 4);
+const innerRoom = (path: string) => roomOf(path, path.startsWith('src/') ? 3 : 4);
+
 /** Pairs of folders that import each other, types included. */
 function mutualImports(files: readonly Source[]): readonly string[] {
-  const arrows = new Set(
-    files
-      .flatMap(importsOf)
-      .filter(({ to }) => isOwn(to))
-      .map(({ from, to }) => `${roomOf(from)} ${roomOf(to)}`),
-  );
-  return [...arrows].flatMap((arrow) => {
-    const [from = '', to = ''] = arrow.split(' ');
-    return from < to && arrows.has(`${to} ${from}`) ? [`${from} <-> ${to}`] : [];
+  const imports = files.flatMap(importsOf).filter(({ to }) => isOwn(to));
+  const pairs = [outerRoom, innerRoom].flatMap((room) => {
+    const arrows = new Set(imports.map(({ from, to }) => `${room(from)} ${room(to)}`));
+    return [...arrows].flatMap((arrow) => {
+      const [from = '', to = ''] = arrow.split(' ');
+      return from < to && arrows.has(`${to} ${from}`) ? [`${from} <-> ${to}`] : [];
+    });
   });
+  return [...new Set(pairs)];
 }
 
 /** What may lie in the root of `src/`: the doors and the composition. */
@@ -329,8 +333,8 @@ describe('each check can fail', () => {
     ['src/bot/bot.ts', "import Handlebars from 'handlebars';"],
     ['src/bot/bot.ts', "const library = require('handlebars');"],
     ['src/bot/bot.ts', "import { main } from '../main.ts';"],
-    ['src/memory/recall/recall.ts', "export { createBot } from '../index.ts';"],
-    ['src/memory/recall/recall.ts', "import type { Store } from '../adapter-kit.ts';"],
+    ['src/memory/recall/recall.ts', "export { createBot } from '../../index.ts';"],
+    ['src/memory/recall/recall.ts', "import type { Store } from '../../adapter-kit.ts';"],
     ['adapters/queues/local/index.ts', "import type { Queue } from '../../../src/index.ts';"],
     ['src/main.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
     ['src/program.ts', "import { x } from '../adapters/stores/sqlite/index.ts';"],
@@ -381,6 +385,9 @@ describe('each check can fail', () => {
     const two = { path: 'src/context/c.ts', text: "import { d } from '../memory/d.ts';" };
     expect(mutualImports([one, two])).toEqual(['src/context <-> src/memory']);
     expect(mutualImports([one])).toEqual([]);
+    const recall = { path: 'src/memory/recall/a.ts', text: "import { b } from '../rights/b.ts';" };
+    const rights = { path: 'src/memory/rights/b.ts', text: "import type { A } from '../recall/c.ts';" };
+    expect(mutualImports([recall, rights])).toEqual(['src/memory/recall <-> src/memory/rights']);
     const slack = 'adapters/channels/slack';
     const inbound = { path: `${slack}/inbound/a.ts`, text: "import { b } from '../outbound/b.ts';" };
     const outbound = { path: `${slack}/outbound/b.ts`, text: "import type { A } from '../inbound/c.ts';" };
@@ -390,9 +397,9 @@ describe('each check can fail', () => {
   test('finds a file that a start loads too early', () => {
     const program = { path: 'src/program.ts', text: "import { createBot } from './bot/bot.ts';" };
     const bot = (text: string) => ({ path: 'src/bot/bot.ts', text });
-    const early = bot("import { forget } from '../memory/forget.ts';");
+    const early = bot("import { forget } from '../memory/forget/forget.ts';");
     expect(tooEarly([program, early], ['src/program.ts'])).toEqual(['src/memory/forget/forget.ts']);
-    const late = bot("const { forget } = await import('../memory/forget.ts');");
+    const late = bot("const { forget } = await import('../memory/forget/forget.ts');");
     expect(tooEarly([program, late], ['src/program.ts'])).toEqual([]);
   });
 

@@ -21,8 +21,8 @@ describe('the size of long tests', () => {
 
   it('selects the files of a soak by their imports', () => {
     const files = sizedFiles();
-    expect(files).toContain('test/core/properties.test.ts');
-    expect(files, 'through a contract').toContain('test/adapters/sqlite.test.ts');
+    expect(files).toContain('test/core/properties/properties.test.ts');
+    expect(files, 'through a contract').toContain('test/adapters/stores/sqlite.test.ts');
     expect(files).not.toContain('test/docs.test.ts');
   });
 

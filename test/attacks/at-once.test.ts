@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Author, Storage } from '../../src/adapter-kit.ts';
 import { placeOf, workspaceOf } from '../../src/domain/key.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
-import { memoryOf } from '../core/memory.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
+import { memoryOf } from '../core/memory/memory.world.ts';
 import { ADA, BOB, type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Audience, ConversationKey, ModelRequest } from '../../src/adapter-kit.ts';
 import { makeKey } from '../../src/domain/key.ts';
-import { type Said, type ScriptedModel, scriptedModel } from '../core/compaction.world.ts';
+import { type Said, type ScriptedModel, scriptedModel } from '../core/compaction/compaction.world.ts';
 import { ADA, type BotWorld, createBotWorld } from '../support/bot-world.ts';
 
 const TALK = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Audience, tighter } from '../../src/domain/message.ts';
 import { readerFor } from '../../src/memory/rights/policy.ts';
-import { ada, dm, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, dm, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const thread = `${general}:t1` as typeof general;
 const other = general.replace('general', 'other') as typeof general;

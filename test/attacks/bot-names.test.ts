@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { REMEMBER_MENU } from '../../adapters/channels/discord/commands/command-json.ts';
 import { lineOf } from '../../src/tools/entry-line.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { ADA, GENERAL, GUILD, OTHER_BOT } from '../fixtures/discord/double.ts';
 import { withChannel } from '../fixtures/discord/each-test.ts';
 import { until } from '../fixtures/discord/kit.ts';

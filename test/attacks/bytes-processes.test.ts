@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, it, vi } from 'vitest';
-import { until } from '../core/compaction.world.ts';
+import { until } from '../core/compaction/compaction.world.ts';
 import { type Ended, ended, type Folder, openFolder } from '../e2e/strata.ts';
 import { filesWith } from '../support/on-disk.ts';
 import { IS_FULL, SIZED, spread } from '../support/size.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, ModelError, type ModelRequest, type Tool } from '../../src/adapter-kit.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
-import { faithful, type Said, type Script, scriptedModel, until } from '../core/compaction.world.ts';
+import { faithful, type Said, type Script, scriptedModel, until } from '../core/compaction/compaction.world.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 import { filesWith } from '../support/on-disk.ts';
 import { SIZED, spread } from '../support/size.ts';

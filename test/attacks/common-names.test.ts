@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const TEXT = 'The boat is red, and a sail of it is new';
 

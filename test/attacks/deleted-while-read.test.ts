@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/adapter-kit.ts';
-import { type Said, scriptedModel, settle } from '../core/compaction.world.ts';
+import { type Said, scriptedModel, settle } from '../core/compaction/compaction.world.ts';
 import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
 
 const SECRET = 'kingfisher';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isNearDuplicate } from '../../src/memory/statements/fingerprint.ts';
 import { createNearDuplicates } from '../../src/memory/statements/near-duplicates.ts';
-import { ada, DAY, general, openWorld } from '../core/memory.world.ts';
+import { ada, DAY, general, openWorld } from '../core/memory/memory.world.ts';
 
 const DENIED = [
   ['Ada eats meat', 'Ada does not eat meat'],

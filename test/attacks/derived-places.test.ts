@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, makeKey } from '../../src/adapter-kit.ts';
 import { ModelError } from '../../src/domain/errors.ts';
-import { type Script, scriptedModel } from '../core/compaction.world.ts';
+import { type Script, scriptedModel } from '../core/compaction/compaction.world.ts';
 import { BOB, type BotWorld, createBotWorld } from '../support/bot-world.ts';
 
 const SECRET = 'swordfish';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/adapter-kit.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
-import { ada, general, openWorld } from '../core/memory.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
+import { ada, general, openWorld } from '../core/memory/memory.world.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 
 /** Repetitions by the bot are found in every spelling and language. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
-import { ada, bob, general, openWorld } from '../core/memory.world.ts';
+import { ada, bob, general, openWorld } from '../core/memory/memory.world.ts';
 
 const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
 

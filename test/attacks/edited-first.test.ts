@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type ModelRequest, type Tool } from '../../src/adapter-kit.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
-import { scriptedModel, until } from '../core/compaction.world.ts';
+import { scriptedModel, until } from '../core/compaction/compaction.world.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
 import { filesWith } from '../support/on-disk.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Author } from '../../src/domain/message.ts';
 import { createOptOut } from '../../src/memory/people/opt-out.ts';
-import { bob, DAY, general, openWorld, type World } from '../core/memory.world.ts';
+import { bob, DAY, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const lovelace: Author = { id: 'u-ada', name: 'Ada Lovelace', kind: 'person' };
 const byron: Author = { id: 'u-byron', name: 'Ada Byron', kind: 'person' };

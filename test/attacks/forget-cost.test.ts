@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../src/adapter-kit.ts';
 import { createNames } from '../../src/memory/forget/names.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { ADA, BOB, createBotWorld } from '../support/bot-world.ts';
 
 /** Counts the reads of the author. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Author, type ConversationKey, makeKey, textOf } from '../../src/adapter-kit.ts';
 import { isOnlyAbout, sentencesOf } from '../../src/memory/people/about-person.ts';
 import type { Requester } from '../../src/memory/rights/permissions.ts';
-import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 import { SIZED, sized, sizedLimitMs } from '../support/size.ts';
 
 const mallory: Author = { id: 'u-mal', name: 'Mallory', kind: 'person' };

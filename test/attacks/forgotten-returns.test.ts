@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Author } from '../../src/adapter-kit.ts';
-import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const namesake: Author = { id: 'u-ada-2', name: 'Ada', kind: 'person' };
 const TEXT = 'Ada hates pears';

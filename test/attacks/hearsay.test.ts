@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/domain/key.ts';
 import type { Author } from '../../src/domain/message.ts';
-import { ada, bob, DAY, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, DAY, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const carol: Author = { id: 'u-carol', name: 'Carol', kind: 'person' };
 const feed: Author = { id: 'u-feed', name: 'Feed', kind: 'bot' };

@@ -3,7 +3,7 @@ import { placeOf } from '../../src/domain/key.ts';
 import type { Author } from '../../src/domain/message.ts';
 import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import type { Requester } from '../../src/memory/rights/permissions.ts';
-import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const eve: Author = { id: 'u-eve', name: 'Eve', kind: 'person' };
 const FACT = 'The release ships on Fridays';

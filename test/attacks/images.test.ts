@@ -4,7 +4,7 @@ import { withImages } from '../../adapters/models/ai-sdk/images.ts';
 import type { ModelRequest, Tool } from '../../src/adapter-kit.ts';
 import { createReruns } from '../../src/inspection/rerun.ts';
 import { defineTool } from '../../src/tools/define.ts';
-import { type Script, scriptedModel } from '../core/compaction.world.ts';
+import { type Script, scriptedModel } from '../core/compaction/compaction.world.ts';
 import { ADA, GENERAL, type SlackDouble, TEAM } from '../fixtures/slack/double.ts';
 import { slackForEachTest } from '../fixtures/slack/each-test.ts';
 import { arrived } from '../fixtures/slack/kit.ts';

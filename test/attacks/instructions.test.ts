@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { instructionsFor } from '../../src/memory/recall/recall.ts';
-import { bob, general, openWorld } from '../core/memory.world.ts';
+import { bob, general, openWorld } from '../core/memory/memory.world.ts';
 
 describe('an instruction for one public place', () => {
   it('does not apply in others that read its memories', async () => {

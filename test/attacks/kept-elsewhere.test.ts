@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../src/domain/key.ts';
 import { type ConversationKey, textOf } from '../../src/domain/message.ts';
 import type { Requester } from '../../src/memory/rights/permissions.ts';
-import { BO, cells, field, openWorld as openCommands } from '../core/commands.world.ts';
-import { ada, bob, dm, general, openWorld, type World } from '../core/memory.world.ts';
+import { BO, cells, field, openWorld as openCommands } from '../core/commands/commands.world.ts';
+import { ada, bob, dm, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const bobsDm = dm.replace('dm-ada', 'dm-bob') as ConversationKey;
 const board = general.replace('general', 'board') as ConversationKey;

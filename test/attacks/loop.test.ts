@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMemoryTools } from '../../src/tools/memory-tools.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
-import { ada, dm, openWorld } from '../core/memory.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
+import { ada, dm, openWorld } from '../core/memory/memory.world.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
 import { slowdown, threadCpuMs } from '../support/cpu.ts';
 import { SIZED, spread } from '../support/size.ts';

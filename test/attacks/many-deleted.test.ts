@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey, textOf } from '../../src/adapter-kit.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { type BotWorld, createBotWorld } from '../support/bot-world.ts';
 
 const MESSAGES = 60;

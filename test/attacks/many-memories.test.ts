@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { placeOf, workspaceOf } from '../../src/domain/key.ts';
-import { ADA, cells, openWorld } from '../core/commands.world.ts';
-import { memoryOf } from '../core/memory.world.ts';
+import { ADA, cells, openWorld } from '../core/commands/commands.world.ts';
+import { memoryOf } from '../core/memory/memory.world.ts';
 
 // Shows: I14
 it('people find what is about them among many memories', async () => {

@@ -3,7 +3,7 @@ import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
 import { admitCandidates } from '../../src/memory/admission/admission.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
-import { openWorld } from '../core/memory.world.ts';
+import { openWorld } from '../core/memory/memory.world.ts';
 
 const COUNT = 3000;
 const MAX_CONSIDERED = 96;

@@ -6,7 +6,7 @@ import { parseJsonAnswer } from '../../src/compaction/answer/read-answer.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { defineTool } from '../../src/index.ts';
 import { collectStep, type Step } from '../../src/models/step.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { ask, silentLog } from '../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../fixtures/models-server.ts';
 import { createBotWorld } from '../support/bot-world.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { makeKey, parseKey } from '../../src/domain/key.ts';
 import { type ConversationKey, textOf } from '../../src/domain/message.ts';
 import { replyNote, replyNoteIn, threadNote, threadNoteIn } from '../../src/util/quote-notes.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
-import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';
 
 const NOTE = threadNote('Ada', 'my password is swordfish\nplease keep it');

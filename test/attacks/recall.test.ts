@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recallFor } from '../../src/memory/recall/recall.ts';
-import { ada, bob, dm, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, dm, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const AUTHOR = { place: general, audience: 'public' } as const;
 const ANIMALS =

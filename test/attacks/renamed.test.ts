@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../src/adapter-kit.ts';
 import { createOptOut } from '../../src/memory/people/opt-out.ts';
-import { ada, bob, general, openWorld, type World } from '../core/memory.world.ts';
+import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const lovelace = { ...ada, name: 'Lovelace' };
 const requester = (world: World, author = bob, rights: 'member' | 'moderator' = 'member') => {

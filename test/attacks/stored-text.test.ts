@@ -4,7 +4,7 @@ import { cleanAuthor, cleanParts } from '../../src/conversation/turn/clean-parts
 import { entriesOf } from '../../src/conversation/turn/turn-entries.ts';
 import { defineTool } from '../../src/index.ts';
 import { tidyReply } from '../../src/util/text.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 
 const NOISE = 'a\u0000b\u202Ec\u2066d\u0085e\u001B[31mf\u007F';

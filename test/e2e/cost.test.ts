@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 import { openFolder } from './strata.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { conversationPath, makeKey } from '../../src/adapter-kit.ts';
 import { chromiumPath, openChromium } from '../../tools/chromium.ts';
-import { scriptedModel } from '../core/compaction.world.ts';
+import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';
 import { SIZED, spread } from '../support/size.ts';
 

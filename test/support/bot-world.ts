@@ -34,7 +34,7 @@ import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
 import { silentLog } from '../../src/util/silent-log.ts';
-import { settle, type TestClock, testClock } from '../core/compaction.world.ts';
+import { settle, type TestClock, testClock } from '../core/compaction/compaction.world.ts';
 import { createStoreFolder } from './store-folder.ts';
 
 /** A complete bot on real parts; only the model and the platform belong to the test, and time moves only on request. */

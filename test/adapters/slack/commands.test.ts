@@ -1,0 +1,600 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createButtons } from '../../../adapters/channels/slack/commands/buttons.ts';
+import { lineOf } from '../../../adapters/channels/slack/commands/commands.ts';
+import { manifestOf } from '../../../adapters/channels/slack/manifest.ts';
+import { builtInSpecs, type CommandReply, type ConversationKey } from '../../../src/adapter-kit.ts';
+import { createSystemClock } from '../../../src/util/clock.ts';
+import {
+  ADA,
+  BOB,
+  BOT_ID,
+  BOT_TOKEN,
+  COLLEAGUE,
+  DIRECT,
+  type Fields,
+  GENERAL,
+  GUEST,
+  NEIGHBOUR,
+  type SlackDouble,
+  startSlack,
+  TEAM,
+  WORKSPACE_URL,
+} from '../../fixtures/slack/double.ts';
+import { type Opened, openChannel, plain, settingsFor, until } from '../../fixtures/slack/kit.ts';
+
+let slack: SlackDouble;
+let bot: Opened;
+beforeEach(async () => {
+  slack = await startSlack();
+  bot = openChannel(slack);
+});
+afterEach(async () => {
+  await bot.channel.stop();
+  await slack.close();
+});
+
+async function start(table: Record<string, unknown> = {}): Promise<void> {
+  bot = openChannel(slack, { table: { sockets: 1, ...table } });
+  await bot.channel.start(bot.sink);
+}
+const answered = (count = 1) =>
+  until('it is answered', () => slack.answers.length >= count && slack.answers[count - 1]);
+const ID = '01k0aaaaaaaaaaaaaaaaaaaaaa';
+const list: CommandReply = {
+  ...plain,
+  title: 'Memory',
+  text: '9 may be read here.',
+  rows: { columns: ['ID', 'KIND', 'WHAT'], cells: [[ID, 'fact', 'Ada drinks <tea>']] },
+  page: { number: 1, of: 2, previous: null, next: { path: ['memory', 'list'], options: { page: '2' } } },
+  actions: [{ label: 'Delete it', command: { path: ['memory', 'strike'], options: { id: ID } }, style: 'danger' }],
+};
+
+interface Shown {
+  readonly text: string;
+  readonly value: string;
+}
+/** Every button and entry of a menu that an answer shows. */
+function buttonsOf(answer: Fields): readonly Shown[] {
+  const found: Shown[] = [];
+  JSON.stringify(answer, (_, part: unknown) => {
+    if (typeof part === 'object' && part !== null && 'value' in part && 'text' in part) {
+      const { text, value } = part as { text: { text: string }; value: string };
+      found.push({ text: text.text, value });
+    }
+    return part;
+  });
+  return found;
+}
+function press(value: string, more: Fields = {}): void {
+  slack.interact({
+    type: 'block_actions',
+    channel: { id: GENERAL },
+    container: { type: 'message', message_ts: '1.1' },
+    actions: [{ type: 'button', action_id: 'button 0', block_id: 'x', value }],
+    ...more,
+  });
+}
+const sealedOf = (answer: Fields, label: string) => buttonsOf(answer).find(({ text }) => text === label)?.value ?? '';
+const opened = () =>
+  until('a form opens', () => slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined);
+function submit(view: Record<string, unknown>, values: Fields = {}, user = ADA): void {
+  const { private_metadata, callback_id } = view;
+  slack.interact({
+    type: 'view_submission',
+    user: { id: user, team_id: TEAM },
+    view: { id: 'V1', type: 'modal', callback_id, private_metadata, state: { values }, blocks: [] },
+  });
+}
+
+describe('slash commands', () => {
+  test('one with sub-words or one each, with help', () => {
+    expect(lineOf('/strata', 'memory list fact', 'strata')).toBe('/memory list fact');
+    expect(lineOf('/strata', ' /status ', 'strata')).toBe('/status');
+    expect(lineOf('/strata', '', 'strata')).toBe('/help');
+    expect(lineOf('/strata-memory', 'list', 'strata')).toBe('/memory list');
+  });
+
+  test('of the manifest reach their commands by name', async () => {
+    await start({ commands: 'all' });
+    const { slash_commands: all } = manifestOf(settingsFor(slack, { commands: 'all' }), builtInSpecs).features;
+    for (const { command } of all) slack.slash('', { command });
+    const forms = () => slack.callsOf('views.open').map(({ view }) => JSON.stringify(view));
+    await until('all are answered or asked about', () => slack.answers.length + forms().length === all.length);
+    const reached = bot.sink.commands.map(({ path }) => path[0] ?? '');
+    const asked = forms().map((form) => /"text":"\/(\w+)/.exec(form)?.[1]);
+    expect(all).toHaveLength(1 + builtInSpecs.length);
+    expect(asked).toEqual(['reset']);
+    // One requires words, and its usage is shown.
+    expect(JSON.stringify(slack.answers)).toContain('/strata transcript');
+    const names = builtInSpecs.map(({ name }) => name).filter((name) => name !== 'transcript');
+    expect(new Set([...reached, ...asked])).toEqual(new Set(names));
+    slack.slash('search green tea', { command: '/strata-memory' });
+    await until('it is run', () => bot.sink.commands.at(-1)?.options['query'] === 'green tea');
+    expect(bot.sink.commands.at(-1)?.path).toEqual(['memory', 'search']);
+  });
+
+  test.each([
+    [{}, '/strata '],
+    [{ command_prefix: 'helper' }, '/helper '],
+  ])('are named as people type them here: %j', async (table, prefix) => {
+    await start(table);
+    expect(bot.channel.traits.commandPrefix).toBe(prefix);
+  });
+
+  test('are answered privately, with the person’s rights and place', async () => {
+    await start();
+    slack.slash('memory search green tea');
+    expect(await answered()).toMatchObject({ response_type: 'ephemeral' });
+    expect(bot.sink.commands).toMatchObject([
+      {
+        conversation: `slack:${TEAM}:${GENERAL}`,
+        audience: 'public',
+        author: { id: ADA, name: 'Ada', kind: 'person' },
+        rights: 'moderator',
+        path: ['memory', 'search'],
+        options: { query: 'green tea' },
+      },
+    ]);
+    slack.slash('status', { user_id: BOB });
+    await answered(2);
+    expect(bot.sink.commands[1]?.rights).toBe('member');
+  });
+
+  test('have no rights of a role that is lost', async () => {
+    let now = Date.now();
+    bot = openChannel(slack, { table: { sockets: 1 }, clock: { ...createSystemClock(), now: () => now } });
+    await bot.channel.start(bot.sink);
+    slack.slash('status');
+    await answered();
+    slack.people.set(ADA, { ...slack.people.get(ADA), is_admin: false });
+    now += 61_000;
+    slack.slash('status');
+    await answered(2);
+    expect(bot.sink.commands.map(({ rights }) => rights)).toEqual(['moderator', 'member']);
+  });
+
+  test('who runs the bot is named in the settings', async () => {
+    await start({ operators: [BOB] });
+    slack.slash('status', { user_id: BOB });
+    await answered();
+    expect(bot.sink.commands[0]?.rights).toBe('operator');
+  });
+
+  test('a mistyped one is explained, and nothing runs', async () => {
+    await start();
+    slack.slash('memroy list');
+    expect(JSON.stringify(await answered())).toContain('memory');
+    expect(bot.sink.commands).toEqual([]);
+  });
+
+  test('people whom the bot does not serve learn so', async () => {
+    await start({ users: { deny: [BOB] }, outsiders: false });
+    slack.slash('status', { user_id: BOB });
+    slack.slash('status', { user_id: GUEST });
+    expect(JSON.stringify([await answered(1), await answered(2)]).match(/does not serve you/g)).toHaveLength(4);
+    expect(bot.sink.commands).toEqual([]);
+  });
+
+  test('members of an organization are served by its workspace', async () => {
+    await start({ outsiders: false });
+    for (const user_id of [NEIGHBOUR, COLLEAGUE]) slack.slash('status', { user_id });
+    const answers = JSON.stringify([await answered(1), await answered(2)]);
+    expect(answers.match(/does not serve you/g)).toHaveLength(2);
+    expect(bot.sink.commands.map(({ author }) => author.name)).toEqual(['mia']);
+    slack.emit({ type: 'app_home_opened', user: NEIGHBOUR, channel: DIRECT, tab: 'home' });
+    slack.emit({ type: 'app_home_opened', user: COLLEAGUE, channel: DIRECT, tab: 'home' });
+    await until('the home', () => slack.callsOf('views.publish').length > 0);
+    expect(slack.callsOf('views.publish').map(({ user_id }) => user_id)).toEqual([COLLEAGUE]);
+  });
+
+  // Shows: R28
+  test('clicks, message menus and the App Home are too', async () => {
+    await start({ users: { deny: [BOB] } });
+    const user = { id: BOB, team_id: TEAM };
+    const command = { path: ['memory', 'list'], options: {} };
+    const secret = createHash('sha256').update(`buttons ${BOT_TOKEN}`).digest('hex');
+    press(createButtons(secret).write({ deed: 'run', ownerId: BOB, command }), { user });
+    const message = { type: 'message', ts: '1700000000.000100', user: ADA, text: 'The key is under the mat' };
+    const menu = { type: 'message_action', user, channel: { id: GENERAL }, message };
+    slack.interact({ ...menu, callback_id: 'remember_message' });
+    slack.interact({ ...menu, callback_id: 'forget_message' });
+    slack.interact({ ...menu, callback_id: 'why_message' });
+    submit(await opened(), {}, BOB);
+    await answered(4);
+    expect(JSON.stringify(slack.answers).match(/"text":"The bot does not serve you here/g)).toHaveLength(4);
+    slack.emit({ type: 'app_home_opened', user: BOB, channel: DIRECT, tab: 'home' });
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    await until('a home is published', () => slack.callsOf('views.publish').length > 0);
+    expect(slack.callsOf('views.publish').map(({ user_id: id }) => id)).toEqual([ADA]);
+    expect([bot.sink.removals, bot.sink.commands.map(({ author }) => author.id)]).toEqual([[], [ADA]]);
+  });
+
+  test('in direct messages mean the newest thread', async () => {
+    await start();
+    slack.say(DIRECT, ADA, 'first');
+    await until('the first arrives', () => bot.sink.messages.length === 1);
+    const { ts } = slack.say(DIRECT, ADA, 'second');
+    await until('the second arrives', () => bot.sink.messages.length === 2);
+    slack.slash('status', { channel_id: DIRECT });
+    await answered();
+    expect(bot.sink.commands[0]).toMatchObject({ conversation: `slack:${TEAM}:${DIRECT}:${ts}`, audience: 'dm' });
+  });
+
+  test('a file comes as a direct message', async () => {
+    await start();
+    bot.sink.answer = () => ({ ...plain, file: { name: 'memories.json', text: '[]' } });
+    slack.slash('memory export');
+    await until('it is sent', () => slack.uploads.length === 1);
+    expect(slack.uploads).toEqual([{ name: 'memories.json', text: '[]', channel: DIRECT }]);
+  });
+
+  test.each([
+    ['files.getUploadURLExternal', { error: 'missing_scope' }],
+    ['files.completeUploadExternal', { error: 'file_uploads_disabled' }],
+    ['conversations.open', { error: 'internal_error' }],
+    ['upload', { status: 413 }],
+  ] as const)('a file that fails at %s is not missed silently', async (method, failure) => {
+    await start();
+    bot.sink.answer = () => ({ ...plain, file: { name: 'memories.json', text: '[]' } });
+    slack.fail(method, failure, failure, failure, failure);
+    slack.slash('memory export');
+    await answered(2);
+    expect(JSON.stringify(slack.answers[0])).toContain(plain.text);
+    expect(JSON.stringify(slack.answers[1])).toContain('Slack did not accept the file memories.json');
+    expect(slack.answers[1]).toMatchObject({ response_type: 'ephemeral' });
+    expect(slack.uploads).toEqual([]);
+  });
+
+  test('a picture comes as one, with its description', async () => {
+    await start();
+    const picture = {
+      name: 'context.png',
+      mediaType: 'image/png',
+      base64: 'UE5H',
+      description: 'All in words.',
+    } as const;
+    bot.sink.answer = () => ({ ...plain, picture });
+    slack.slash('context picture');
+    await until('it is sent', () => slack.uploads.length === 1);
+    expect(slack.uploads).toEqual([{ name: 'context.png', text: 'PNG', channel: DIRECT }]);
+    expect(slack.callsOf('files.getUploadURLExternal')[0]).toMatchObject({ alt_text: 'All in words.' });
+  });
+});
+
+describe('answers', () => {
+  test('name commands in plain text as people type them', async () => {
+    await start({ command_prefix: 'helper' });
+    bot.sink.answer = () => list;
+    slack.slash('memory list', { command: '/helper' });
+    const text = String((await answered())['text']);
+    expect(text).toContain('next: /helper memory list');
+    expect(text).toContain(`Delete it: /helper memory strike ${ID}`);
+  });
+
+  test('show rows, pages and buttons, and ping nobody', async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    const answer = await answered();
+    expect(buttonsOf(answer).map(({ text }) => text)).toEqual([
+      'Show',
+      'Where it comes from',
+      'Edit',
+      'Pin',
+      'Forget',
+      'Next',
+      'Delete it',
+    ]);
+    expect(JSON.stringify(answer)).toContain('Ada drinks &lt;tea&gt;');
+  });
+
+  test('show an address in a field as a link', async () => {
+    await start();
+    const address = 'https://strata.example.org/c/slack%3AT1';
+    const fields = [address, `see ${address}`, `${address}|evil`].map((value) => ({ name: 'Inspector', value }));
+    bot.sink.answer = () => ({ ...plain, fields });
+    slack.slash('status');
+    const shown = JSON.stringify(await answered());
+    expect(shown).toContain(`Inspector*\\n<${address}>"`);
+    expect(shown.split(`<${address}`)).toHaveLength(2);
+  });
+
+  test('lead to the messages that they tell of', async () => {
+    await start();
+    const { ts } = slack.say(GENERAL, ADA, 'I drink tea');
+    const reply = slack.say(GENERAL, ADA, 'green tea', { thread_ts: ts });
+    await until('both arrive', () => bot.sink.messages.length === 2);
+    const links = await Promise.all(bot.sink.messages.map((message) => bot.channel.linkTo(message)));
+    const place = `${WORKSPACE_URL}archives/${GENERAL}`;
+    const [first, second] = [ts, reply.ts].map((stamp) => stamp.replace('.', ''));
+    expect(links).toEqual([`${place}/p${first}`, `${place}/p${second}?thread_ts=${ts}&cid=${GENERAL}`]);
+    const conversation = `slack:${TEAM}:${GENERAL}` as ConversationKey;
+    expect(await bot.channel.linkTo({ conversation, externalId: '1.000001' })).toBeNull();
+
+    const cells = [['#1', 'Ada', 'https://evil.example/login', links[1] ?? '']];
+    bot.sink.answer = () => ({ ...list, rows: { columns: ['#', 'WHO', 'WHAT', 'LINK'], cells } });
+    slack.slash(`memory why ${ID}`);
+    const shown = `<${place}/p${second}?thread_ts=${ts}&amp;cid=${GENERAL}|open>`;
+    const blocks = JSON.stringify((await answered())['blocks']);
+    expect(blocks).toContain(shown);
+    expect(blocks).toContain('<https://evil.example/login>');
+  });
+
+  // Shows: K
+  test('pages replace the list; forms edit and confirm', async () => {
+    await start();
+    bot.sink.answer = ({ path }) => (path[1] === 'show' ? { ...plain, text: 'Ada drinks tea' } : list);
+    slack.slash('memory list');
+    const answer = await answered();
+    press(sealedOf(answer, 'Next'));
+    expect(await answered(2)).toMatchObject({ replace_original: true });
+    expect(bot.sink.commands[1]).toMatchObject({ path: ['memory', 'list'], options: { page: '2' } });
+
+    press(sealedOf(answer, 'Edit'));
+    const form = await opened();
+    expect(JSON.stringify(form)).toContain('"initial_value":"Ada drinks tea"');
+    submit(form, { text: { text: { type: 'plain_text_input', value: 'Ada drinks coffee' } } });
+    await answered(3);
+    expect(bot.sink.commands.at(-1)).toMatchObject({
+      path: ['memory', 'edit'],
+      options: { id: ID, text: 'Ada drinks coffee' },
+    });
+
+    const before = bot.sink.commands.length;
+    press(sealedOf(answer, 'Delete it'));
+    const question = await until('the question', () => {
+      const view = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined;
+      return JSON.stringify(view).includes('cannot be undone') && view;
+    });
+    expect(bot.sink.commands).toHaveLength(before);
+    submit(question);
+    await answered(4);
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'strike'], options: { id: ID } });
+  });
+
+  test("others' clicks, forged buttons and others' forms do nothing", async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    const value = sealedOf(await answered(), 'Next');
+    press(value, { user: { id: BOB, team_id: TEAM } });
+    expect(JSON.stringify(await answered(2))).toContain('Only the person who asked');
+    press(value.replace('memory', 'status'));
+    expect(JSON.stringify(await answered(3))).toContain('older version');
+    press(sealedOf(slack.answers[0] ?? {}, 'Delete it'));
+    submit(await opened(), {}, BOB);
+    slack.slash('status');
+    await answered(4);
+    expect(bot.sink.commands.map(({ path }) => path.join(' '))).toEqual(['memory list', 'status']);
+  });
+
+  test('answers a question in text when no form fits', async () => {
+    await start();
+    slack.slash(`memory strike ${'&<>x'.repeat(1_200)}`);
+    await until('it is answered', () => slack.answers.length === 1);
+    expect(JSON.stringify(slack.answers[0])).toContain('too long');
+    expect(slack.callsOf('views.open')).toEqual([]);
+  });
+
+  test('texts that grow by escaping stay within the limits', async () => {
+    await start();
+    const text = '<&>'.repeat(1_500);
+    const fields = [{ name: text, value: text }];
+    const rows = { columns: ['ID', 'Text'], cells: [['01', text]] };
+    bot.sink.answer = () => ({ ...plain, title: 'Memory', text, fields, rows });
+    slack.slash('memory list');
+    await until('it is answered', () => slack.answers.length === 1);
+  });
+
+  test('a form is read although it has other fields', async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    press(sealedOf(await answered(), 'Edit'));
+    const odd = { more: { a: null, b: { value: 7, selected_option: 'x' } }, other: null };
+    submit(await opened(), { ...odd, text: { a: null, text: { value: 'Ada drinks coffee' } } });
+    await answered(2);
+    expect(bot.sink.commands.at(-1)).toMatchObject({
+      path: ['memory', 'edit'],
+      options: { text: 'Ada drinks coffee' },
+    });
+  });
+
+  test('answers in text when Slack opens no form', async () => {
+    await start();
+    bot.sink.answer = () => list;
+    slack.slash('memory list');
+    const value = sealedOf(await answered(), 'Delete it');
+    slack.fail('views.open', { error: 'expired_trigger_id' });
+    press(value);
+    expect(JSON.stringify(await answered(2))).toContain('in time');
+  });
+
+  test('buttons work after a restart, only as made', () => {
+    const button = { deed: 'run', ownerId: ADA, command: { path: ['memory', 'show'], options: { id: ID } } } as const;
+    const value = createButtons('secret').write(button);
+    expect(value.length).toBeLessThanOrEqual(75);
+    expect(createButtons('secret').read(value)).toEqual(button);
+    expect(createButtons('other').read(value)).toBeNull();
+    expect(createButtons('secret').read('nonsense')).toBeNull();
+  });
+});
+
+describe('message shortcuts', () => {
+  const shortcut = (callback_id: string, message: Fields, { user = ADA, channel = GENERAL } = {}) =>
+    slack.interact({
+      type: 'message_action',
+      callback_id,
+      user: { id: user, team_id: TEAM },
+      channel: { id: channel },
+      message: { type: 'message', ts: '1700000000.000100', ...message },
+    });
+
+  test('"Remember this" stores the text and its author', async () => {
+    await start();
+    shortcut('remember_message', { user: BOB, text: 'The key is under the mat' });
+    await answered();
+    expect(bot.sink.commands[0]).toMatchObject({
+      path: ['memory', 'remember'],
+      options: { text: 'Bob said: The key is under the mat' },
+    });
+    shortcut('remember_message', { bot_id: BOT_ID, text: '' });
+    expect(JSON.stringify(await answered(2))).toContain('no text');
+  });
+
+  test('"Why this reply?" answers the person who asked', async () => {
+    await start();
+    const [root, ts] = ['1700000000.000100', '1700000000.000200'];
+    shortcut('why_message', { bot_id: BOT_ID, text: 'You drink tea.', ts, thread_ts: root }, { user: BOB });
+    expect(await answered()).toMatchObject({ response_type: 'ephemeral', thread_ts: root });
+    expect(bot.sink.commands[0]).toMatchObject({
+      conversation: `slack:${TEAM}:${GENERAL}:${root}`,
+      author: { id: BOB },
+      rights: 'member',
+      path: ['why', 'show'],
+      options: { message: ts },
+    });
+  });
+
+  test('the button "Why?" of a reply answers whoever pressed it', async () => {
+    await start();
+    const [root, ts] = ['1700000000.000100', '1700000000.000200'];
+    slack.interact({
+      type: 'block_actions',
+      user: { id: BOB, team_id: TEAM },
+      channel: { id: GENERAL },
+      container: { type: 'message', message_ts: ts, thread_ts: root },
+      message: { type: 'message', bot_id: BOT_ID, text: 'You drink tea.', ts, thread_ts: root },
+      actions: [{ type: 'button', action_id: 'why_reply', block_id: 'x' }],
+    });
+    expect(await answered()).toMatchObject({ response_type: 'ephemeral', replace_original: false, thread_ts: root });
+    expect(bot.sink.commands).toMatchObject([
+      { conversation: `slack:${TEAM}:${GENERAL}:${root}`, author: { id: BOB }, options: { message: ts } },
+    ]);
+  });
+
+  test('are all in the manifest', () => {
+    const { shortcuts } = manifestOf(settingsFor(slack), builtInSpecs).features;
+    expect(shortcuts.map(({ type, callback_id: id }) => [type, id])).toEqual(
+      ['remember_message', 'forget_message', 'why_message'].map((id) => ['message', id]),
+    );
+    for (const { name, description } of shortcuts) {
+      expect(name.length).toBeLessThanOrEqual(24);
+      expect(description.length).toBeLessThanOrEqual(150);
+    }
+  });
+
+  test('"Forget this" asks and removes; members only their own', async () => {
+    await start();
+    shortcut('forget_message', { user: BOB, text: 'The key is under the mat' });
+    submit(await opened());
+    await answered();
+    expect(bot.sink.removals).toContainEqual({
+      conversation: `slack:${TEAM}:${GENERAL}`,
+      externalIds: ['1700000000.000100'],
+    });
+    const taken = bot.sink.removals.length;
+    shortcut('forget_message', { user: ADA, text: 'mine' }, { user: BOB });
+    const second = await until(
+      'the second question',
+      () => slack.callsOf('views.open')[1]?.['view'] as Record<string, unknown>,
+    );
+    submit(second, {}, BOB);
+    expect(JSON.stringify(await answered(2))).toContain('Only the author');
+    expect(bot.sink.removals).toHaveLength(taken);
+  });
+
+  test('"Forget this" removes what a channel\'s first id has', async () => {
+    await start();
+    slack.renumber(GENERAL, 'C0MOVED01');
+    await until('it is known', () => bot.log.lines.find(({ message }) => message.includes('a new id')));
+    shortcut('forget_message', { user: ADA, text: 'mine' }, { channel: 'C0MOVED01' });
+    submit(await opened());
+    await answered();
+    const conversations = bot.sink.removals.map(({ conversation }) => conversation);
+    expect(conversations).toContain(`slack:${TEAM}:${GENERAL}`);
+  });
+});
+
+describe('the App Home', () => {
+  const home = () =>
+    until(
+      'it is published',
+      () => slack.callsOf('views.publish').at(-1)?.['view'] as Record<string, unknown> | undefined,
+    );
+  const pressHome = (value: string) =>
+    slack.interact({
+      type: 'block_actions',
+      response_url: '',
+      container: { type: 'view' },
+      view: { id: 'V0', type: 'home' },
+      actions: [{ type: 'button', action_id: 'button 0', block_id: 'x', value }],
+    });
+
+  const formWith = (...words: readonly string[]) =>
+    until('a form', () => {
+      const last = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown>;
+      return words.every((word) => JSON.stringify(last).includes(word)) && last;
+    });
+
+  test('manages memories: list, search, why, edit, forget, export', async () => {
+    await start();
+    const file = { name: 'copy.json', text: '[]' };
+    bot.sink.answer = ({ path }) =>
+      path[1] === 'list' ? list : { ...plain, title: path.join(' '), file: path[1] === 'export' ? file : null };
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    const view = await home();
+    expect(bot.sink.commands[0]).toMatchObject({
+      conversation: `slack:${TEAM}:${DIRECT}`,
+      audience: 'dm',
+      path: ['memory', 'list'],
+    });
+    const labels = buttonsOf(view).map(({ text }) => text);
+    for (const label of ['Search', 'Take a copy', 'Where it comes from', 'Edit', 'Forget'])
+      expect(labels).toContain(label);
+
+    pressHome(sealedOf(view, 'Where it comes from'));
+    expect(JSON.stringify(await opened())).toContain('memory why');
+    pressHome(sealedOf(view, 'Next'));
+    await until('the next page', () => bot.sink.commands.some(({ options }) => options['page'] === '2'));
+    pressHome(sealedOf(view, 'Search'));
+    const form = await formWith('plain_text_input');
+    expect(form).toMatchObject({ submit: { text: 'Search' } });
+    const before = slack.callsOf('views.publish').length;
+    const forms = slack.callsOf('views.open').length;
+    submit(form, { query: { query: { value: 'tea' } } });
+    await until('what is found takes the place of the list', () => slack.callsOf('views.publish').length > before);
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'search'], options: { query: 'tea' } });
+    expect(slack.callsOf('views.open')).toHaveLength(forms);
+    pressHome(sealedOf(view, 'All'));
+    await until('all are listed again', () => slack.callsOf('views.publish').length > before + 1);
+    expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'list'] });
+
+    pressHome(sealedOf(view, 'Edit'));
+    const edit = await formWith('plain_text_input', '"title":{"type":"plain_text","text":"/memory edit"}');
+    expect(edit).toMatchObject({ submit: { text: 'Save' } });
+    submit(edit, { text: { text: { value: 'Ada drinks coffee' } } });
+    await until('it is corrected', () => bot.sink.commands.some(({ path }) => path[1] === 'edit'));
+    pressHome(sealedOf(view, 'Take a copy'));
+    await until('it is sent', () => slack.uploads.some(({ name }) => name === 'copy.json'));
+
+    const published = slack.callsOf('views.publish').length;
+    pressHome(sealedOf(view, 'Forget everything about me'));
+    await until('it is forgotten', () => bot.sink.commands.some(({ path }) => path[1] === 'forget'));
+    await until('the home is shown again', () => slack.callsOf('views.publish').length > published);
+  });
+
+  test('stays as it is while it asks before forgetting', async () => {
+    await start();
+    const command = { path: ['memory', 'forget'], options: { id: ID, confirm: 'yes' } };
+    const question: CommandReply = { ...plain, actions: [{ label: 'Delete for good', command, style: 'danger' }] };
+    bot.sink.answer = ({ path, options }) =>
+      path[1] === 'list' ? list : options['confirm'] === undefined ? question : plain;
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    pressHome(sealedOf(await home(), 'Forget'));
+    submit(await opened());
+    await until('the home is shown again', () => slack.callsOf('views.publish').length > 1);
+    expect(bot.sink.commands.map(({ path }) => path[1])).toEqual(['list', 'forget', 'forget', 'list']);
+  });
+});

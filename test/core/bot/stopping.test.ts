@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
+import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
+import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
+import type { Channel } from '../../../src/adapter-kit.ts';
+import { createBot, silentLog } from '../../../src/index.ts';
+import { createBotWorld } from '../../support/bot-world.ts';
+import { createStoreFolder } from '../../support/store-folder.ts';
+import { scriptedModel, until } from '../compaction/compaction.world.ts';
+
+// Shows: W33
+test('a stop finishes the owed reply and starts no other', async () => {
+  const reply = Promise.withResolvers<void>();
+  const model = scriptedModel(
+    async ({ messages }) => {
+      await reply.promise;
+      return { text: JSON.stringify(messages.at(-1)).includes('second') ? 'To the second.' : 'To the first.' };
+    },
+    { id: 'test:chat' },
+  );
+  await using world = await createBotWorld({ models: [model] });
+  const posted = () => [...world.channel.posts.values()].map(({ body }) => body.kind === 'text' && body.text);
+  await world.say('the first question');
+  await until(() => model.requests.length === 1);
+  const stopped = world.bot.stop({ deadlineMs: 60_000 });
+  expect(await world.say('the second question')).toMatchObject({ stored: true });
+  reply.resolve();
+  await stopped;
+  expect(posted()).toEqual(['To the first.']);
+  await world.restart();
+  await world.settled();
+  expect(posted()).toEqual(['To the first.', 'To the second.']);
+});
+
+test('a channel that fails to stop keeps nothing else open', async () => {
+  const storage = await createSqliteStorage({ directory: await createStoreFolder('stop') });
+  const local = createLocalQueue();
+  const closed: string[] = [];
+  const queue = {
+    ...local,
+    async close(options: { readonly deadlineMs: number }) {
+      closed.push('queue');
+      await local.close(options);
+    },
+  };
+  const store = {
+    ...storage.store,
+    async close() {
+      closed.push('store');
+      await storage.store.close();
+    },
+  };
+  const channel: Channel = {
+    platform: 'test',
+    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
+    linkTo: async () => null,
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    post: async ({ nonce }) => ({ platformMessageId: nonce }),
+    show: () => undefined,
+    stop: () => Promise.reject(new Error('The socket is stuck.')),
+  };
+  const models = createAiSdkModels({ environment: {} });
+  const bot = createBot({ storage: { ...storage, store }, queue, models, channels: [channel], log: silentLog });
+  await bot.start();
+  await expect(bot.stop({ deadlineMs: 100 })).rejects.toThrow('The socket is stuck.');
+  expect(closed).toEqual(['queue', 'store']);
+});

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { BlobId } from '../../../src/adapter-kit.ts';
+import { createSweeper } from '../../../src/compaction/sweeper.ts';
+import { DAY_MS } from '../../../src/util/time.ts';
+import { talk } from '../../fixtures/context.ts';
+import { createPlace } from '../../fixtures/place.ts';
+
+it.each([
+  [0, [29], [31]],
+  [7, [6], [8, 29]],
+  [90, [29], [31]],
+])('keeps tool results %i days, but at most a month', async (days, kept, gone) => {
+  const now = Date.now();
+  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  const { conversation } = await place.tell(talk(1));
+  const { blobs } = place.services.store;
+  const idOf = (age: number) => `b${age}` as BlobId;
+  for (const age of [...kept, ...gone]) {
+    await blobs.put({ id: idOf(age), conversationId: conversation.id, text: 'a result', now: now - age * DAY_MS });
+  }
+  const sweeper = createSweeper({
+    services: place.services,
+    maintain: async () => undefined,
+    retentionDays: () => days,
+  });
+  await sweeper.expire();
+  const range = { conversationId: conversation.id, from: 0, length: 8 };
+  for (const age of kept) expect(await blobs.read(idOf(age), range)).not.toBeNull();
+  for (const age of gone) expect(await blobs.read(idOf(age), range)).toBeNull();
+  await sweeper.stop({ deadlineMs: 100 });
+});
+
+it('sweeps on while old messages are being deleted', async () => {
+  const now = Date.now();
+  const clock = { now: () => now, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+  await using place = await createPlace({ clock });
+  const { conversation } = await place.tell(talk(1));
+  const { conversations } = place.services.store;
+  await conversations.change(conversation.id, { kind: 'maintain', at: now });
+  const deleting = Promise.withResolvers<void>();
+  const slow = { ...place.services.store.blobs, expire: () => deleting.promise.then(() => 0) };
+  let kicks = 0;
+  const queue = {
+    ...place.services.queue,
+    kick: () => {
+      kicks += 1;
+    },
+  };
+  const store = { ...place.services.store, blobs: slow };
+  const services = { ...place.services, store, queue };
+  const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 0 });
+  sweeper.start();
+  await expect.poll(() => kicks).toBeGreaterThan(3);
+  deleting.resolve();
+  await sweeper.stop({ deadlineMs: 100 });
+});
+
+it('deletes old messages although one conversation is damaged', async () => {
+  let now = Date.now();
+  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  const { conversation: damaged } = await place.tell(talk(1));
+  const { conversation: other } = await place.child('Look for the key.');
+  now += 100 * DAY_MS;
+  const { store } = place.services;
+  const change: typeof store.conversations.change = async (id, what) => {
+    if (id === damaged.id) throw new Error('malformed row');
+    return await store.conversations.change(id, what);
+  };
+  const services = { ...place.services, store: { ...store, conversations: { ...store.conversations, change } } };
+  const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 1 });
+  await sweeper.expire();
+  await sweeper.stop({ deadlineMs: 100 });
+  const [entry] = await store.transcript.read(other.id, { fromSeq: 1, toSeq: 1, limit: 1 });
+  expect(entry?.redactedAt).not.toBeNull();
+  const error = { kind: 'error.internal', conversation: damaged.key, message: 'malformed row' };
+  expect(place.seen).toContainEqual(expect.objectContaining(error));
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { groundingOf } from '../../../src/memory/admission/grounding.ts';
+import { user } from '../../fixtures/context.ts';
+
+function strengthOf(statement: string, source: string) {
+  return groundingOf(statement, { sources: [user(1, source)], subjectName: 'Mina', names: ['Mina'] }).strength;
+}
+
+/** What people say of themselves, and how a model writes it down. */
+const SAID = `
+  Muutin Ouluun | Mina asuu Oulussa
+  Minulla on kaksi kissaa, Nöpö ja Misu | Minan kissojen nimet ovat Nöpö ja Misu
+  Szegeden lakom és tanítok | Mina Szegeden lakik és tanít
+  A kutyám neve Bodri | Mina kutyáját Bodrinak hívják
+  İzmirde oturuyorum | Mina İzmir'de oturuyor
+  Переехала в Тверь | Мина живёт в Твери
+  Мешкаю у Львові, вчителька | Міна мешкає у Львові й працює вчителькою
+  Bydlím v Olomouci a učím | Mina bydlí v Olomouci a učí
+  Би Дарханд амьдардаг | Мина Дархан хотод амьдардаг
+  ბათუმში ვცხოვრობ, ძაღლი მყავს | მინას ბათუმში ძაღლი ჰყავს
+  Живим у Новом Саду | Mina živi u Novom Sadu
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.trim().split(' | '));
+
+it.each(SAID)('takes "%s" for "%s"', (source = '', statement = '') => {
+  expect(strengthOf(statement, source)).toBe('said');
+});
+
+it.each(SAID)('does not take "%s" for another statement', (source = '', own = '') => {
+  for (const [, statement = ''] of SAID) {
+    if (statement !== own) expect(strengthOf(statement, source)).not.toBe('said');
+  }
+});
+
+it('keeps English words apart that begin alike', () => {
+  expect(strengthOf('Mina likes carpentry', 'I have bought a carpet')).toBe('absent');
+});
+
+it.each([
+  ['Tamil', 'மீனா மதுரையில் வசிக்கிறார்'],
+  ['Georgian', 'მინა ბათუმში ცხოვრობს'],
+  ['Amharic', 'ሚና የምትኖረው ጎንደር ነው'],
+  ['Khmer', 'មីណារស់នៅកំពត'],
+  ['Armenian', 'Մինան ապրում է Գյումրիում'],
+  ['Tibetan', 'མི་ནཱ་ལྷ་ས་ལ་བསྡད་ཡོད'],
+  ['Thai', 'มีนาอยู่เชียงใหม่'],
+])('cannot compare %s with English', (_, statement) => {
+  expect(strengthOf(statement, 'I live in Madurai these days')).toBe('hinted');
+});

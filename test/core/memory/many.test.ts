@@ -1,0 +1,98 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type MemoryWrite, placeOf } from '../../../src/adapter-kit.ts';
+import { ada, bob, dm, general, memoryOf, openWorld } from './memory.world.ts';
+
+function inserting(text: string, sources: readonly number[] = []): MemoryWrite {
+  return { kind: 'insert', memory: memoryOf(text), sources };
+}
+
+describe('many memories', () => {
+  // Shows: T28
+  it('10,000 are saved, merged and searched fast', async () => {
+    await using world = await openWorld();
+    const texts = Array.from({ length: 10_000 }, (_, index) => `Ada keeps box ${index} on shelf ${index % 97}`);
+    // CPU time of this process alone, so that other load on the machine does not count.
+    const before = process.cpuUsage();
+    const usedMs = () => (process.cpuUsage(before).user + process.cpuUsage(before).system) / 1000;
+    for (let round = 0; round < 2; round += 1) {
+      for (let first = 0; first < texts.length; first += 100) {
+        const writes = texts.slice(first, first + 100).map((text) => inserting(text));
+        await world.store.memories.save({ conversationId: null, writes, actor: 'model', now: world.time.now });
+      }
+      if (round === 0) expect(usedMs()).toBeLessThan(10_000);
+    }
+    const page = { reader: world.reader(), limit: 20_000, offset: 0 };
+    expect(await world.store.memories.list(page)).toHaveLength(10_000);
+    const [hit] = await world.search.memories({ reader: world.reader(), text: 'box 4711', limit: 1 });
+    const [found] = await world.store.memories.list({ ...page, ids: hit === undefined ? [] : [hit.id] });
+    expect(found?.text).toBe('Ada keeps box 4711 on shelf 55');
+  }, 120_000);
+
+  // Shows: B16, T29
+  it('from eight writers at once are each there once', async () => {
+    await using world = await openWorld();
+    await world.say('a long story');
+    const { id } = await world.conversation(dm);
+    const own = (worker: number, index: number) =>
+      index % 2 === 0 ? `Ada owns boat ${index}` : `Ada owns boat ${index} of fleet ${worker}`;
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, worker) => {
+        for (let index = 0; index < 40; index += 1) {
+          const writes = [inserting(own(worker, index), [1])];
+          await world.store.memories.save({ conversationId: id, writes, actor: 'model', now: world.time.now });
+        }
+      }),
+    );
+    const texts = (await world.all()).map(({ text }) => text);
+    expect(texts).toHaveLength(20 + 8 * 20);
+    expect(new Set(texts).size).toBe(texts.length);
+  }, 120_000);
+
+  it('that share their words are forgotten in a moment', async () => {
+    await using world = await openWorld();
+    const things = ['boat', 'garden', 'river', 'shelf', 'lantern', 'kettle', 'ladder', 'anchor'];
+    const said = (index: number) =>
+      `Ada keeps the ${things[index % 8]} near the ${things[(index * 3) % 8]} of the harbour.`;
+    for (let index = 0; index < 1500; index += 1) {
+      if (index % 3 === 2) await world.answer(`I heard that ${said(index)}`, { key: general });
+      else await world.say(said(index), { by: index % 2 === 0 ? ada : bob, key: general });
+    }
+    const { id } = await world.conversation(general);
+    const about = { place: placeOf(general), audience: 'public', subjectId: ada.id, subjectName: ada.name } as const;
+    const writes = Array.from({ length: 60 }, (_, index): MemoryWrite => {
+      const text = `Ada keeps the ${things[index % 8]} near the ${things[(index * 5) % 8]} of the harbour.`;
+      return {
+        kind: 'insert',
+        memory: memoryOf(text, { ...about, fingerprint: `f${index}` }),
+        sources: [index * 24 + 1],
+      };
+    });
+    await world.store.memories.save({ conversationId: id, writes, actor: 'model', now: world.time.now });
+    const by = { author: ada, rights: 'operator', reader: world.reader(general) } as const;
+    const before = process.cpuUsage();
+    const preview = await world.memories.previewForget({ kind: 'person', personId: ada.id }, by);
+    const { user, system } = process.cpuUsage(before);
+    expect(preview.memories).toHaveLength(60);
+    expect((user + system) / 1000).toBeLessThan(10_000);
+  }, 240_000);
+});
+
+it('many memories are forgotten with their other wordings', async () => {
+  await using world = await openWorld();
+  await world.say('hi', { key: general });
+  const place = { place: placeOf(general), audience: 'public' } as const;
+  const things = ['boat', 'garden', 'kettle', 'ladder', 'lantern'];
+  const about = (index: number) => `Ada keeps ${things[index % 5]} ${index} near the old harbour of Bergen`;
+  const ids = [];
+  for (let index = 0; index < 120; index += 1) ids.push(await world.plant(about(index), place));
+  const twin = await world.plant('Near the old Bergen harbour, Ada keeps boat 60', place);
+  const stays = await world.plant('Near the old Bergen harbour, Ada keeps boat 65', { ...place, subjectId: 'u-bob' });
+  const searched = vi.spyOn(world.search, 'memories');
+  const forgotten = await world.forget(
+    { kind: 'memories', ids },
+    { reader: world.reader(general), author: ada, rights: 'member' },
+  );
+  expect(searched).not.toHaveBeenCalled();
+  expect(forgotten.memoryIds).toContain(twin);
+  expect((await world.all(general)).map(({ id }) => id)).toEqual([stays]);
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { ModelError, type ModelFailure } from '../../../src/adapter-kit.ts';
+import { pausedModels } from '../../../src/models/breaker.ts';
+import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';
+import { createWorld, filler, type Script, scriptedModel } from '../compaction/compaction.world.ts';
+
+const failing =
+  (reason: ModelFailure, model = 'test:one'): Script =>
+  () =>
+    Promise.reject(new ModelError({ model, reason, detail: 'scripted' }));
+const saying =
+  (text: string): Script =>
+  () => ({ text });
+const one = (script: Script, window: number | null = null) => scriptedModel(script, { id: 'test:one', window });
+const two = (script: Script, window: number | null = null) => scriptedModel(script, { id: 'test:two', window });
+const LIST = { model: ['test:one', 'test:two'] };
+const posted = ({ channel }: BotWorld) => [...channel.posts.values()].map(({ body }) => body.text);
+
+describe('settings of an agent', () => {
+  it('go with every call of a reply', async () => {
+    const model = scriptedModel(() => ({ text: 'Hello.' }), { id: 'test:chat' });
+    const provider_options = { openai: { serviceTier: 'flex' } };
+    const agent = { temperature: 0.2, effort: 'low', provider_options } as const;
+    await using here = await createBotWorld({ models: [model], agent });
+    await here.say('Hello?');
+    await here.settled();
+    expect(model.requests[0]).toMatchObject({ temperature: 0.2, effort: 'low', providerOptions: provider_options });
+  });
+
+  it('change no summary, save options of the provider', async () => {
+    const provider_options = { openai: { serviceTier: 'flex' } };
+    await using world = await createWorld({ agent: { temperature: 2, effort: 'none', provider_options } });
+    for (let index = 1; index <= 12; index += 1) {
+      await world.exchange(`Message ${index}: ${filler(50, index)}`, `Answer ${index}: ${filler(50, index + 3)}`);
+    }
+    await world.run();
+    expect(world.model.requests.length).toBeGreaterThan(0);
+    for (const request of world.model.requests) {
+      expect([request.temperature, request.effort]).toEqual([undefined, undefined]);
+      expect(request.providerOptions).toEqual(provider_options);
+    }
+  });
+});
+
+describe('a list of models', () => {
+  it('keeps no message that an outage retells', async () => {
+    // In words of its own, which the cut of verbatim quotes does not find.
+    const detail = 'rejected what Ada told about a bird';
+    const quoting: Script = () => Promise.reject(new ModelError({ model: 'test:one', reason: 'transient', detail }));
+    await using here = await createBotWorld({ models: [one(quoting), two(saying('Second.'))], agent: LIST });
+    await here.say('My code is kingfisher.');
+    await here.settled();
+    expect(posted(here)).toEqual(['Second.']);
+    const kept = JSON.stringify(await here.bot.services.state.list('breaker'));
+    expect(kept).toContain('failed (transient)');
+    expect(kept).not.toContain('a bird');
+  });
+
+  it('goes on to the next if one never answers', async () => {
+    const silent = one(() => new Promise(() => undefined));
+    const agent = { ...LIST, timeout_seconds: 1 };
+    await using here = await createBotWorld({ models: [silent, two(saying('Second.'))], agent });
+    await here.say('Hello?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Second.']);
+  });
+
+  it.each<ModelFailure>(['transient', 'rate-limit', 'timeout'])('goes on to the next on %s', async (reason) => {
+    const [first, second] = [one(failing(reason)), two(saying('Second.'))];
+    await using here = await createBotWorld({ models: [first, second], agent: LIST });
+    await here.say('Hello?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Second.']);
+    expect(here.events.filter(({ kind }) => kind === 'model.called')).toMatchObject([{ model: 'test:two' }]);
+    expect(here.events.filter(({ kind }) => kind === 'model.fallback')).toMatchObject([
+      { model: 'test:one', next: 'test:two' },
+    ]);
+    const status = JSON.stringify(await here.command('status'));
+    expect(status).toContain('test:one, otherwise test:two');
+    expect(status).toContain('"Last reply by","value":"test:two"');
+    expect(status).toContain('of test:two');
+  });
+
+  it.each<ModelFailure>(['fatal', 'refused', 'auth', 'quota', 'missing', 'unsupported'])(
+    'stays with the first on %s',
+    async (reason) => {
+      const [first, second] = [one(failing(reason)), two(saying('Second.'))];
+      await using here = await createBotWorld({ models: [first, second], agent: LIST });
+      await here.say('Hello?');
+      await here.settled();
+      expect(second.requests).toEqual([]);
+      expect(here.events.find(({ kind }) => kind === 'turn.failed')).toMatchObject({ reason });
+    },
+  );
+
+  it('asks the first as long as it answers', async () => {
+    const [first, second] = [one(saying('First.')), two(saying('Second.'))];
+    await using here = await createBotWorld({ models: [first, second], agent: LIST });
+    await here.say('Hello?');
+    await here.settled();
+    expect([posted(here), second.requests]).toEqual([['First.'], []]);
+  });
+
+  it('starts over after a stream that broke off', async () => {
+    const [first, second] = [one(() => ({ text: 'Half an ans', cut: true })), two(saying('Whole.'))];
+    await using here = await createBotWorld({ models: [first, second], agent: LIST });
+    await here.say('Hello?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Whole.']);
+    const drafts = here.channel.shown.flatMap((shown) => (shown.kind === 'draft' ? [shown.text] : []));
+    expect(drafts).toEqual(['Half an ans', 'Whole.']);
+  });
+
+  it('passes over a paused model, and returns after the pause', async () => {
+    let isAway = true;
+    const first = one((...call) => (isAway ? failing('transient')(...call) : { text: 'First.' }));
+    const second = two(saying('Second.'));
+    await using here = await createBotWorld({ models: [first, second], agent: LIST });
+    for (let turn = 0; turn < 7; turn += 1) {
+      await here.say(`Hello ${turn}?`);
+      await here.settled();
+    }
+    expect([first.requests.length, second.requests.length]).toEqual([5, 7]);
+    const paused = await pausedModels(here.bot.services.state, here.clock.now());
+    expect(paused.map(({ model }) => model)).toEqual(['test:one']);
+    expect(JSON.stringify(await here.command('status'))).toContain('test:one is paused until');
+    isAway = false;
+    await here.clock.advance(60_000);
+    await here.say('And now?');
+    await here.settled();
+    expect(posted(here).at(-1)).toBe('First.');
+    expect(await pausedModels(here.bot.services.state, here.clock.now())).toEqual([]);
+  });
+
+  it('asks paused models if no other is left', async () => {
+    const models = [one(failing('transient')), two(failing('transient', 'test:two'))];
+    await using here = await createBotWorld({ models, agent: LIST });
+    for (let turn = 0; turn < 5; turn += 1) {
+      await here.say(`Hello ${turn}?`);
+      await here.settled();
+    }
+    expect(await pausedModels(here.bot.services.state, here.clock.now())).toHaveLength(2);
+    const before = models.map(({ requests }) => requests.length);
+    await here.say('And now?');
+    await here.settled();
+    for (const [index, { requests }] of models.entries()) expect(requests.length).toBeGreaterThan(before[index] ?? 0);
+  });
+
+  it('fails the turn when all are away', async () => {
+    const [first, second] = [one(failing('transient')), two(failing('rate-limit', 'test:two'))];
+    await using here = await createBotWorld({ models: [first, second], agent: LIST });
+    await here.say('Hello?');
+    await here.settled();
+    expect(here.events.find(({ kind }) => kind === 'turn.failed')).toMatchObject({ reason: 'rate-limit' });
+    expect([first.requests.length, second.requests.length]).toEqual([3, 3]);
+  });
+
+  it('measures by the smallest window', async () => {
+    const models = [one(saying('First.'), 9000), two(saying('Second.'), 5000)];
+    await using here = await createBotWorld({ models, agent: { ...LIST, context_window: 'auto' } });
+    await here.say('Hello?');
+    await here.settled();
+    expect(JSON.stringify(await here.command('status'))).toContain('"Window","value":"5,000 tokens"');
+  });
+
+  it('writes summaries with the next one too', async () => {
+    const summariser = two((request, options) =>
+      request.purpose === 'reply'
+        ? { text: filler(40, options.count) }
+        : { text: 'People talked about the river garden.' },
+    );
+    const first = one((request, options) =>
+      request.purpose === 'reply' ? { text: filler(60, options.count) } : failing('transient')(request, options),
+    );
+    await using here = await createBotWorld({ models: [first, summariser], agent: { ...LIST, context_window: 2000 } });
+    for (let turn = 0; turn < 20 && summariser.requests.length === 0; turn += 1) {
+      await here.say(`About ${filler(60, turn)}`);
+      await here.settled();
+    }
+    expect(summariser.requests.map(({ purpose }) => purpose)).toContain('compact');
+    expect(here.events.filter(({ kind }) => kind === 'model.fallback')[0]).toMatchObject({ next: 'test:two' });
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { type ConversationKey, makeKey } from '../../../src/adapter-kit.ts';
+import type { Hooks } from '../../../src/hooks/hooks.ts';
+import { readerFor } from '../../../src/memory/rights/policy.ts';
+import { explainReply } from '../../../src/requests/explain.ts';
+import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';
+import { scriptedModel } from '../compaction/compaction.world.ts';
+import { bytesOf } from './why.world.ts';
+
+const CHANNEL = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
+const THREAD = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't1' });
+const OTHER = makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: 't2' });
+
+async function explain({ bot }: BotWorld, audience: 'operator' | 'public' = 'operator') {
+  const { store, agents } = bot.services;
+  const conversation = await store.conversations.find(CHANNEL);
+  if (conversation === null) throw new Error('Nothing was said yet.');
+  const reader = readerFor({ ...conversation, audience: 'public' }, agents.agentFor(CHANNEL));
+  const seq = conversation.nextSeq - 1;
+  return await explainReply(bot.services, { conversation, seq, reader: audience === 'operator' ? null : reader });
+}
+
+describe('a request with passages of its place', () => {
+  const talk = async () => {
+    const model = scriptedModel(() => ({ text: 'Well.' }), { id: 'test:chat' });
+    const world = await createBotWorld({ models: [model], agent: { recall: { places: true } } });
+    const say = (key: ConversationKey, id: string, text: string) => world.say(text, { key, id, asks: key === CHANNEL });
+    await say(OTHER, 'm1', 'My tent is orange and has a door.');
+    await say(THREAD, 'm2', 'Hello.');
+    await say(THREAD, 'm3', 'My tent is vermilion and stands in Kirkenes.');
+    await say(CHANNEL, 'm4', 'What colour is my tent?');
+    await world.settled();
+    return { world, sent: model.requests.findLast(({ purpose }) => purpose === 'reply') };
+  };
+
+  it('is rebuilt byte for byte', async () => {
+    const { world, sent } = await talk();
+    await using _ = world;
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('exact');
+    expect(bytesOf(explained.request)).toMatch(/orange.*vermilion|vermilion.*orange/);
+    expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
+  });
+
+  it('shows none that was deleted since', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    await world.bot.sink.removed({ conversation: THREAD, externalIds: ['m3'] });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('gone');
+    expect(bytesOf(explained.request)).toContain('orange');
+    expect(bytesOf(explained.request)).not.toContain('vermilion');
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('deleted');
+  });
+
+  it('shows none that was edited since', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    const id = (await world.bot.services.store.conversations.find(THREAD))?.id ?? 0;
+    const edit = { externalId: 'm3', parts: [{ kind: 'text', text: 'My tent is grey.' }], tokens: 5 } as const;
+    await world.bot.services.store.transcript.edit(id, { ...edit, now: world.clock.now() });
+    const explained = await explain(world);
+    expect(bytesOf(explained.request)).not.toMatch(/vermilion|grey/);
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('edited');
+  });
+
+  it('shows no message of its own that was edited since', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    const id = (await world.bot.services.store.conversations.find(CHANNEL))?.id ?? 0;
+    const edit = { externalId: 'm4', parts: [{ kind: 'text', text: 'What colour is my boat?' }], tokens: 5 } as const;
+    await world.bot.services.store.transcript.edit(id, { ...edit, now: world.clock.now() });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('gone');
+    expect(bytesOf(explained.request)).not.toMatch(/my boat|What colour/);
+    expect(explained.blocks.filter(({ kind }) => kind === 'message').map(({ gone }) => gone)).toEqual(['edited']);
+  });
+
+  it('shows none that its readers may not read', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    const explained = await explain(world, 'public');
+    expect(bytesOf(explained.request)).not.toMatch(/vermilion|orange/);
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('hidden');
+  });
+
+  it('shows none from before its place became public', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    for (const key of [THREAD, OTHER, CHANNEL]) await world.bot.sink.audienceChanged(key, 'public');
+    const explained = await explain(world, 'public');
+    expect(bytesOf(explained.request)).not.toMatch(/vermilion|orange/);
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('hidden');
+  });
+
+  it('shows none from before a reset of its thread', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    const { conversations } = world.bot.services.store;
+    const id = (await conversations.find(THREAD))?.id ?? 0;
+    await conversations.change(id, { kind: 'reset', now: world.clock.now() });
+    const explained = await explain(world);
+    expect(bytesOf(explained.request)).not.toContain('vermilion');
+    expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('reset');
+  });
+});
+
+describe('a request with images that a tool opened', () => {
+  const talk = async () => {
+    const reference = 'https://example.com/map.png';
+    const picture = { kind: 'attachment', name: 'map.png', mediaType: 'image/png', sizeBytes: 3, reference } as const;
+    const model = scriptedModel(
+      ({ messages }) => {
+        const last = messages.at(-1);
+        const isAsked = last?.role === 'user' && JSON.stringify(last).includes('look again');
+        const [first, second] = [1, 3].map((message) => ({ tool: 'message_open', input: { message } }));
+        return isAsked && first && second ? { calls: [first, second, first] } : { text: 'I see.' };
+      },
+      { id: 'test:chat' },
+    );
+    const seeing = Object.assign(model, { traits: { windowTokens: 16_000, tools: true, images: true } });
+    const world = await createBotWorld({
+      models: [seeing],
+      agent: { context_window: 16_000, tools: ['message_open'] },
+    });
+    await world.say('What is this?', { attachments: [picture] });
+    await world.settled();
+    await world.say('And now?');
+    await world.settled();
+    await world.say('Please look again.');
+    await world.settled();
+    return { world, sent: model.requests.findLast(({ purpose }) => purpose === 'reply') };
+  };
+
+  it('is rebuilt byte for byte', async () => {
+    const { world, sent } = await talk();
+    await using _ = world;
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('exact');
+    expect(bytesOf(explained.request).split('https://example.com/map.png')).toHaveLength(3);
+    expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
+    const opened = explained.blocks.filter(({ reason }) => reason === 'images that a tool opened');
+    expect(opened.map(({ source }) => source)).toEqual(['transcript #1', 'transcript #1']);
+  });
+
+  it('shows no image of a deleted message', async () => {
+    const { world } = await talk();
+    await using _ = world;
+    await world.bot.sink.removed({ conversation: CHANNEL, externalIds: ['m1'] });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('gone');
+    expect(bytesOf(explained.request)).not.toContain('example.com');
+    expect(explained.blocks.find(({ reason }) => reason === 'images that a tool opened')?.gone).toBe('deleted');
+  });
+});
+
+describe('a request that a hook changed', () => {
+  const talk = async (hook: NonNullable<Hooks['model']>) => {
+    const model = scriptedModel(() => ({ text: 'Well.' }), { id: 'test:chat' });
+    const world = await createBotWorld({ models: [model], hooks: [{ model: hook }] });
+    for (const text of ['The code is swordfish.', 'I keep bees.', 'What did I say?']) {
+      await world.say(text);
+      await world.settled();
+    }
+    return { world, sent: model.requests.findLast(({ purpose }) => purpose === 'reply') };
+  };
+  const block = { text: 'Answer in verse. The code was swordfish.', cacheBreak: false };
+
+  it.each<[string, NonNullable<Hooks['model']>]>([
+    ['a block before others', ({ system }, next) => next({ system: [block, ...system] })],
+    ['messages left out', ({ messages }, next) => next({ messages: messages.slice(2) })],
+    [
+      'another text in each message',
+      ({ messages }, next) => next({ messages: JSON.parse(JSON.stringify(messages).replaceAll('swordfish', '***')) }),
+    ],
+  ])('is rebuilt byte for byte, with %s', async (_name, hook) => {
+    const { world, sent } = await talk(hook);
+    await using _ = world;
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('exact');
+    expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
+    expect(explained.blocks.at(-1)?.kind).toBe('hook');
+  });
+
+  it('shows and keeps nothing of the change after a deletion', async () => {
+    const { world } = await talk(({ system }, next) => next({ system: [block, ...system] }));
+    await using _ = world;
+    await world.bot.sink.removed({ conversation: CHANNEL, externalIds: ['m1'] });
+    const explained = await explain(world);
+    expect(explained.exactness).toBe('altered');
+    expect(JSON.stringify(explained)).not.toContain('swordfish');
+    const { id } = await world.conversation();
+    const { blobs } = world.bot.services.store;
+    expect(await blobs.list(id, { since: 0, after: null, limit: 9 })).toEqual([]);
+  });
+
+  it('is not kept if the change is long', async () => {
+    const long = { text: 'river '.repeat(1500), cacheBreak: false };
+    const { world } = await talk(({ system }, next) => next({ system: [...system, long] }));
+    await using _ = world;
+    expect((await explain(world)).exactness).toBe('altered');
+  });
+});

@@ -1,12 +1,12 @@
 import { cpus, release, totalmem, type } from 'node:os';
-import { parseArgs } from 'node:util';
+import { Argument, Command } from 'commander';
+import { z } from 'zod';
 import { holds, type RowOptions, type RowResult, ratioOf } from './figure.ts';
 import { formatPage, type Section } from './page.ts';
 
 /**
- * Measures every figure of the benchmark and its baseline in one run: `npm run -s bench -- [ROW ...] [--quick]
- * [--json]`. The output is docs/benchmarks.md. A row that fails is reported at the end, and does not prevent the
- * others.
+ * Measures every figure of the benchmark and its baseline in one run. A row that fails is reported at the end, and does
+ * not prevent the others. `npm run bench -- --help` lists the rows.
  */
 
 type Row = (options: RowOptions) => Promise<RowResult>;
@@ -39,17 +39,14 @@ const ROWS: Readonly<Record<string, RowEntry>> = {
   growth: { title: 'Growth', load: async () => (await import('./rows/growth.ts')).growth },
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
-});
-const unknown = positionals.filter((name) => !Object.hasOwn(ROWS, name));
-if (unknown.length > 0) {
-  console.error(`There is no row ${unknown.join(', ')}. Rows: ${Object.keys(ROWS).join(', ')}.`);
-  process.exit(2);
-}
-
-const wanted = Object.entries(ROWS).filter(([name]) => positionals.length === 0 || positionals.includes(name));
+const command = new Command('npm run -s bench --')
+  .description('Measures figures and their baselines, and prints them as the page docs/benchmarks.md.')
+  .addArgument(new Argument('[rows...]', 'what to measure; without it, everything').choices(Object.keys(ROWS)))
+  .option('--quick', 'fewer rounds; the bars apply to whole runs', false)
+  .option('--json', 'print the figures as JSON', false)
+  .parse();
+const { quick, json } = z.object({ quick: z.boolean(), json: z.boolean() }).parse(command.opts());
+const wanted = Object.entries(ROWS).filter(([name]) => command.args.length === 0 || command.args.includes(name));
 const sections: Section[] = [];
 const failures = new Map<string, string>();
 for (const [name, { title, load }] of wanted) {
@@ -57,7 +54,7 @@ for (const [name, { title, load }] of wanted) {
   const startedAt = performance.now();
   try {
     const run = await load();
-    sections.push({ name, title, ...(await run({ quick: values.quick })) });
+    sections.push({ name, title, ...(await run({ quick })) });
   } catch (error) {
     failures.set(name, error instanceof Error ? (error.stack ?? error.message) : String(error));
     process.stderr.write(' failed,');
@@ -66,13 +63,13 @@ for (const [name, { title, load }] of wanted) {
 }
 
 const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GB, ${type()} ${release()}, Node ${process.version}`;
-if (values.json) {
+if (json) {
   const figures = sections.flatMap((section) =>
     section.figures.map((figure) => ({ row: section.name, ...figure, ratio: ratioOf(figure), holds: holds(figure) })),
   );
-  console.log(JSON.stringify({ machine, quick: values.quick, figures }, null, 2));
+  console.log(JSON.stringify({ machine, quick, figures }, null, 2));
 } else {
-  console.log(formatPage(sections, { machine, quick: values.quick, failed: [...failures.keys()] }));
+  console.log(formatPage(sections, { machine, quick, failed: [...failures.keys()] }));
 }
 for (const [name, failure] of failures) console.error(`\nFailed: ${name}: ${failure}`);
 // Does not wait for what a failed row left running.

@@ -1,20 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import type { Browser } from 'playwright-core';
+import { z } from 'zod';
 import { parseKey } from '../src/adapter-kit.ts';
 import { chromiumPath, openChromium } from './chromium.ts';
 import { type InspectedStory, tellStory } from './inspector-story.ts';
 
-/** Writes a screenshot of every page of the inspector in both themes: `npm run shots -- [--out FOLDER] [--whole] [PAGE ...]`. */
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    whole: { type: 'boolean', default: false },
-    out: { type: 'string', default: join(import.meta.dirname, '../docs/images/inspector') },
-  },
-});
+const command = new Command('npm run shots --')
+  .description('Writes a screenshot of every page of the inspector in both themes.')
+  .argument('[pages...]', 'the pages; without them, all')
+  .option('--out <folder>', 'where to write', join(import.meta.dirname, '../docs/images/inspector'))
+  .option('--whole', 'the whole length of each page instead of one screen', false)
+  .parse();
+const values = z.object({ out: z.string(), whole: z.boolean() }).parse(command.opts());
+const pages = command.args;
 const MESSAGES = 110;
 const SIZE = { width: 1280, height: 860 };
 
@@ -29,7 +29,7 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
   await page.goto(story.url);
   await page.waitForURL((url) => url.search === '');
   for (const [name, path] of Object.entries(story.paths)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    if (pages.length > 0 && !pages.includes(name)) continue;
     await page.goto(new URL(path, story.url).href);
     const part = PARTS[name];
     if (part !== undefined) {
@@ -39,7 +39,7 @@ async function shoot(browser: Browser, story: InspectedStory, theme: 'light' | '
     await page.evaluate('scrollTo(0, 0)');
     await page.screenshot({ path: join(values.out, `${name}-${theme}.png`), fullPage: values.whole });
   }
-  if (positionals.length === 0 || positionals.includes('again')) {
+  if (pages.length === 0 || pages.includes('again')) {
     await page.goto(new URL(story.paths['reply'] ?? '/', story.url).href);
     await page.getByRole('button', { name: 'Run it again' }).click();
     await page.locator('#answers').waitFor();
@@ -60,7 +60,10 @@ const executable = chromiumPath();
 if (executable === null) throw new Error('There is no Chromium. On Debian: apt-get install chromium');
 await mkdir(values.out, { recursive: true });
 await using story = await tellStory({ messages: MESSAGES });
-if (positionals.length === 0 || positionals.includes('chat')) await writePicture(story);
+const names = [...Object.keys(story.paths), 'again', 'chat'];
+const unknown = pages.filter((page) => !names.includes(page));
+if (unknown.length > 0) throw new Error(`There is no page ${unknown.join(', ')}. Pages: ${names.join(', ')}.`);
+if (pages.length === 0 || pages.includes('chat')) await writePicture(story);
 const browser = await openChromium(executable);
 try {
   for (const theme of ['light', 'dark'] as const) await shoot(browser, story, theme);

@@ -8,7 +8,7 @@ import { MEMORY_STATES } from '../../../src/adapter-kit.ts';
 import { SIZED, spread } from '../../support/size.ts';
 import { createWorld, expectCovered, faithful, scriptedModel, testClock, type World } from './compaction.world.ts';
 
-const script = fileURLToPath(new URL('compaction-crash.process.ts', import.meta.url));
+const script = fileURLToPath(new URL('crash.process.ts', import.meta.url));
 
 /** Runs the process in the directory until its n-th event. Returns how many events there were, or null when it was killed. */
 function runUntil(directory: string, killAt: number): Promise<number | null> {

@@ -10,9 +10,9 @@ import { type Standing, standingOf } from './state/standing.ts';
 import { createViewCache, type ViewCache } from './state/view-cache.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './turn/reply.ts';
 import type { Opening, ReplyOptions } from './turn/reply-options.ts';
-import { waitToRestart } from './turn/restarts.ts';
+import { NEVER_OVERTAKEN, type Overtaken, overtakenAgain, waitToRestart } from './turn/restarts.ts';
 import { postpone } from './turn/turn-retries.ts';
-import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn/turn-slots.ts';
+import { leaveSlot, type Seat, type Slot, slotFor, type TurnSlots } from './turn/turn-slots.ts';
 
 /**
  * One active conversation in this process: stores incoming messages at once, runs its turns one at a time, and caches
@@ -68,14 +68,6 @@ interface Self {
   overtaken: Overtaken;
 }
 
-/** How often the turn after `answeredUpto` was overtaken. */
-interface Overtaken {
-  readonly answeredUpto: number;
-  readonly restarts: number;
-}
-
-const NEVER: Overtaken = { answeredUpto: -1, restarts: 0 };
-
 /** The turn that is running: what it has read, and how to end it. */
 interface Running extends Standing {
   readonly limit: Limit;
@@ -101,7 +93,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
     onError,
     isBegun: false,
     running: null,
-    overtaken: NEVER,
+    overtaken: NEVER_OVERTAKEN,
   };
   let lastUsedAt = clock.now();
   let receiving = 0;
@@ -192,7 +184,7 @@ async function begin(options: ActorOptions, self: Self, snapshot: ContextSnapsho
 
 /** Runs turns until no reply is owed. A message that arrives during a turn is stored at once and joins the next one. */
 async function work(options: ActorOptions, self: Self, first: Claim | null): Promise<void> {
-  const { cache, key } = self;
+  const { cache } = self;
   let snapshot = await cache.current();
   // If the model cannot be opened, the turn itself answers with an apology.
   if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
@@ -204,6 +196,21 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     if (newest !== null) noteAsker(options, self, askedIn(snapshot, newest));
     const slot = await slotFor(options, self.seat, claim);
     if (slot === null) return;
+    snapshot = await runInSlot(options, self, { claim, snapshot, slot });
+    // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
+    // messages.
+    claim = await claimOwed(options, cache, snapshot);
+  }
+}
+
+/** One turn, and the view after it. Its slot is left even if the store is so far away that it cannot be postponed. */
+async function runInSlot(
+  options: ActorOptions,
+  self: Self,
+  { claim, snapshot, slot }: Pick<Opening, 'claim' | 'snapshot'> & { readonly slot: Slot },
+): Promise<ContextSnapshot | null> {
+  const { cache, key } = self;
+  try {
     const opening = { claim, snapshot: (await cache.current()) ?? snapshot, latest: cache.current };
     const end = await attempt(options, self, opening);
     if (end.kind === 'nothing') cache.drop();
@@ -213,13 +220,12 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
       keepBusy(self, end.account());
       self.turns.accompany(end.explain());
     }
+    const after = await cache.current();
+    if (end.kind === 'committed' && after !== null)
+      options.watch.answered(after, end.verdict, seqsOfTurn(after, opening.snapshot.conversation.answeredUpto));
+    return after;
+  } finally {
     leaveSlot(options, key, slot);
-    snapshot = await cache.current();
-    if (end.kind === 'committed' && snapshot !== null)
-      options.watch.answered(snapshot, end.verdict, seqsOfTurn(snapshot, opening.snapshot.conversation.answeredUpto));
-    // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
-    // messages.
-    claim = await claimOwed(options, cache, snapshot);
   }
 }
 
@@ -240,11 +246,6 @@ async function mayStart(
   return await waitToRestart(options, claim, overtaken.restarts);
 }
 
-function countOvertaken(self: Self, { conversation: { answeredUpto } }: ContextSnapshot): void {
-  const before = self.overtaken.answeredUpto === answeredUpto ? self.overtaken.restarts : 0;
-  self.overtaken = { answeredUpto, restarts: before + 1 };
-}
-
 /** A failed turn leaves its reply owed and is retried later. */
 async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening, 'onGiven'>): Promise<ReplyEnd> {
   using limit = limitWork(options.signal);
@@ -255,7 +256,7 @@ async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening,
   };
   try {
     const end = await reply({ ...options, signal: limit.signal }, { ...opening, onGiven });
-    if (end.kind === 'nothing') countOvertaken(self, opening.snapshot);
+    if (end.kind === 'nothing') self.overtaken = overtakenAgain(self.overtaken, opening.snapshot.conversation);
     return end;
   } catch (error) {
     if (!options.signal.aborted) {

@@ -1,12 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { REPLY_LEASE_MS } from '../../../src/conversation/turn/reply.ts';
 import { createTurnSlots } from '../../../src/conversation/turn/turn-slots.ts';
+import { StrataError } from '../../../src/domain/errors.ts';
 import { makeKey } from '../../../src/domain/key.ts';
 import type { Author } from '../../../src/domain/message.ts';
 import { ADA, BOB, createBotWorld } from '../../support/bot-world.ts';
 import { scriptedModel, until } from '../compaction/compaction.world.ts';
 
 const MOST = 8;
+/** A bot looks for replies that nobody writes this often. */
+const HEARTBEAT_MS = 5_000;
 const { signal } = new AbortController();
 const threadOf = (index: number) =>
   makeKey({ platform: 'test', workspace: 'here', channel: 'talk', thread: `t${index}` });
@@ -158,6 +162,30 @@ describe('a person who asks in many threads at once', () => {
     posting.resolve();
     await world.settled();
     expect(begun).toBe(21);
+  });
+
+  it('is answered after turns that an outage has ended', async () => {
+    let isAway = true;
+    const fail = () => Promise.reject(new StrataError('STORE_UNREACHABLE', { path: 'there', reason: 'it restarts' }));
+    await using world = await createBotWorld({
+      models: [scriptedModel(() => ({ text: 'Yes.' }), { id: 'test:chat' })],
+      storage: (storage) => {
+        const { transcript, conversations } = storage.store;
+        const commitTurn: typeof transcript.commitTurn = (turn) => (isAway ? fail() : transcript.commitTurn(turn));
+        const renew: typeof conversations.renew = (...call) => (isAway ? fail() : conversations.renew(...call));
+        const own = { transcript: { ...transcript, commitTurn }, conversations: { ...conversations, renew } };
+        return { ...storage, store: { ...storage.store, ...own } };
+      },
+    });
+    const failed = () => world.events.filter(({ kind }) => kind === 'error.internal').length;
+    for (let index = 0; index < MOST; index += 1) await world.say('Is it?', { key: threadOf(index), author: BOB });
+    await until(() => failed() === MOST);
+    isAway = false;
+    await world.say('Is it?', { key: threadOf(1_000), author: BOB });
+    await until(() => world.channel.posts.size === 1);
+    // The others are answered once the claims of their turns have ended.
+    await world.clock.advance(REPLY_LEASE_MS + HEARTBEAT_MS);
+    await until(() => world.channel.posts.size === MOST + 1);
   });
 
   it('has the rest answered after a restart', async () => {

@@ -126,7 +126,10 @@ async function findReply({ store }: Pick<Services, 'store'>, { conversation, seq
   const entries = await store.transcript.read(conversation.id, range);
   const [named] = entries;
   if (named?.seq !== seq || named.redactedAt !== null) throw notFound(seq);
-  const reply = entries.find((entry) => answers(entry, named));
+  const noted = await store.journal.requests.notes(conversation.id, range);
+  const seqs = new Set(noted.map((reply) => reply.seq));
+  // What the bot said unasked meanwhile has no note.
+  const reply = entries.find((entry) => answers(entry, named) && (entry.redactedAt !== null || seqs.has(entry.seq)));
   if (reply === undefined || reply.redactedAt !== null) throw notFound(seq);
   return reply.seq;
 }

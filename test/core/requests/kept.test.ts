@@ -201,3 +201,19 @@ describe('a request that a hook changed', () => {
     expect((await explain(world)).exactness).toBe('altered');
   });
 });
+
+it('a question leads past a sent message to its reply', async () => {
+  const model = scriptedModel(
+    async () => {
+      await world.bot.send(CHANNEL, 'The kettle is on.');
+      return { text: 'Earl Grey.' };
+    },
+    { id: 'test:chat' },
+  );
+  await using world: BotWorld = await createBotWorld({ models: [model], key: CHANNEL });
+  await world.say('Which tea is it?');
+  await world.settled();
+  const conversation = await world.conversation();
+  const explained = await explainReply(world.bot.services, { conversation, seq: 1, reader: null });
+  expect(explained).toMatchObject({ seq: 3, turn: 1, exactness: 'exact' });
+});

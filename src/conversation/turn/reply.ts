@@ -53,7 +53,12 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
     bookLost(options, snapshot, run);
     return await giveBack(options, claim, null);
   }
-  return await commit(options, { claim, newest, outcome, startedAt, run, snapshot });
+  try {
+    return await commit(options, { claim, newest, outcome, startedAt, run, snapshot });
+  } catch (error) {
+    bookLost(options, snapshot, run);
+    throw error;
+  }
 }
 
 /** How a turn ended, and its effects; none if it could not be prepared. */

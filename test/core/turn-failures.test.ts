@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../src/adapter-kit.ts';
+import type { Hooks } from '../../src/hooks/hooks.ts';
+import { type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
+import { type Script, scriptedModel } from './compaction/compaction.world.ts';
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks around.',
+  input: z.object({}),
+  run: async () => 'A heron.',
+});
+
+async function botWith(script: Script, options: Partial<BotWorldOptions> = {}) {
+  const model = scriptedModel(script, { id: 'test:chat' });
+  const world = await createBotWorld({ tools: [look], agent: { tools: ['look'] }, ...options, models: [model] });
+  return Object.assign(world, { model });
+}
+
+describe('a turn that fails', () => {
+  it('in a post hook keeps what its tools did', async () => {
+    const lookOnce: Script = ({ messages }) =>
+      messages.some(({ role }) => role === 'tool') ? { text: 'I saw one.' } : { calls: [{ tool: 'look', input: {} }] };
+    let isBroken = true;
+    const post: Hooks['post'] = async (_context, next) => {
+      if (isBroken) throw new Error('broken');
+      return await next();
+    };
+    await using world = await botWith(lookOnce, { hooks: [{ post }] });
+    await world.say('Look around.');
+    await world.settled();
+    expect((await world.entries()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'notice']);
+    isBroken = false;
+    await world.say('And?');
+    await world.settled();
+    // The tool did not run again.
+    expect([...world.channel.posts.values()].at(-1)?.body.text).toBe('I saw one.');
+    expect(world.model.requests).toHaveLength(3);
+  });
+
+  it('to be stored is paid for whenever it runs', async () => {
+    let failures = 2;
+    await using world = await botWith(() => ({ text: 'At last.' }), {
+      storage: (storage) => {
+        const { transcript } = storage.store;
+        const commitTurn: typeof transcript.commitTurn = async (turn) => {
+          failures -= 1;
+          if (failures >= 0) throw new Error('the entry cannot be stored');
+          return await transcript.commitTurn(turn);
+        };
+        return { ...storage, store: { ...storage.store, transcript: { ...transcript, commitTurn } } };
+      },
+    });
+    await world.say('Is it?');
+    await expect.poll(() => world.clock.advance(1000).then(() => world.channel.posts.size)).toBe(1);
+    const { id } = await world.conversation();
+    expect(await world.bot.services.store.journal.usage(id)).toMatchObject([{ purpose: 'reply', calls: 3 }]);
+  });
+});

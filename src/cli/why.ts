@@ -6,7 +6,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import { diffRequests } from '../requests/diff.ts';
-import { type ExplainedReply, exactnessText, explainReply } from '../requests/explain.ts';
+import { type ExplainedReply, exactnessText, explainReply, newestReply } from '../requests/explain.ts';
 import { formatFields, formatTable } from '../util/table.ts';
 import { cleanText } from '../util/text.ts';
 import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
@@ -37,7 +37,7 @@ export function addWhy(program: Command, cli: Cli): void {
     .action(async (options: Options, own: Command) => {
       await withApp(cli, globalsOf(own), async (app) => {
         const conversation = await findConversation(app.services, options.conversation);
-        const explained = await explain(app, conversation, options.reply ?? (await newestReply(app, conversation)));
+        const explained = await explain(app, conversation, options.reply ?? (await newest(app, conversation)));
         if (options.detail !== undefined) return printDetail(cli, explained, options.detail);
         if (options.request) return writeJson(cli, explained.request);
         if (options.changes)
@@ -63,10 +63,10 @@ async function explain({ services }: App, conversation: Conversation, seq: numbe
   return await explainReply(services, { conversation, seq, reader: null });
 }
 
-async function newestReply({ services }: App, { id, key, nextSeq }: Conversation): Promise<number> {
-  const [newest] = await services.store.journal.requests.notes(id, { toSeq: nextSeq, limit: 1 });
-  if (newest === undefined) throw new StrataError('NOT_FOUND', { what: 'record of a reply', id: key });
-  return newest.seq;
+async function newest({ services }: App, conversation: Conversation): Promise<number> {
+  const seq = await newestReply(services, { conversation, toSeq: conversation.nextSeq });
+  if (seq === null) throw new StrataError('NOT_FOUND', { what: 'record of a reply', id: conversation.key });
+  return seq;
 }
 
 function toJson({ request: _request, agentId, modelId, windowTokens, exactness, at, ...rest }: ExplainedReply) {

@@ -145,9 +145,9 @@ async function explain(call: Call): Promise<ExplainedReply | null> {
   if (named !== null) return await explainAt(call, await replyNamed(call, named));
   const { conversation, services } = call;
   if (conversation === null) return null;
-  const range = { toSeq: conversation.nextSeq, limit: 1 };
-  const [newest] = await services.store.journal.requests.notes(conversation.id, range);
-  return newest === undefined ? null : await explainAt(call, { conversation, seq: newest.seq });
+  const { newestReply } = await import('../requests/explain.ts');
+  const seq = await newestReply(services, { conversation, toSeq: conversation.nextSeq });
+  return seq === null ? null : await explainAt(call, { conversation, seq });
 }
 
 interface Located {

@@ -82,8 +82,24 @@ export async function explainReply(
   if (reply === null || reply.seq !== seq) throw notFound(options.seq);
   const rebuilt = await rebuildRequest(services, { conversation, reply, reader });
   if (rebuilt === null) throw notFound(options.seq);
-  const [before] = await requests.notes(conversation.id, { toSeq: seq - 1, limit: 1 });
-  return explained(conversation, reply, { rebuilt, previousSeq: before?.seq ?? null });
+  const previousSeq = await newestReply(services, { conversation, toSeq: seq - 1 });
+  return explained(conversation, reply, { rebuilt, previousSeq });
+}
+
+/** How many replies to look at. If all of them are deleted, hardly anything of an earlier request can be shown. */
+const MAX_DELETED = 20;
+
+/** The newest reply that can be explained. Deleted ones keep their notes, because later notes refer to them. */
+export async function newestReply(
+  { store }: Pick<Services, 'store'>,
+  { conversation: { id }, toSeq }: { readonly conversation: Pick<Conversation, 'id'>; readonly toSeq: number },
+): Promise<number | null> {
+  const noted = await store.journal.requests.notes(id, { toSeq, limit: MAX_DELETED });
+  const replies = await store.transcript.pick(
+    id,
+    noted.map(({ seq }) => seq),
+  );
+  return replies.findLast(({ redactedAt }) => redactedAt === null)?.seq ?? null;
 }
 
 function explained(

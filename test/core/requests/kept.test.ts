@@ -217,3 +217,16 @@ it('a question leads past a sent message to its reply', async () => {
   const explained = await explainReply(world.bot.services, { conversation, seq: 1, reader: null });
   expect(explained).toMatchObject({ seq: 3, turn: 1, exactness: 'exact' });
 });
+
+it('a request is compared with one whose reply still exists', async () => {
+  await using world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'Yes.' }), { id: 'test:chat' })] });
+  for (const text of ['Is it tea?', 'Is it hot?', 'Is it black?']) {
+    await world.say(text);
+    await world.settled();
+  }
+  const [, second, third] = world.channel.calls;
+  await world.bot.sink.removed({ conversation: world.key, externalIds: [`p-${second?.nonce}`] });
+  expect((await world.command('why changes')).text).toMatch(/^Compared with the request for #2: /);
+  await world.bot.sink.removed({ conversation: world.key, externalIds: [`p-${third?.nonce}`] });
+  expect((await world.command('why')).title).toBe('Why #2');
+});

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../src/adapter-kit.ts';
+import { defineTool, ModelError } from '../../src/adapter-kit.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
-import { type BotWorldOptions, createBotWorld } from '../support/bot-world.ts';
+import { type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
 import { type Script, scriptedModel } from './compaction/compaction.world.ts';
 
 const look = defineTool({
@@ -56,5 +56,49 @@ describe('a turn that fails', () => {
     await expect.poll(() => world.clock.advance(1000).then(() => world.channel.posts.size)).toBe(1);
     const { id } = await world.conversation();
     expect(await world.bot.services.store.journal.usage(id)).toMatchObject([{ purpose: 'reply', calls: 3 }]);
+  });
+});
+
+describe('the reason of a failed reply', () => {
+  const status = async (world: BotWorld) => JSON.stringify((await world.command('status')).fields);
+
+  it('is gone with the message that it quotes', async () => {
+    const fail: Script = () => {
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: 'bad input: swordfish' });
+    };
+    await using world = await botWith(fail);
+    await world.say('The code is swordfish.', { id: 'secret' });
+    await world.settled();
+    expect(await status(world)).toContain('swordfish');
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['secret'] });
+    expect(await status(world)).not.toContain('swordfish');
+  });
+
+  it('is gone with the message, also of a reply still owed', async () => {
+    await using world = await botWith(() => ({ text: 'Yes.' }), {
+      storage: (storage) => {
+        const commitTurn = () => Promise.reject(new Error('cannot store: swordfish'));
+        return { ...storage, store: { ...storage.store, transcript: { ...storage.store.transcript, commitTurn } } };
+      },
+    });
+    await world.say('The code is swordfish.', { id: 'secret', asks: false });
+    await world.say('What is it?');
+    await expect.poll(() => status(world)).toContain('swordfish');
+    await world.bot.sink.removed({ conversation: HERE, externalIds: ['secret'] });
+    expect(await status(world)).not.toContain('swordfish');
+  });
+
+  it('is over with the next answer', async () => {
+    const failOnce: Script = (_, { count }) => {
+      if (count > 1) return { text: 'Yes.' };
+      throw new ModelError({ model: 'test:chat', reason: 'fatal', detail: 'bad input' });
+    };
+    await using world = await botWith(failOnce);
+    await world.say('Is it?');
+    await world.settled();
+    expect(await status(world)).toContain('bad input');
+    await world.say('And now?');
+    await world.settled();
+    expect(await status(world)).not.toContain('bad input');
   });
 });

@@ -4,6 +4,7 @@ import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
 import type { Channel } from '../../../src/adapter-kit.ts';
 import { createBot, silentLog } from '../../../src/index.ts';
+import { MINUTE_MS } from '../../../src/util/time.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import { scriptedModel, until } from '../compaction/compaction.world.ts';
@@ -30,6 +31,24 @@ test('a stop finishes the owed reply and starts no other', async () => {
   await world.restart();
   await world.settled();
   expect(posted()).toEqual(['To the first.', 'To the second.']);
+});
+
+test('a post is tried again as soon after a restart', async () => {
+  await using world = await createBotWorld({
+    models: [scriptedModel(() => ({ text: 'Yes.' }), { id: 'test:chat' })],
+  });
+  const { trouble, calls, posts } = world.channel;
+  trouble.refuse = 100;
+  await world.say('Is it?');
+  await until(() => calls.length === 1);
+  await world.clock.advance(MINUTE_MS);
+  const tried = calls.length;
+  trouble.refuse = 1;
+  await world.restart();
+  const startedAt = world.clock.now();
+  while (posts.size === 0) await world.clock.advance(100);
+  expect(calls.length).toBe(tried + 2);
+  expect(world.clock.now() - startedAt).toBeLessThan(5_000);
 });
 
 test('a channel that fails to stop keeps nothing else open', async () => {

@@ -10,9 +10,9 @@ import { type Standing, standingOf } from './state/standing.ts';
 import { createViewCache, type ViewCache } from './state/view-cache.ts';
 import { REPLY_LEASE_MS, type ReplyEnd, reply } from './turn/reply.ts';
 import type { Opening, ReplyOptions } from './turn/reply-options.ts';
-import { NEVER_OVERTAKEN, type Overtaken, overtakenAgain, waitToRestart } from './turn/restarts.ts';
+import { createRestartCount, type RestartCount, waitToRestart } from './turn/restarts.ts';
 import { postpone } from './turn/turn-retries.ts';
-import { leaveSlot, type Seat, type Slot, slotFor, type TurnSlots } from './turn/turn-slots.ts';
+import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn/turn-slots.ts';
 
 /**
  * One active conversation in this process: stores incoming messages at once, runs its turns one at a time, and caches
@@ -65,7 +65,7 @@ interface Self {
   isBegun: boolean;
   /** Null between turns. */
   running: Running | null;
-  overtaken: Overtaken;
+  readonly restarts: RestartCount;
 }
 
 /** The turn that is running: what it has read, and how to end it. */
@@ -93,7 +93,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
     onError,
     isBegun: false,
     running: null,
-    overtaken: NEVER_OVERTAKEN,
+    restarts: createRestartCount(),
   };
   let lastUsedAt = clock.now();
   let receiving = 0;
@@ -196,37 +196,37 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
     if (newest !== null) noteAsker(options, self, askedIn(snapshot, newest));
     const slot = await slotFor(options, self.seat, claim);
     if (slot === null) return;
-    snapshot = await runInSlot(options, self, { claim, snapshot, slot });
+    try {
+      snapshot = await runOne(options, self, { claim, snapshot });
+    } finally {
+      // Also if the store fails: without their slots, a person would not be answered again.
+      leaveSlot(options, self.key, slot);
+    }
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
     // messages.
     claim = await claimOwed(options, cache, snapshot);
   }
 }
 
-/** One turn, and the view after it. Its slot is left even if the store is so far away that it cannot be postponed. */
-async function runInSlot(
-  options: ActorOptions,
-  self: Self,
-  { claim, snapshot, slot }: Pick<Opening, 'claim' | 'snapshot'> & { readonly slot: Slot },
-): Promise<ContextSnapshot | null> {
+type Owed = Pick<Opening, 'claim' | 'snapshot'>;
+
+/** Runs one turn. Returns the view after it. */
+async function runOne(options: ActorOptions, self: Self, { claim, snapshot }: Owed): Promise<ContextSnapshot | null> {
   const { cache, key } = self;
-  try {
-    const opening = { claim, snapshot: (await cache.current()) ?? snapshot, latest: cache.current };
-    const end = await attempt(options, self, opening);
-    if (end.kind === 'nothing') cache.drop();
-    else cache.extend(end.result.conversation, end.result.entries);
-    if (end.kind === 'committed') {
-      options.outbox.deliver(key, end.result.posts);
-      keepBusy(self, end.account());
-      self.turns.accompany(end.explain());
-    }
-    const after = await cache.current();
-    if (end.kind === 'committed' && after !== null)
-      options.watch.answered(after, end.verdict, seqsOfTurn(after, opening.snapshot.conversation.answeredUpto));
-    return after;
-  } finally {
-    leaveSlot(options, key, slot);
+  const opening = { claim, snapshot: (await cache.current()) ?? snapshot, latest: cache.current };
+  const end = await attempt(options, self, opening);
+  if (end.kind === 'nothing') {
+    cache.drop();
+    return await cache.current();
   }
+  cache.extend(end.result.conversation, end.result.entries);
+  options.outbox.deliver(key, end.result.posts);
+  keepBusy(self, end.account());
+  self.turns.accompany(end.explain());
+  const after = await cache.current();
+  const { answeredUpto } = opening.snapshot.conversation;
+  if (after !== null) options.watch.answered(after, end.verdict, seqsOfTurn(after, answeredUpto));
+  return after;
 }
 
 /** The conversation counts as busy until the work has ended. */
@@ -238,12 +238,11 @@ function keepBusy({ turns, onError }: Self, work: Promise<void>): void {
 /** A person who edits a message again and again must not cost a model call each time. */
 async function mayStart(
   { services: { store, clock }, closing }: ActorOptions,
-  { overtaken }: Self,
-  { claim, snapshot }: Pick<Opening, 'claim' | 'snapshot'>,
+  { restarts }: Self,
+  { claim, snapshot }: Owed,
 ): Promise<boolean> {
-  if (overtaken.answeredUpto !== snapshot.conversation.answeredUpto) return true;
   const options = { conversations: store.conversations, clock, leaseMs: REPLY_LEASE_MS, signal: closing };
-  return await waitToRestart(options, claim, overtaken.restarts);
+  return await waitToRestart(options, claim, restarts.of(snapshot.conversation.answeredUpto));
 }
 
 /** A failed turn leaves its reply owed and is retried later. */
@@ -256,7 +255,7 @@ async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening,
   };
   try {
     const end = await reply({ ...options, signal: limit.signal }, { ...opening, onGiven });
-    if (end.kind === 'nothing') self.overtaken = overtakenAgain(self.overtaken, opening.snapshot.conversation);
+    if (end.kind === 'nothing') self.restarts.add(opening.snapshot.conversation.answeredUpto);
     return end;
   } catch (error) {
     if (!options.signal.aborted) {

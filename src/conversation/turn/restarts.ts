@@ -1,27 +1,32 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { Claim, Conversation, ConversationStore } from '../../ports/store.ts';
+import type { Claim, ConversationStore } from '../../ports/store.ts';
 import { holdLease } from '../../util/lease.ts';
 
 const FREE_RESTARTS = 2;
 const BASE_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 
-/** How often the turn after `answeredUpto` was overtaken. */
-export interface Overtaken {
-  readonly answeredUpto: number;
-  readonly restarts: number;
-}
-
-export const NEVER_OVERTAKEN: Overtaken = { answeredUpto: -1, restarts: 0 };
-
-export function overtakenAgain(before: Overtaken, { answeredUpto }: Pick<Conversation, 'answeredUpto'>): Overtaken {
-  return { answeredUpto, restarts: (before.answeredUpto === answeredUpto ? before.restarts : 0) + 1 };
-}
-
 /** How long a turn waits that was overtaken this often by edits or deletions: each restart costs another model call. */
 export function restartPauseMs(restarts: number): number {
   if (restarts <= FREE_RESTARTS) return 0;
   return Math.min(MAX_PAUSE_MS, BASE_PAUSE_MS * 2 ** (restarts - FREE_RESTARTS - 1));
+}
+
+/** How often the turn that follows `answeredUpto` was overtaken. Counts for one turn at a time. */
+export interface RestartCount {
+  of(answeredUpto: number): number;
+  add(answeredUpto: number): void;
+}
+
+export function createRestartCount(): RestartCount {
+  let counted = { answeredUpto: -1, restarts: 0 };
+  const of = (answeredUpto: number): number => (counted.answeredUpto === answeredUpto ? counted.restarts : 0);
+  return {
+    of,
+    add(answeredUpto) {
+      counted = { answeredUpto, restarts: of(answeredUpto) + 1 };
+    },
+  };
 }
 
 export interface RestartOptions {

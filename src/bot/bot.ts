@@ -3,7 +3,7 @@ import type { CommandServices } from '../commands/services.ts';
 import type { Send } from '../conversation/send.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import type { Channel, ChannelSink } from '../ports/channel.ts';
+import type { ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Services } from '../services.ts';
@@ -227,10 +227,11 @@ async function stopAll(core: Core, deadlineMs: number): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
+/** Rejects with the failure of a channel to stop, after everything else has ended. */
 async function finish(core: Core, leftMs: () => number): Promise<void> {
   const { channels, abort } = core;
   await core.outbox.hold().catch((error: unknown) => report(core, error));
-  await Promise.all([...channels.values()].map((channel: Channel) => channel.stop()));
+  const stopped = await Promise.allSettled([...channels.values()].map(async (channel) => await channel.stop()));
   if (!(await endsWithin(settle(core), leftMs()))) abort.abort(new Error('The bot is stopping.'));
   await settle(core);
   await Promise.all([
@@ -238,4 +239,6 @@ async function finish(core: Core, leftMs: () => number): Promise<void> {
     endsWithin(core.children.drained(), leftMs() + LATE_MS),
     core.role === 'gateway' ? null : core.sweeper.stop({ deadlineMs: leftMs() }),
   ]);
+  const failed = stopped.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
-import type { Channel } from '../../../src/adapter-kit.ts';
+import { type Channel, makeKey, type Post } from '../../../src/adapter-kit.ts';
 import { createBot, silentLog } from '../../../src/index.ts';
 import { MINUTE_MS } from '../../../src/util/time.ts';
-import { createBotWorld } from '../../support/bot-world.ts';
+import { ADA, createBotWorld } from '../../support/bot-world.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import { scriptedModel, until } from '../compaction/compaction.world.ts';
 
@@ -51,6 +51,60 @@ test('a post is tried again as soon after a restart', async () => {
   expect(world.clock.now() - startedAt).toBeLessThan(5_000);
 });
 
+/** Cannot be stopped. */
+function stuckChannel(onPost: (post: Post) => void): Channel {
+  return {
+    platform: 'test',
+    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
+    linkTo: async () => null,
+    start: async () => undefined,
+    split: (text) => [{ kind: 'text', text }],
+    async post(post) {
+      onPost(post);
+      return { platformMessageId: post.nonce };
+    },
+    show: () => undefined,
+    stop: () => Promise.reject(new Error('The socket is stuck.')),
+  };
+}
+
+test('a channel that fails to stop costs no owed reply', async () => {
+  const reply = Promise.withResolvers<void>();
+  const model = scriptedModel(
+    async () => {
+      await reply.promise;
+      return { text: 'Here it is.' };
+    },
+    { id: 'test:chat' },
+  );
+  const posted: string[] = [];
+  const bot = createBot({
+    storage: await createSqliteStorage({ directory: await createStoreFolder('stuck') }),
+    queue: createLocalQueue(),
+    models: { open: async () => model, choose: async () => ({ modelId: model.id, reason: 'it is the only one' }) },
+    channels: [stuckChannel(({ body }) => posted.push(body.text))],
+    log: silentLog,
+  });
+  await bot.start();
+  await bot.sink.message({
+    conversation: makeKey({ platform: 'test', workspace: 'here', channel: 'talk' }),
+    externalId: 'm1',
+    author: ADA,
+    text: 'Where is it?',
+    attachments: [],
+    replyTo: null,
+    mentions: [],
+    addressesBot: true,
+    audience: 'private',
+    at: Date.now(),
+  });
+  await until(() => model.requests.length === 1);
+  const stopped = bot.stop({ deadlineMs: 60_000 });
+  setTimeout(reply.resolve, 50);
+  await expect(stopped).rejects.toThrow('The socket is stuck.');
+  expect(posted).toEqual(['Here it is.']);
+});
+
 test('a channel that fails to stop keeps nothing else open', async () => {
   const storage = await createSqliteStorage({ directory: await createStoreFolder('stop') });
   const local = createLocalQueue();
@@ -69,16 +123,7 @@ test('a channel that fails to stop keeps nothing else open', async () => {
       await storage.store.close();
     },
   };
-  const channel: Channel = {
-    platform: 'test',
-    traits: { idempotentPosts: false, ephemeral: false, commandPrefix: '/', personIds: 'workspace' },
-    linkTo: async () => null,
-    start: async () => undefined,
-    split: (text) => [{ kind: 'text', text }],
-    post: async ({ nonce }) => ({ platformMessageId: nonce }),
-    show: () => undefined,
-    stop: () => Promise.reject(new Error('The socket is stuck.')),
-  };
+  const channel = stuckChannel(() => undefined);
   const models = createAiSdkModels({ environment: {} });
   const bot = createBot({ storage: { ...storage, store }, queue, models, channels: [channel], log: silentLog });
   await bot.start();

@@ -163,7 +163,7 @@ function createIntake(
     ...base,
     firstConnections,
     audiences,
-    members: createMembers(rest),
+    members: createMembers({ rest, clock }),
     firstMessages: createFirstMessages(state),
     files: {
       fetch: options.fetch,

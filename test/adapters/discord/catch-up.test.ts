@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { createMembers } from '../../../adapters/channels/discord/inbound/members.ts';
 import type { InboundMessage } from '../../../src/adapter-kit.ts';
 import {
   ADA,
@@ -425,6 +426,17 @@ describe('a place without stored messages', () => {
 });
 
 describe('authors of missed messages', () => {
+  test('have the roles of the last minute', async () => {
+    let now = 0;
+    let roles = [ROLE];
+    const rest = { get: async () => ({ nick: null, roles }) };
+    const members = createMembers({ rest, clock: { now: () => now } });
+    expect((await members.of(GUILD, ADA.id))?.roles).toEqual([ROLE]);
+    roles = [];
+    now = 60_000;
+    expect((await members.of(GUILD, ADA.id))?.roles).toEqual([]);
+  });
+
   test('is known by the server’s names and roles', async () => {
     await afterAnAbsence(
       {

@@ -6,7 +6,7 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import type { HeardBy } from '../../../src/adapter-kit.ts';
+import { createRecentMap, type HeardBy } from '../../../src/adapter-kit.ts';
 import type { Names, Self } from './map.ts';
 import type { Place } from './place.ts';
 import { isDeleted, isOutOfReach } from './retry.ts';
@@ -119,7 +119,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
 
 function createFinder(clientNow: () => Client | null): Places['find'] {
   /** Channels of kinds that the library does not know. */
-  const odd = new Set<string>();
+  const odd = createRecentMap<string, true>(MAX_ODD);
   return async (channelId, guildId) => {
     const channels = clientNow()?.channels;
     if (channels === undefined) return null;
@@ -134,8 +134,7 @@ function createFinder(clientNow: () => Client | null): Places['find'] {
       if (isOutOfReach(error)) return null;
       throw error;
     }
-    if (odd.size >= MAX_ODD) odd.clear();
-    odd.add(channelId);
+    odd.set(channelId, true);
     return oddPlace;
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock, Log, StateStore } from '../../../src/adapter-kit.ts';
+import { type Clock, createRecentMap, type Log, type StateStore } from '../../../src/adapter-kit.ts';
 import { elapsedMs } from '../shared/elapsed.ts';
 import { createMovedChannels, type MovedChannelsOptions } from './moved-channels.ts';
 import { isDirect } from './place.ts';
@@ -98,10 +98,9 @@ export function createChannelIds({ state, clock, log, teamId, ...asking }: Chann
 
 /** The rows by id, read again after a minute. */
 function createRows({ state, clock, teamId }: Pick<ChannelIdsOptions, 'state' | 'clock' | 'teamId'>) {
-  const known = new Map<string, { readonly row: Row; readonly readAt: number }>();
+  const known = createRecentMap<string, { readonly row: Row; readonly readAt: number }>(MAX_KNOWN);
   const keyOf = (id: string) => `${teamId}:${id}`;
   const keep = (id: string, row: Row): Row => {
-    if (known.size >= MAX_KNOWN) known.clear();
     known.set(id, { row, readAt: clock.now() });
     return row;
   };

@@ -1,4 +1,4 @@
-import type { ChannelSink } from '../../../src/adapter-kit.ts';
+import { type ChannelSink, createRecentMap } from '../../../src/adapter-kit.ts';
 import { keyOf } from './place.ts';
 import type { Web } from './web.ts';
 
@@ -26,7 +26,7 @@ const MAX_CHECKED = 5_000;
  * id, so an earlier id counts only if it has stored conversations.
  */
 export function createMovedChannels({ web, sink, teamId, idsOf }: MovedChannelsOptions): MovedChannels {
-  const unmoved = new Set<string>();
+  const unmoved = createRecentMap<string, true>(MAX_CHECKED);
   const hasStored = async (id: string): Promise<boolean> => {
     for (const channelId of await idsOf(id)) {
       for await (const _ of sink.conversations.within(keyOf({ teamId, channelId, threadTs: null }))) return true;
@@ -38,8 +38,7 @@ export function createMovedChannels({ web, sink, teamId, idsOf }: MovedChannelsO
       const earlier = twinOf(id);
       if (earlier === null || unmoved.has(id)) return null;
       if ((await hasStored(earlier)) && (await web.knows(earlier)) === false) return earlier;
-      if (unmoved.size >= MAX_CHECKED) unmoved.clear();
-      unmoved.add(id);
+      unmoved.set(id, true);
       return null;
     },
     async to(id) {

@@ -1,4 +1,4 @@
-import { type Audience, type Clock, type HeardBy, HOUR_MS } from '../../../src/adapter-kit.ts';
+import { type Audience, type Clock, createRecentMap, type HeardBy, HOUR_MS } from '../../../src/adapter-kit.ts';
 import { elapsedMs } from '../shared/elapsed.ts';
 import { within } from '../shared/within.ts';
 import { isDirect } from './place.ts';
@@ -159,7 +159,7 @@ interface Kept<Value> {
 
 /** Null for what Slack has never returned. */
 function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Promise<Value>): Cache<Value> {
-  const known = new Map<string, Kept<Value>>();
+  const known = createRecentMap<string, Kept<Value>>(MAX_KEPT);
   const ask = (id: string, last: Value | null): Kept<Value> => {
     const again = (error: unknown) => (isPassing(error) && !signal.aborted ? load(id) : Promise.reject(error));
     const answer = load(id)
@@ -176,7 +176,6 @@ function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Pro
         },
       );
     const kept: Kept<Value> = { answer, askedAt: clock.now(), last };
-    if (known.size >= MAX_KEPT) known.clear();
     known.set(id, kept);
     return kept;
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConversationKey, StateStore } from '../../../src/adapter-kit.ts';
+import { type ConversationKey, createRecentMap, type StateStore } from '../../../src/adapter-kit.ts';
 import { isDirect, placeOfKey } from './place.ts';
 
 const NAMESPACE = 'slack.threads';
@@ -36,11 +36,7 @@ const postSchema = z.object({ nonce: z.string(), threadTs: z.string().nullable()
 const MAX_KNOWN = 5_000;
 
 export function createThreads(state: StateStore): Threads {
-  const known = new Map<ConversationKey, Newest>();
-  const remember = (conversation: ConversationKey, newest: Newest): void => {
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(conversation, newest);
-  };
+  const known = createRecentMap<ConversationKey, Newest>(MAX_KNOWN);
   const of = async (conversation: ConversationKey): Promise<string | null> => {
     if (!spansThreads(conversation)) return placeOfKey(conversation).threadTs;
     const newest = known.get(conversation) ?? keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;
@@ -48,7 +44,7 @@ export function createThreads(state: StateStore): Threads {
   };
   return {
     async told(conversation, newest) {
-      remember(conversation, newest);
+      known.set(conversation, newest);
       if (!spansThreads(conversation)) return;
       // Read each time: the store deletes it with the conversation.
       const before = keptSchema.safeParse(await state.get(NAMESPACE, conversation)).data;

@@ -268,6 +268,17 @@ const slash = (name: string, action: string | null, options: Record<string, stri
 const press = (customId: string) => ({ type: 3, data: { custom_id: customId, component_type: 2 } });
 
 describe('the commands in Discord', () => {
+  test('run once, however many others came before', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const ids = Array.from({ length: 1001 }, () => double.interact(slash('help', null)));
+      await until('all of them', () => sink.commands.length === ids.length, 60_000);
+      double.interact({ ...slash('help', null), fields: { id: ids.at(-2) } });
+      double.interact(slash('status', null));
+      await until('the last one', () => sink.commands.at(-1)?.path[0] === 'status');
+      expect(sink.commands).toHaveLength(ids.length + 1);
+    });
+  });
+
   test('reach the bot with person, place and rights', async () => {
     await withChannel({ table: { operators: [BOB.id] } }, async ({ double, sink }) => {
       const member = await answerTo(double, double.interact(slash('memory', 'list', { page: 2, about: 'me' })));

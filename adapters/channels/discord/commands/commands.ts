@@ -6,6 +6,7 @@ import {
   type Clock,
   type CommandInvocation,
   type CommandReply,
+  createRecentMap,
   describe,
   type Log,
   type OptionSpec,
@@ -56,7 +57,7 @@ const MAX_SEEN = 1_000;
 export function createCommandHandlers(parts: CommandServices): CommandHandlers {
   const running = new Set<Promise<void>>();
   // A command runs once, however often the gateway sends it. Messages need no such list: the store knows theirs.
-  const seen = new Set<string>();
+  const seen = createRecentMap<string, true>(MAX_SEEN);
   return {
     packet(type, data) {
       if (type !== 'INTERACTION_CREATE') return;
@@ -64,8 +65,7 @@ export function createCommandHandlers(parts: CommandServices): CommandHandlers {
       if (!read.success)
         return dropped(parts.sink, { reason: 'malformed', event: type, problem: problemOf(read.error) });
       if (seen.has(read.data.id)) return;
-      if (seen.size >= MAX_SEEN) seen.clear();
-      seen.add(read.data.id);
+      seen.set(read.data.id, true);
       const work = serve(parts, read.data).catch((error: unknown) => {
         parts.log.warn('A command could not be answered', { ...nameOf(read.data), cause: describe(error) });
       });

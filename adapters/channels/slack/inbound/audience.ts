@@ -3,6 +3,7 @@ import {
   type ChannelSink,
   type Clock,
   type ConversationKey,
+  createRecentMap,
   describe,
   type HeardBy,
   type Log,
@@ -46,12 +47,8 @@ export interface AudienceWatch {
 }
 
 export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
-  const known = new Map<ConversationKey, Audience>();
-  const remember = (conversation: ConversationKey, audience: Audience): void => {
-    // Each thread is a conversation. Audiences that are no longer cached are reported again.
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(conversation, audience);
-  };
+  // Each thread is a conversation. Audiences that are no longer cached are reported again.
+  const known = createRecentMap<ConversationKey, Audience>(MAX_KNOWN);
   /** The channel's own conversation and those of its threads, under each id that it had. */
   async function* inChannel(id: string) {
     const { sink, teamId, channelIds } = options;
@@ -62,7 +59,7 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
   }
   const apply = async (channelId: string, audience: Audience): Promise<void> => {
     for await (const { conversation } of inChannel(channelId)) {
-      remember(conversation, audience);
+      known.set(conversation, audience);
       await options.sink.audienceChanged(conversation, audience);
     }
   };
@@ -76,7 +73,7 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
     async told(conversation, { audience, isAudienceAssumed }) {
       if (isAudienceAssumed === true) return lookups.begin(placeOfKey(conversation).channelId);
       if (known.get(conversation) === audience) return;
-      remember(conversation, audience);
+      known.set(conversation, audience);
       await options.sink.audienceChanged(conversation, audience);
     },
     async changed(channelId, told) {

@@ -1,6 +1,7 @@
 import {
   type ChannelSink,
   createLanes,
+  createRecentMap,
   type DropReason,
   type InboundMessage,
   type Lanes,
@@ -39,13 +40,13 @@ interface Self {
   readonly lanes: Lanes;
   /** Messages that are being stored; a second delivery waits for the first. */
   readonly coming: Map<string, Promise<void>>;
-  readonly stored: Set<string>;
+  readonly stored: Map<string, true>;
 }
 
 const MAX_STORED = 5_000;
 
 export function createTaker(options: TakerOptions): Taker {
-  const self: Self = { lanes: createLanes(), coming: new Map(), stored: new Set() };
+  const self: Self = { lanes: createLanes(), coming: new Map(), stored: createRecentMap(MAX_STORED) };
   return {
     message: (coming, { isPast, note }) => takeMessage(options, self, { ...coming, isPast, note }),
     async take(incoming) {
@@ -112,8 +113,7 @@ async function inOrder(
   asked.catch(() => undefined);
   await self.lanes.run(lanes, async () => {
     await store(options, taking, await unlessAborted(options.signal, asked));
-    if (self.stored.size >= MAX_STORED) self.stored.clear();
-    self.stored.add(name);
+    self.stored.set(name, true);
   });
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
+import { type ConversationKey, createRecentMap, type StateStore } from '../../../../src/adapter-kit.ts';
 import type { Places } from '../places.ts';
 import type { WireAppContext } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
@@ -24,15 +24,15 @@ export function createUserContexts({
   readonly state: StateStore;
   readonly places: Pick<Places, 'channel'>;
 }): UserContexts {
-  const known = new Map<string, string>();
-  const noted = new Map<ConversationKey, string>();
+  const known = createRecentMap<string, string>(MAX_KNOWN);
+  const noted = createRecentMap<ConversationKey, string>(MAX_KNOWN);
   const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;
   const now = async (userId: string): Promise<string> => {
     const key = keyOf(userId);
     const value = known.get(key) ?? z.string().safeParse(await state.get(NAMESPACE, key)).data ?? '';
     // They may have switched channels during the query.
     const newest = known.get(key) ?? value;
-    remember(known, key, newest);
+    known.set(key, newest);
     return newest;
   };
   return {
@@ -41,23 +41,18 @@ export function createUserContexts({
       const next = channelId ?? '';
       const before = known.get(key);
       // Synchronously, because the next message may ask before the store responds.
-      remember(known, key, next);
+      known.set(key, next);
       if ((before ?? (await state.get(NAMESPACE, key)) ?? '') !== next) await state.set(NAMESPACE, key, next);
     },
     async noteFor(conversation, userId) {
       const channelId = await now(userId);
       if (channelId === (noted.get(conversation) ?? '')) return null;
-      remember(noted, conversation, channelId);
+      noted.set(conversation, channelId);
       // For a channel that the bot cannot see, there is no name to mention.
       const name = channelId === '' ? null : (await places.channel(channelId))?.name;
       return name ? `[the sender is looking at #${name}]` : null;
     },
   };
-}
-
-function remember<Key>(map: Map<Key, string>, key: Key, value: string): void {
-  if (map.size >= MAX_KNOWN) map.clear();
-  map.set(key, value);
 }
 
 const messageContextSchema = z.object({ channel_id: z.string() });

@@ -1,4 +1,4 @@
-import { type Clock, StrataError } from '../../../../src/adapter-kit.ts';
+import { type Clock, createRecentMap, StrataError } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { within } from '../../shared/within.ts';
 import { createRate } from '../rate.ts';
@@ -22,18 +22,21 @@ export type PostRate = <Result>(
   post: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** A channel is left alone for so long, from then on. */
+/** A channel gets no message for `ms` after `at`. */
 interface Hold {
   readonly at: number;
   readonly ms: number;
 }
+
+/** More channels than can get a message within an hour, which is the longest pause. */
+const MAX_HOLDS = 20_000;
 
 export function createPostRate(clock: Clock): PostRate {
   const workspace = createRate(clock, WORKSPACE);
   const ends = new Map<string, Promise<void>>();
   // An earlier process may have posted until just now.
   const opened: Hold = { at: clock.now(), ms: CHANNEL_PAUSE_MS };
-  const holds = new Map<string, Hold>();
+  const holds = createRecentMap<string, Hold>(MAX_HOLDS);
   const leftOf = (channel: string): number => {
     const { at, ms } = holds.get(channel) ?? opened;
     return ms - elapsedMs(clock, at);

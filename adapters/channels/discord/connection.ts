@@ -1,5 +1,6 @@
 import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
 import { type Clock, describe, errorCode, type Log, type Random, StrataError } from '../../../src/adapter-kit.ts';
+import { unlessAborted } from '../shared/within.ts';
 import { pauseAfter } from './gateway/pauses.ts';
 import { createStrategy, type StrategyOptions, UNREADABLE } from './gateway/strategy.ts';
 import { BAD_TOKEN, type Refusal } from './refusal.ts';
@@ -51,10 +52,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const attempt = async (): Promise<void> => {
     opened = openClient(options);
     options.listener.opened(opened.client);
-    const stopped = new Promise<void>((resolve) =>
-      over.signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
-    await Promise.race([opened.ready, stopped]);
+    await unlessAborted(over.signal, opened.ready);
   };
 
   return {
@@ -63,6 +61,8 @@ export function createConnection(options: ConnectionOptions): Connection {
         try {
           return await attempt();
         } catch (error) {
+          // `stop` closes the client.
+          if (over.signal.aborted) return;
           await opened?.close();
           if (error instanceof StrataError) throw error;
           const pauseMs = pauseAfter(failures + 2, { chance: random.next(), maxMs: MAX_START_PAUSE_MS });

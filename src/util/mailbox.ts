@@ -28,7 +28,8 @@ export function createMailbox(options: {
       last = count(last.then(task));
     },
     accompany(work) {
-      beside = Promise.all([beside, count(work)]);
+      // The results themselves would nest deeper with each work.
+      beside = Promise.all([beside, count(work)]).then(() => undefined);
     },
     async drained() {
       while (waiting > 0) await Promise.all([last, beside]);

@@ -114,7 +114,7 @@ export function createSend(parts: SendServices): Send {
     const read = readGiven(key, content, options);
     const channel = channelOf(parts, key);
     const audience = await audienceOf(parts, key, read.audience);
-    const given = await passed(parts, { key, audience }, read);
+    const given = await throughHooks(parts, { key, audience }, read);
     const bodies = bodiesOf(channel, given);
     const now = services.clock.now();
     const isPosting = parts.posts();
@@ -138,7 +138,11 @@ export function createSend(parts: SendServices): Send {
 }
 
 /** Throws `SEND_INVALID` for what a hook held back. */
-async function passed({ services }: SendServices, conversation: Posting['conversation'], given: Given): Promise<Given> {
+async function throughHooks(
+  { services }: SendServices,
+  conversation: Posting['conversation'],
+  given: Given,
+): Promise<Given> {
   const files = given.files.map(({ name }) => name);
   const result = await throughPostHooks(services, { conversation, text: given.text, isReply: false, files });
   if (result.kind === 'post') return { ...given, text: result.text.trim() };

@@ -17,7 +17,7 @@ import { REPLY_LEASE_MS } from '../turn/reply.ts';
 import type { ReplyOptions } from '../turn/reply-options.ts';
 import type { ParentCall } from '../turn/spawning.ts';
 import { runTurn, type TurnOutcome } from '../turn/turn.ts';
-import { createRun, type Run } from '../turn/turn-effects.ts';
+import { createTurnEffects, type TurnEffects } from '../turn/turn-effects.ts';
 import { entriesOf } from '../turn/turn-entries.ts';
 
 export interface ChildOptions extends ReplyOptions {
@@ -99,10 +99,10 @@ async function answer(options: ChildOptions, child: Child, { seq, claim }: Asked
   const profile = await profileOf(options, child, snapshot);
   if (seq === 1) await options.engineFor(profile).bootstrap(snapshot);
   const turn = { claim, snapshot, newest, profile, signal: held.signal };
-  const run = await open(options, child, turn);
-  const outcome = await bounded(options, child, { run, seq });
+  const effects = await createChildEffects(options, child, turn);
+  const outcome = await runWithinBudget(options, child, { effects, seq });
   if (outcome.kind === 'failed') throw new StrataError('CHILD_FAILED', { reason: outcome.message });
-  return await commit(options, child, { ...turn, run, outcome });
+  return await commit(options, child, { ...turn, effects, outcome });
 }
 
 /** One turn of the child, under its claim. */
@@ -130,13 +130,13 @@ async function profileOf(
 }
 
 /** The effects of a turn. Tools act for the conversation that people see, with the rights of the person there. */
-async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Run> {
+async function createChildEffects(options: ChildOptions, child: Child, turn: Turn): Promise<TurnEffects> {
   const { parent } = child;
   const preparedAt = options.services.clock.now();
   const volatile = await options.volatileFor({ ...turn, now: preparedAt });
   const models = await options.profiles.modelsFor(turn.profile);
   const onGiven: ParentCall['context']['onGiven'] = (ids) => parent.context.onGiven?.(ids);
-  const run = createRun(options, {
+  const effects = createTurnEffects(options, {
     ...turn,
     models,
     volatile,
@@ -161,27 +161,27 @@ async function open(options: ChildOptions, child: Child, turn: Turn): Promise<Ru
       }),
     },
   });
-  onGiven(run.given());
-  return run;
+  onGiven(effects.given());
+  return effects;
 }
 
 interface Asking extends Pick<Asked, 'seq'> {
-  readonly run: Run;
+  readonly effects: TurnEffects;
 }
 
 /** Runs the loop within the tokens of the child. Its calls are paid by the conversation that people see. */
-async function bounded(options: ChildOptions, child: Child, { run, seq }: Asking): Promise<TurnOutcome> {
+async function runWithinBudget(options: ChildOptions, child: Child, { effects, seq }: Asking): Promise<TurnOutcome> {
   const { task, usage, parent } = child;
   const maxTokens = task.maxTokens ?? DEFAULT_WINDOWS * parent.profile.windowTokens;
   const before = usage.length;
   let isOver = false;
-  const ask: Run['ask'] = async (request, asking) => {
-    isOver = tokensOf(child) + tokensIn(run.usage()) >= maxTokens;
+  const ask: TurnEffects['ask'] = async (request, asking) => {
+    isOver = tokensOf(child) + tokensIn(effects.usage()) >= maxTokens;
     if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
-    return await run.ask(request, asking);
+    return await effects.ask(request, asking);
   };
-  const outcome = await runTurn({ ...run, ask }, `t${seq}`);
-  usage.push(...run.usage());
+  const outcome = await runTurn({ ...effects, ask }, `t${seq}`);
+  usage.push(...effects.usage());
   const spent = usage.slice(before);
   const { journal } = options.services.store;
   if (spent.length > 0) await journal.addUsage(parent.context.conversationId, spent).catch(reporting(options, child));
@@ -204,16 +204,16 @@ function tokensIn(usage: readonly UsageRow[]): number {
 }
 
 interface Answered extends Turn {
-  readonly run: Run;
+  readonly effects: TurnEffects;
   readonly outcome: Extract<TurnOutcome, { kind: 'answered' }>;
 }
 
 async function commit(options: ChildOptions, child: Child, turn: Answered): Promise<Done> {
   const { services, watch, disk } = options;
-  const { claim, newest, run, outcome, profile } = turn;
+  const { claim, newest, effects, outcome, profile } = turn;
   const now = services.clock.now();
   const entries = entriesOf(outcome.steps, { role: 'assistant', text: outcome.text }, now);
-  const verdict = run.assess(entries);
+  const verdict = effects.assess(entries);
   const written = services.store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
@@ -221,9 +221,9 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
     posts: [],
     usage: [],
     now,
-    calibration: run.calibration(),
-    given: run.given(),
-    blobs: run.blobs(),
+    calibration: effects.calibration(),
+    given: effects.given(),
+    blobs: effects.blobs(),
     maintainAt: verdict.due ? now : now + idleMsOf(services.agents.agentFor(child.key)),
   });
   const result = await disk.over(written, child.parent.context.conversation);

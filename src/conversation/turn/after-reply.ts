@@ -7,7 +7,7 @@ import type { Cut } from './incomplete.ts';
 import { keepFailure } from './last-failure.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import type { TurnOutcome, TurnStep } from './turn.ts';
-import type { Run } from './turn-effects.ts';
+import type { TurnEffects } from './turn-effects.ts';
 
 /** A turn that has run and is to be committed. */
 export interface Ending {
@@ -15,35 +15,35 @@ export interface Ending {
   readonly newest: Entry;
   readonly outcome: TurnOutcome | Held;
   readonly startedAt: number;
-  readonly run: Run | null;
+  readonly effects: TurnEffects | null;
   readonly snapshot: ContextSnapshot;
 }
 
-/** A turn whose answer the hooks held back: nobody sees it, and nothing is owed any more. */
+/** A turn whose answer a hook held back: nobody sees it, and no reply is owed any more. */
 export interface Held {
   readonly kind: 'held';
   readonly reason: string;
   readonly steps: readonly TurnStep[];
 }
 
-/** What was stored of it. */
 interface Settled extends Ending {
+  /** As stored. */
   readonly text: string;
 }
 
-/** What waits until the turn is stored. */
+/** Work that starts once the turn is stored. */
 export interface AfterReply {
-  /** What can wait until the reply is on its way. */
+  /** Reports and accounts, after the reply is on its way. */
   readonly account: () => Promise<void>;
-  /** Calls of the model that tell why it refused; the next turn does not wait for them. */
+  /** Asks the model why it refused. The next turn does not wait for it. */
   readonly explain: () => Promise<void>;
 }
 
 export function afterReply(options: ReplyOptions, ending: Settled): AfterReply {
-  const { outcome, run, snapshot, text } = ending;
+  const { outcome, effects, snapshot, text } = ending;
   return {
     async account() {
-      const accounted = run?.account();
+      const accounted = effects?.account();
       // The post goes out first.
       await yieldToEventLoop();
       options.logText(snapshot.conversation.key, null, text);
@@ -53,7 +53,7 @@ export function afterReply(options: ReplyOptions, ending: Settled): AfterReply {
     async explain() {
       if (!isRefused(outcome)) return;
       await yieldToEventLoop();
-      report(options, { ...ending, outcome: await withCause(outcome, run) });
+      report(options, { ...ending, outcome: await withCause(outcome, effects) });
     },
   };
 }
@@ -65,8 +65,8 @@ function isRefused(outcome: Ending['outcome']): outcome is Failed {
 }
 
 /** Every turn fails while a fixed part is refused, and only an operator can change that. */
-async function withCause(outcome: Failed, run: Run | null): Promise<Failed> {
-  const part = (await run?.refusedPart()) ?? null;
+async function withCause(outcome: Failed, effects: TurnEffects | null): Promise<Failed> {
+  const part = (await effects?.refusedPart()) ?? null;
   if (part === null) return outcome;
   const message = `${outcome.message} The filter refuses a part of every request: ${part}. Change it, or choose another model.`;
   return { ...outcome, message };
@@ -76,7 +76,7 @@ export function cutIn(outcome: Ending['outcome']): Cut | null {
   return outcome.kind === 'answered' ? outcome.cut : null;
 }
 
-function report(options: ReplyOptions, { outcome, run, startedAt, claim, snapshot, newest }: Ending): void {
+function report(options: ReplyOptions, { outcome, effects, startedAt, claim, snapshot, newest }: Ending): void {
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
   const { events, clock, store } = options.services;
   const now = clock.now();
@@ -88,16 +88,20 @@ function report(options: ReplyOptions, { outcome, run, startedAt, claim, snapsho
   }
   const facts = { steps: outcome.steps.length + 1, durationMs: now - startedAt, cut: cutIn(outcome) };
   events.emit({ kind: 'turn.ended', ...base, ...facts });
-  const by = run?.answeredBy() ?? null;
+  const by = effects?.answeredBy() ?? null;
   if (by !== null) keep(keepAnsweredBy(options.services.state, claim.conversationId, by));
-  const recalled = run?.recalled() ?? [];
+  const recalled = effects?.recalled() ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
 }
 
-/** The calls of a turn that stored nothing still cost money. */
-export function bookLost(options: ReplyOptions, { conversation }: ContextSnapshot, run: Run | null): void {
-  const usage = run?.usage() ?? [];
+/** Books the calls of a turn that stored nothing: they still cost money. */
+export function bookUnstored(
+  options: ReplyOptions,
+  { conversation }: ContextSnapshot,
+  effects: TurnEffects | null,
+): void {
+  const usage = effects?.usage() ?? [];
   if (usage.length > 0)
     keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
 }

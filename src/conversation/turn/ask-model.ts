@@ -26,7 +26,7 @@ export interface AskContext {
   readonly agent: AgentSettings;
   /** The name under which the calls are counted. */
   readonly person: string | null;
-  readonly state: RunState;
+  readonly state: TurnState;
   readonly engine: string;
   readonly cache: CacheAccount;
   /** Aborted when the turn has to end. */
@@ -34,7 +34,7 @@ export interface AskContext {
 }
 
 /** What a turn has learned so far. `createRun` makes it; the calls of the model and the other effects change it. */
-export interface RunState {
+export interface TurnState {
   snapshot: ContextSnapshot;
   calibration: Calibration | null;
   /** The last request that was to be sent, and the whole one that it was made from. */

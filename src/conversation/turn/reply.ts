@@ -10,12 +10,12 @@ import { holdLease } from '../../util/lease.ts';
 import { heldNotice, throughPostHooks } from '../posts/hooked-post.ts';
 import { askedIn, newestMessage } from '../state/snapshot.ts';
 import { readOf } from '../state/standing.ts';
-import { type AfterReply, afterReply, bookLost, cutIn, type Ending, type Held } from './after-reply.ts';
+import { type AfterReply, afterReply, bookUnstored, cutIn, type Ending, type Held } from './after-reply.ts';
 import { failureText } from './failure-text.ts';
 import { withCutNote } from './incomplete.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { runTurn, type TurnOutcome } from './turn.ts';
-import { createRun, type Run } from './turn-effects.ts';
+import { createTurnEffects, type TurnEffects } from './turn-effects.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
 
 /** If this process is killed, another one replies after the lease. A turn renews it while it runs. */
@@ -47,24 +47,25 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
   const startedAt = clock.now();
   events.emit({ kind: 'turn.started', conversation, readUpto: newestSaid.seq });
   show({ kind: 'working' });
-  const { ran, run, newest } = await answer(options, { ...opening, newest: newestSaid, signal: lease.signal, show });
-  const outcome = ran.kind === 'answered' ? await passed(options, snapshot, { ran, signal: lease.signal }) : ran;
+  const ended = await answer(options, { ...opening, newest: newestSaid, signal: lease.signal, show });
+  const { effects, newest } = ended;
+  const outcome = await throughHooks(options, snapshot, { outcome: ended.outcome, signal: lease.signal });
   if (lease.signal.aborted) {
-    bookLost(options, snapshot, run);
+    bookUnstored(options, snapshot, effects);
     return await giveBack(options, claim, null);
   }
   try {
-    return await commit(options, { claim, newest, outcome, startedAt, run, snapshot });
+    return await commit(options, { claim, newest, outcome, startedAt, effects, snapshot });
   } catch (error) {
-    bookLost(options, snapshot, run);
+    bookUnstored(options, snapshot, effects);
     throw error;
   }
 }
 
 /** How a turn ended, and its effects; none if it could not be prepared. */
 interface Answered {
-  readonly ran: TurnOutcome;
-  readonly run: Run | null;
+  readonly outcome: TurnOutcome;
+  readonly effects: TurnEffects | null;
 }
 
 /** Reads as many of the waiting messages, from the oldest, as the request can show. The others stay owed. */
@@ -91,35 +92,37 @@ async function answerUpto(options: ReplyOptions, opening: Preparing): Promise<An
 
 async function attempt(options: ReplyOptions, opening: Preparing): Promise<Answered & { profile?: ContextProfile }> {
   const prepared = await prepare(options, opening);
-  if (!prepared.ready) return { ran: prepared.outcome, run: null };
-  const { run, profile } = prepared;
-  return { ran: await runTurn(run, `t${opening.newest.seq}`), run, profile };
+  if (!prepared.ready) return { outcome: prepared.outcome, effects: null };
+  const { effects, profile } = prepared;
+  return { outcome: await runTurn(effects, `t${opening.newest.seq}`), effects, profile };
 }
 
 async function hasLearned(
   { profiles }: ReplyOptions,
   { snapshot, signal }: Preparing,
-  { ran, profile }: Answered & { readonly profile?: ContextProfile },
+  { outcome, profile }: Answered & { readonly profile?: ContextProfile },
 ): Promise<boolean> {
-  if (signal.aborted || profile === undefined || ran.kind === 'answered' || ran.steps.length > 0) return false;
-  if (ran.reason !== 'unsupported' && ran.reason !== 'overflow') return false;
+  if (signal.aborted || profile === undefined || outcome.kind === 'answered' || outcome.steps.length > 0) return false;
+  if (outcome.reason !== 'unsupported' && outcome.reason !== 'overflow') return false;
   const known = await profiles.of(snapshot.conversation);
   const [now, before] = [known.traits, profile.traits];
   return now.tools !== before.tools || now.images !== before.images || known.windowTokens !== profile.windowTokens;
 }
 
-async function passed(
+/** The hooks for posts may change or hold back an answer. The apology for a failure does not pass through them. */
+async function throughHooks(
   { services }: ReplyOptions,
   { conversation }: ContextSnapshot,
-  { ran, signal }: { readonly ran: Extract<TurnOutcome, { kind: 'answered' }>; readonly signal: AbortSignal },
+  { outcome, signal }: { readonly outcome: TurnOutcome; readonly signal: AbortSignal },
 ): Promise<TurnOutcome | Held> {
+  if (outcome.kind === 'failed') return outcome;
   try {
-    const result = await throughPostHooks(services, { conversation, text: ran.text, isReply: true, signal });
+    const result = await throughPostHooks(services, { conversation, text: outcome.text, isReply: true, signal });
     return result.kind === 'post'
-      ? { ...ran, text: result.text.trim() }
-      : { ...result, kind: 'held', steps: ran.steps };
+      ? { ...outcome, text: result.text.trim() }
+      : { ...result, kind: 'held', steps: outcome.steps };
   } catch (error) {
-    return { kind: 'failed', reason: 'hook', message: describe(error), steps: ran.steps };
+    return { kind: 'failed', reason: 'hook', message: describe(error), steps: outcome.steps };
   }
 }
 
@@ -131,7 +134,7 @@ interface Preparing extends Opening {
 }
 
 type Prepared =
-  | { readonly ready: true; readonly run: Run; readonly profile: ContextProfile }
+  | { readonly ready: true; readonly effects: TurnEffects; readonly profile: ContextProfile }
   | { readonly ready: false; readonly outcome: TurnOutcome };
 
 /**
@@ -146,9 +149,9 @@ async function prepare(options: ReplyOptions, opening: Preparing): Promise<Prepa
     const sections = options.volatileFor({ ...opening, profile: reading, now: preparedAt });
     const [profile, volatile] = await Promise.all([reading, sections]);
     const models = await options.profiles.modelsFor(profile);
-    const run = createRun(options, { ...opening, profile, models, volatile, preparedAt });
-    opening.onGiven(run.given());
-    return { ready: true, run, profile };
+    const effects = createTurnEffects(options, { ...opening, profile, models, volatile, preparedAt });
+    opening.onGiven(effects.given());
+    return { ready: true, effects, profile };
   } catch (error) {
     if (isStoreAway(error)) throw error;
     const reason = reasonNotOpened(error);
@@ -170,7 +173,7 @@ async function giveBack(options: ReplyOptions, claim: Claim, answeredUpto: numbe
 
 async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> {
   const { store, clock, events } = options.services;
-  const { claim, newest, outcome, run, snapshot } = ending;
+  const { claim, newest, outcome, effects, snapshot } = ending;
   const now = clock.now();
   const text = textFor(options, snapshot, outcome);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
@@ -178,18 +181,18 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const cut = cutIn(outcome);
   const bodies = channel?.split(withCutNote(options.services, snapshot.conversation, { text, cut })) ?? [];
   const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
-  const verdict = run?.assess(entries) ?? { tier: 'none', due: false };
-  const recorded = outcome.kind === 'answered' ? ((await run?.recorded(now)) ?? null) : null;
+  const verdict = effects?.assess(entries) ?? { tier: 'none', due: false };
+  const recorded = outcome.kind === 'answered' ? ((await effects?.recorded(now)) ?? null) : null;
   const written = store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
     entries,
     posts: postsOf(bodies, of),
-    usage: run?.usage() ?? [],
-    calibration: run?.calibration() ?? null,
-    given: run?.given() ?? [],
+    usage: effects?.usage() ?? [],
+    calibration: effects?.calibration() ?? null,
+    given: effects?.given() ?? [],
     read: readOf(snapshot),
-    blobs: [...(run?.blobs() ?? []), ...(recorded?.blobs ?? [])],
+    blobs: [...(effects?.blobs() ?? []), ...(recorded?.blobs ?? [])],
     ...(recorded === null ? {} : { record: recorded.record }),
     maintainAt: verdict.due ? now : now + idleMs(options, snapshot),
     now,
@@ -198,7 +201,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
   const result = await options.disk.over(written, base.conversation);
   if (result.kind === 'stale') {
     events.emit({ kind: 'turn.superseded', ...base });
-    bookLost(options, snapshot, run);
+    bookUnstored(options, snapshot, effects);
     return { kind: 'nothing' };
   }
   recorded?.committed(result.conversation.nextSeq - 1);

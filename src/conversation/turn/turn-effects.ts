@@ -16,7 +16,7 @@ import { createTurnBlobs, type TurnBlobs } from '../../tools/turn-blobs.ts';
 import { limitWork } from '../../util/limit.ts';
 import { askedIn } from '../state/snapshot.ts';
 import { standingOf } from '../state/standing.ts';
-import { createAsk, type RunState } from './ask-model.ts';
+import { createAsk, type TurnState } from './ask-model.ts';
 import { type CacheAccount, NO_CACHE_ACCOUNT } from './cache-account.ts';
 import { createOpenedImages, type OpenedImages } from './opened-images.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
@@ -24,8 +24,8 @@ import type { ChildTurn, ParentCall, Spawner } from './spawning.ts';
 import { wholeView } from './too-many-waiting.ts';
 import type { TurnOptions } from './turn.ts';
 
-/** The effects of one turn and what they learned; the loop itself stays pure. */
-export interface Run extends TurnOptions {
+/** The effects of one turn, and what they have learned when it ends. The loop itself stays pure. */
+export interface TurnEffects extends TurnOptions {
   usage(): readonly UsageRow[];
   /** Notes what the provider's cache has lost. Called once the turn is stored. */
   account(): Promise<void>;
@@ -47,7 +47,7 @@ export interface Run extends TurnOptions {
 }
 
 /** A prepared turn: what it reads, the models it may ask, and the sections for its newest message. */
-export interface RunOptions extends Reading, Opening {
+export interface PreparedTurn extends Reading, Opening {
   readonly models: readonly ChatModel[];
   readonly volatile: readonly VolatileSection[];
   /** When the sections were made. */
@@ -58,27 +58,27 @@ export interface RunOptions extends Reading, Opening {
   readonly child?: ChildTurn;
 }
 
-export function createRun(parts: ReplyOptions, options: RunOptions): Run {
-  const { profile, models, newest, signal, show } = options;
-  const { hooks } = parts.services;
-  const engine = parts.engineFor(profile);
-  const agent = parts.services.agents.agentFor(options.snapshot.conversation.key);
-  const person = askerOf(options.snapshot.conversation.key, askedIn(options.snapshot, newest).author);
-  const state = startState(options);
-  const [given, images] = [createGiven(options), createOpenedImages(profile.traits)];
-  const blobs = createTurnBlobs(options.child?.blobs);
-  const cache = cacheAccountOf(parts, options);
-  const askSeq = Math.min(askedIn(options.snapshot, newest).seq, newest.seq);
-  const past = parts.refusedPasts.open({ profile, askSeq });
-  const ask = createAsk(parts, { ...options, agent, person, state, cache, engine: engine.info.id });
+export function createTurnEffects(options: ReplyOptions, turn: PreparedTurn): TurnEffects {
+  const { profile, models, newest, signal, show } = turn;
+  const { hooks } = options.services;
+  const engine = options.engineFor(profile);
+  const agent = options.services.agents.agentFor(turn.snapshot.conversation.key);
+  const person = askerOf(turn.snapshot.conversation.key, askedIn(turn.snapshot, newest).author);
+  const state = startState(turn);
+  const [given, images] = [createGivenMemories(turn), createOpenedImages(profile.traits)];
+  const blobs = createTurnBlobs(turn.child?.blobs);
+  const cache = cacheAccountOf(options, turn);
+  const askSeq = Math.min(askedIn(turn.snapshot, newest).seq, newest.seq);
+  const past = options.refusedPasts.open({ profile, askSeq });
+  const ask = createAsk(options, { ...turn, agent, person, state, cache, engine: engine.info.id });
   return {
-    purpose: options.child === undefined ? 'reply' : 'child',
+    purpose: turn.child === undefined ? 'reply' : 'child',
     modelId: profile.modelId,
     maxSteps: agent.max_steps,
     maxOutputTokens: profile.reserveTokens,
     limitCall: () => limitWork(signal, { ms: agent.timeout_seconds * 1000 * models.length }),
-    pause: (ms) => parts.services.clock.sleep(ms, { signal }),
-    callTool: toolCaller(parts, options, { state, given, images, blobs }),
+    pause: (ms) => options.services.clock.sleep(ms, { signal }),
+    callTool: toolCaller(options, turn, { state, given, images, blobs }),
     onDraft(text) {
       // Hooks may change or hold back what it says: nobody sees it before that.
       if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
@@ -89,20 +89,20 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
       return step;
     },
     async assemble(steps) {
-      state.snapshot = await freshest(state.snapshot, options);
-      const read = { readUpto: newest.seq, volatile: options.volatile, now: parts.services.clock.now() };
+      state.snapshot = await latestView(state.snapshot, turn);
+      const read = { readUpto: newest.seq, volatile: turn.volatile, now: options.services.clock.now() };
       const request = { profile, snapshot: state.snapshot, ...read, steps: images.after(steps) };
       state.whole = await wholeView(engine, request);
       state.wholeSteps = steps.length;
       state.assembly = past.reduce(state.whole);
       // Freeing space reads the view again, and may find that no message is left to answer.
-      state.snapshot = stillClaimed(state.assembly.snapshot, options.claim);
+      state.snapshot = requireClaim(state.assembly.snapshot, turn.claim);
       return state.assembly;
     },
-    makeRoom: () => makeRoom(engine, { profile, newest, clock: parts.services.clock }, state),
+    makeRoom: () => makeRoom(engine, { profile, newest, clock: options.services.clock }, state),
     leaveOut: () => (state.assembly === null ? 'unable' : past.refused(state.assembly)),
     withhold(results) {
-      leaveNothing(results, { images, blobs });
+      discardResults(results, { images, blobs });
       past.withheld();
     },
     usage: () => state.usage,
@@ -112,16 +112,16 @@ export function createRun(parts: ReplyOptions, options: RunOptions): Run {
     recalled: () => state.assembly?.recalled ?? [],
     given: given.ids,
     blobs: blobs.all,
-    recorded: (at) => recordOf(parts, options, { state, at }),
-    refusedPart: () => refusedPartOf(parts, options, state),
+    recorded: (at) => recordOf(options, turn, { state, at }),
+    refusedPart: () => refusedPartOf(options, turn, state),
     assess: (messages) => verdictOn({ engine, state, profile, readUpto: newest.seq, messages }),
   };
 }
 
 async function makeRoom(
   engine: ContextEngine,
-  { profile, newest, clock }: Pick<RunOptions, 'profile' | 'newest'> & Pick<Services, 'clock'>,
-  state: RunState,
+  { profile, newest, clock }: Pick<PreparedTurn, 'profile' | 'newest'> & Pick<Services, 'clock'>,
+  state: TurnState,
 ): Promise<boolean> {
   const request = { profile, snapshot: state.snapshot, readUpto: newest.seq, reason: 'overflow' as const };
   const result = await engine.compact({ ...request, now: clock.now() });
@@ -129,7 +129,7 @@ async function makeRoom(
   return result.compacted;
 }
 
-function leaveNothing(
+function discardResults(
   results: readonly ToolResultPart[],
   { images, blobs }: Pick<ToolParts, 'images' | 'blobs'>,
 ): void {
@@ -141,38 +141,38 @@ function leaveNothing(
 
 /** What the tool calls of a turn read and fill. */
 interface ToolParts {
-  readonly state: RunState;
-  readonly given: ReturnType<typeof createGiven>;
+  readonly state: TurnState;
+  readonly given: ReturnType<typeof createGivenMemories>;
   readonly images: OpenedImages;
   readonly blobs: TurnBlobs;
 }
 
 function toolCaller(
-  parts: ReplyOptions,
-  options: RunOptions,
+  options: ReplyOptions,
+  turn: PreparedTurn,
   { state, given, images, blobs }: ToolParts,
 ): TurnOptions['callTool'] {
-  const { profile, claim, signal } = options;
-  const budget = options.child?.budget ?? { children: 0 };
+  const { profile, claim, signal } = turn;
+  const budget = turn.child?.budget ?? { children: 0 };
   return async (call) => {
-    const check = () => claimed(parts, options, given.ids());
+    const check = () => requireStanding(options, turn, given.ids());
     const { audience, key } = await check();
     const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
-    const own = { ...toolContext(options), ...called, ...images.listenerFor(call) };
-    const context = options.child?.contextOf(own) ?? own;
+    const own = { ...toolContext(turn), ...called, ...images.listenerFor(call) };
+    const context = turn.child?.contextOf(own) ?? own;
     const parent = { key, claim, profile, tool: call.tool, context, budget, check };
-    const spawn = spawnFor(parts.children, parent);
-    return parts.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
+    const spawn = spawnFor(options.children, parent);
+    return options.tools.run(call, { ...context, spawn }, state.assembly?.tools ?? []);
   };
 }
 
-function cacheAccountOf({ cacheAccounts }: ReplyOptions, { child, claim, snapshot }: RunOptions): CacheAccount {
+function cacheAccountOf({ cacheAccounts }: ReplyOptions, { child, claim, snapshot }: PreparedTurn): CacheAccount {
   return child === undefined ? cacheAccounts.open(claim, snapshot.conversation.key) : NO_CACHE_ACCOUNT;
 }
 
 interface Finished extends Pick<FinishedTurn, 'profile' | 'readUpto' | 'messages'> {
   readonly engine: ContextEngine;
-  readonly state: RunState;
+  readonly state: TurnState;
 }
 
 /** A turn that failed before it assembled anything changes nothing in the view. */
@@ -182,7 +182,7 @@ function verdictOn({ engine, state: { snapshot, whole, wholeSteps }, ...turn }: 
   return engine.afterTurn({ ...turn, snapshot, measurement: whole.measurement, addedTokens });
 }
 
-function startState({ snapshot }: RunOptions): RunState {
+function startState({ snapshot }: PreparedTurn): TurnState {
   return {
     snapshot,
     calibration: null,
@@ -198,8 +198,8 @@ function startState({ snapshot }: RunOptions): RunState {
 
 async function refusedPartOf(
   { refusedParts }: ReplyOptions,
-  { profile, snapshot }: RunOptions,
-  { assembly }: RunState,
+  { profile, snapshot }: PreparedTurn,
+  { assembly }: TurnState,
 ): Promise<string | null> {
   if (assembly === null) return null;
   return await refusedParts.of({ profile, tools: assembly.tools, conversation: snapshot.conversation });
@@ -207,8 +207,8 @@ async function refusedPartOf(
 
 async function recordOf(
   { requests }: ReplyOptions,
-  { profile, preparedAt, newest }: RunOptions,
-  { state, at }: { readonly state: RunState; readonly at: number },
+  { profile, preparedAt, newest }: PreparedTurn,
+  { state, at }: { readonly state: TurnState; readonly at: number },
 ): Promise<RecordedRequest | null> {
   const { sent, isAltered } = state;
   const fitted = state.assembly === null ? null : fittedOf(state.assembly);
@@ -227,7 +227,7 @@ function spawnFor(children: Spawner, call: Omit<ParentCall, 'ordinal'>): ToolCon
 }
 
 /** Memories that the turn was given: those of its sections, and what its tools recalled. */
-function createGiven({ volatile, profile, onGiven }: RunOptions) {
+function createGivenMemories({ volatile, profile, onGiven }: PreparedTurn) {
   const recalled = new Set<MemoryId>();
   const ofSections = () => [...volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
   const ids = () => [...ofSections(), ...recalled];
@@ -241,20 +241,20 @@ function createGiven({ volatile, profile, onGiven }: RunOptions) {
 }
 
 /**
- * The current view. Text that was edited or deleted during the turn is not sent again, and a turn that lost its claim
- * ends here instead of after its last step.
+ * The current view, so that text that was edited or deleted during the turn is not sent again. Throws `CLAIM_LOST`, so
+ * that a turn without its claim ends here instead of after its last step.
  */
-async function freshest(known: ContextSnapshot, { claim, latest }: Opening): Promise<ContextSnapshot> {
+async function latestView(known: ContextSnapshot, { claim, latest }: Opening): Promise<ContextSnapshot> {
   const now = await latest();
   if (now === null || now.conversation.revision <= known.conversation.revision) return known;
-  return stillClaimed(now, claim);
+  return requireClaim(now, claim);
 }
 
 /**
- * The current conversation. A tool of a turn that lost its claim, a memory or a message could act on text that was
+ * The current conversation. Throws `CLAIM_LOST` if the turn may not continue: its tools could act on text that was
  * forgotten or edited, or show it to people who may not read it.
  */
-async function claimed(
+async function requireStanding(
   { services }: ReplyOptions,
   { claim, snapshot }: Opening,
   given: readonly MemoryId[],
@@ -264,7 +264,7 @@ async function claimed(
   throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
 }
 
-function stillClaimed(snapshot: ContextSnapshot, { epoch }: Claim): ContextSnapshot {
+function requireClaim(snapshot: ContextSnapshot, { epoch }: Claim): ContextSnapshot {
   const { key, replyEpoch } = snapshot.conversation;
   if (replyEpoch !== epoch) throw new StrataError('CLAIM_LOST', { conversation: key, work: 'reply' });
   return snapshot;
@@ -275,7 +275,7 @@ function toolContext({
   snapshot,
   newest,
   claim,
-}: RunOptions): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'blobs' | 'onGiven' | 'onImages' | 'spawn'> {
+}: PreparedTurn): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'blobs' | 'onGiven' | 'onImages' | 'spawn'> {
   const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
   return {

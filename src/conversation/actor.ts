@@ -61,8 +61,8 @@ interface Self {
   readonly turns: Mailbox;
   readonly seat: Seat;
   readonly onError: (error: unknown) => void;
-  /** Whether the engine knows that the conversation is active here. */
-  isBegun: boolean;
+  /** Whether the engine was told that the conversation is active here. */
+  isBootstrapped: boolean;
   /** Null between turns. */
   running: Running | null;
   readonly restarts: RestartCount;
@@ -91,7 +91,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
     turns,
     seat: options.slots.seat(),
     onError,
-    isBegun: false,
+    isBootstrapped: false,
     running: null,
     restarts: createRestartCount(),
   };
@@ -102,7 +102,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
       lastUsedAt = clock.now();
       receiving += 1;
       try {
-        return await take(options, self, { append, onStored: onStored ?? (() => undefined) });
+        return await storeMessage(options, self, { append, onStored: onStored ?? (() => undefined) });
       } finally {
         receiving -= 1;
       }
@@ -110,7 +110,7 @@ export function createActor(options: ActorOptions, key: ConversationKey): Actor 
     wake() {
       // Another process may have stored an owed reply, which the cache does not show.
       self.cache.drop();
-      self.turns.put(() => work(options, self, null));
+      self.turns.put(() => runOwedTurns(options, self, null));
     },
     refresh() {
       self.cache.drop();
@@ -131,7 +131,7 @@ interface Receiving {
   onStored(stored: Stored): void;
 }
 
-async function take(options: ActorOptions, self: Self, { append, onStored }: Receiving): Promise<Appended> {
+async function storeMessage(options: ActorOptions, self: Self, { append, onStored }: Receiving): Promise<Appended> {
   const { cache, turns, onError } = self;
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.closing.aborted ? null : REPLY_LEASE_MS;
@@ -146,7 +146,7 @@ async function take(options: ActorOptions, self: Self, { append, onStored }: Rec
   // stored.
   if (append.wantsReply) {
     noteAsker(options, self, append.message);
-    turns.put(() => work(options, self, result.claim));
+    turns.put(() => runOwedTurns(options, self, result.claim));
   } else watchStored(options, self, entry).catch(onError);
   // The turn does not wait for the disk; its own commit does.
   return await onDisk(options, self, result);
@@ -158,37 +158,38 @@ function noteAsker({ personScopeOf }: ActorOptions, { key, seat }: Self, { autho
 }
 
 async function onDisk({ disk }: ActorOptions, { key }: Self, result: AppendResult): Promise<Appended> {
-  await disk.over(result.durable, key);
+  await disk.watch(result.durable, key);
   return result;
 }
 
 async function watchStored(options: ActorOptions, self: Self, entry: Entry): Promise<void> {
   const snapshot = await self.cache.current();
   if (snapshot === null) return;
-  await begin(options, self, snapshot);
+  await bootstrapOnce(options, self, snapshot);
   options.watch.stored(snapshot, entry);
 }
 
-async function begin(options: ActorOptions, self: Self, snapshot: ContextSnapshot): Promise<void> {
-  if (self.isBegun) return;
-  self.isBegun = true;
+/** Tells the engine that the conversation is active in this process. */
+async function bootstrapOnce(options: ActorOptions, self: Self, snapshot: ContextSnapshot): Promise<void> {
+  if (self.isBootstrapped) return;
+  self.isBootstrapped = true;
   try {
     const profile = await options.profiles.of(snapshot.conversation);
     await options.engineFor(profile).bootstrap(snapshot);
   } catch (error) {
     // The model could not be opened; the next message may find its key set.
-    self.isBegun = false;
+    self.isBootstrapped = false;
     throw error;
   }
 }
 
 /** Runs turns until no reply is owed. A message that arrives during a turn is stored at once and joins the next one. */
-async function work(options: ActorOptions, self: Self, first: Claim | null): Promise<void> {
-  const { cache } = self;
+async function runOwedTurns(options: ActorOptions, self: Self, first: Claim | null): Promise<void> {
+  const { cache, key } = self;
   let snapshot = await cache.current();
   // If the model cannot be opened, the turn itself answers with an apology.
-  if (snapshot !== null) await begin(options, self, snapshot).catch(() => undefined);
-  let claim = first ?? (await claimOwed(options, cache, snapshot));
+  if (snapshot !== null) await bootstrapOnce(options, self, snapshot).catch(() => undefined);
+  let claim = first ?? (await claimOwedReply(options, cache, snapshot));
   while (claim !== null && snapshot !== null) {
     if (!(await mayStart(options, self, { claim, snapshot }))) return;
     // After a restart nobody has been noted yet.
@@ -200,11 +201,11 @@ async function work(options: ActorOptions, self: Self, first: Claim | null): Pro
       snapshot = await runOne(options, self, { claim, snapshot });
     } finally {
       // Also if the store fails: without their slots, a person would not be answered again.
-      leaveSlot(options, self.key, slot);
+      leaveSlot(options, key, slot);
     }
     // A turn that was overtaken, for example by a deletion, leaves its reply owed, and is run again on the current
     // messages.
-    claim = await claimOwed(options, cache, snapshot);
+    claim = await claimOwedReply(options, cache, snapshot);
   }
 }
 
@@ -276,7 +277,7 @@ async function endOvertaken({ services }: ActorOptions, { running }: Self): Prom
   if ((await standingOf(services, running)) === null) running.limit.abort(new Error('The reply claim was lost.'));
 }
 
-async function claimOwed(
+async function claimOwedReply(
   options: ActorOptions,
   cache: ViewCache,
   snapshot: ContextSnapshot | null,

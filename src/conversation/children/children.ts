@@ -13,13 +13,13 @@ import { type Asked, type Child, type ChildOptions, converse, tellChild } from '
 
 /** The child conversations of this process, and those that a dead process has left. */
 export interface Children extends Spawner {
-  /** Ends the children whose turn does not run any more. */
+  /** Ends the children whose turn no longer runs. */
   sweep(): Promise<void>;
-  /** Everything that has ended is deleted. */
+  /** Resolves when everything that has ended is deleted. */
   drained(): Promise<void>;
 }
 
-/** Recorded before the engine prepares anything, so that the engine hears of the end in any case. */
+/** Stored before the engine prepares anything, so that the engine is told of the end in any case. */
 const NAMESPACE = 'child';
 const noteSchema = z.object({
   parent: z.string(),
@@ -33,7 +33,7 @@ const MAX_DEPTH = 2;
 /** Maximum number of children of one turn, with those inside them. */
 const MAX_CHILDREN = 16;
 const MAX_CHILD_MS = 10 * MINUTE_MS;
-/** An engine that takes longer hears of the end once more, after the child was deleted. */
+/** An engine that takes longer is told of the end once more, after the child was deleted. */
 const MAX_END_MS = 60_000;
 
 /** The children of this process. `track` and `spawn` add to `live`, and remove what has ended. */
@@ -61,7 +61,7 @@ async function track(self: Self, parent: ParentCall, task: ChildTask): Promise<C
   parent.budget.children += 1;
   const key = makeChildKey(parent.key, self.options.services.random.id());
   const answered = spawn(self, { key, parent, task, tools }).finally(() => {
-    // Its end has taken its place, unless it never started.
+    // Once it has started, `spawn` has put its end in its place.
     if (self.live.get(key) === answered) self.live.delete(key);
   });
   self.live.set(key, answered);
@@ -106,7 +106,7 @@ async function spawn(self: Self, { key, parent, task, tools }: NewChild): Promis
 
 const NOTHING_TO_REPORT = Promise.resolve();
 
-/** Prepares the child and stores its task. What failed on the way leaves nothing behind. */
+/** Prepares the child and stores its task. If a step fails, everything before it is undone. */
 async function start({ options }: Self, child: Child): Promise<Asked> {
   const { key, parent, task } = child;
   const { state } = options.services;
@@ -130,7 +130,7 @@ interface Ending {
   readonly key: ConversationKey;
   readonly parent: ConversationKey;
   readonly reason: ChildEndReason;
-  /** The engine hears of the turns before it hears of their end. */
+  /** The engine is told of the turns before it is told of their end. */
   readonly reported: Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export interface Child {
   /** Aborts with the tool call, and when the time is over. */
   readonly signal: AbortSignal;
   readonly usage: UsageRow[];
-  /** Resolves when the engine has heard of all turns. Nobody waits for that to answer. */
+  /** Resolves when the engine was told of all turns. The answer does not wait for it. */
   reported: Promise<void>;
 }
 
@@ -226,7 +226,7 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
     blobs: effects.blobs(),
     maintainAt: verdict.due ? now : now + idleMsOf(services.agents.agentFor(child.key)),
   });
-  const result = await disk.over(written, child.parent.context.conversation);
+  const result = await disk.watch(written, child.parent.context.conversation);
   if (result.kind === 'stale') throw new StrataError('CLAIM_LOST', { conversation: child.key, work: 'reply' });
   const seqs = [newest.seq, ...result.entries.map(({ seq }) => seq)];
   return {

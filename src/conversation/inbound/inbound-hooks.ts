@@ -38,15 +38,15 @@ export function createInboundHooks(services: HookServices): InboundHooks {
       const said = { text, attachments };
       if (!services.hooks.has('inbound')) return { kind: 'keep', ...said };
       const about = { conversation, audience, author, externalId, addressesBot, isEdit: false };
-      return await inOrder(conversation, listenOnce(services, about, said));
+      return await inOrder(conversation, runHooksUnlessStored(services, about, said));
     },
     async edit({ conversation, externalId, parts }, { id, audience }) {
       if (!services.hooks.has('inbound')) return parts;
       const author = (await services.store.transcript.byExternalId(id, externalId))?.author;
-      // The call belongs to nobody, because the message is not stored yet, or is the bot's own.
+      // Without an author, the message is not stored yet, or is the bot's own.
       if (!author) return parts;
       const about = { conversation, audience, author, externalId, addressesBot: false, isEdit: true };
-      const heard = await inOrder(conversation, listen(services, about, contentOf(parts)));
+      const heard = await inOrder(conversation, runHooks(services, about, contentOf(parts)));
       if (heard.kind === 'drop') return null;
       if (heard.kind === 'failed') {
         services.events.emit({ kind: 'error.internal', conversation, message: heard.message });
@@ -60,24 +60,24 @@ interface About extends Pick<InboundMessage, 'conversation' | 'audience' | 'auth
   readonly isEdit: boolean;
 }
 
-async function listenOnce(services: HookServices, about: About, said: InboundChange): Promise<Heard | Known> {
+async function runHooksUnlessStored(services: HookServices, about: About, said: InboundChange): Promise<Heard | Known> {
   const { conversations, transcript } = services.store;
   const known = await conversations.find(about.conversation);
   const entry = known === null ? null : await transcript.byExternalId(known.id, about.externalId);
-  return entry === null ? await listen(services, about, said) : { kind: 'known', seq: entry.seq };
+  return entry === null ? await runHooks(services, about, said) : { kind: 'known', seq: entry.seq };
 }
 
-/** The answer refers to the message as the last hook received it. */
-async function listen({ hooks, agents }: HookServices, about: About, said: InboundChange): Promise<Heard> {
-  let seen = said;
+/** An answer is stored with the message as the last hook received it. */
+async function runHooks({ hooks, agents }: HookServices, about: About, said: InboundChange): Promise<Heard> {
+  let received = said;
   const onLayer = (change: InboundChange) => {
-    seen = change;
+    received = change;
   };
   const context = { ...about, agentId: agents.agentFor(about.conversation).id };
   try {
     const call = { context, change: said, onLayer };
     const result = await hooks.inbound(call, async (change) => ({ kind: 'keep', ...change }));
-    return result.kind === 'answer' ? { ...seen, kind: 'answer', answer: result.text } : result;
+    return result.kind === 'answer' ? { ...received, kind: 'answer', answer: result.text } : result;
   } catch (error) {
     if (!isStrataError(error, 'HOOK_FAILED')) throw error;
     return { ...said, kind: 'failed', message: describe(error) };

@@ -11,8 +11,8 @@ import { createPostGate, type PostGate } from './post-gate.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
-/** Platform outages last minutes, rarely an hour. Nobody waits for an older answer. */
-const PATIENCE_MS = HOUR_MS;
+/** Platform outages last minutes, rarely an hour. Nobody waits for an answer for longer. */
+const MAX_RETRY_MS = HOUR_MS;
 
 /** Posts what turns have committed: in order within a conversation, concurrently across conversations. */
 export interface Outbox {
@@ -58,7 +58,8 @@ export function createOutbox(parts: OutboxOptions): Outbox {
       const box = boxOf(conversation);
       const recovered = options?.recovered ?? false;
       const since = parts.clock.now();
-      for (const { conversationId } of posts.slice(0, 1)) ids.set(conversation, conversationId);
+      const [first] = posts;
+      if (first !== undefined) ids.set(conversation, first.conversationId);
       for (const post of posts) box.put(() => deliverOne(posting, { conversation, post, recovered, since }));
       box.drained().then(() => {
         if (box.busy || boxes.get(conversation) !== box) return;
@@ -85,7 +86,7 @@ interface Delivery {
   readonly conversation: ConversationKey;
   readonly post: PostRow;
   readonly recovered: boolean;
-  /** Gives up on all chunks together: nobody wants the end of a reply without its start. */
+  /** When the reply was queued. Its chunks are given up together, so that no reply is posted without its start. */
   readonly since: number;
 }
 
@@ -99,7 +100,7 @@ async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
   const before = recovered ? post.attempts + 1 : post.attempts;
   let posted: string | null = null;
   if (recovered) await options.freed(conversation, signal);
-  // Not worth skipping: later posts would overtake it.
+  // Its failure must not skip the post, or later ones would overtake it.
   if (recovered) await store.attempt(post.id, null).catch(() => undefined);
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
@@ -114,9 +115,9 @@ async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
       return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: id });
     } catch (error) {
       if (signal.aborted) return;
-      if (posted === null && isHopeless(error, clock.now() >= since + PATIENCE_MS))
+      if (posted === null && shouldGiveUp(error, clock.now() >= since + MAX_RETRY_MS))
         return await giveUp(options, delivery, error);
-      await pause(options, delivery, { error, failures: attempt - before });
+      await waitForRetry(options, delivery, { error, failures: attempt - before });
     }
   }
 }
@@ -127,7 +128,7 @@ async function isWanted(store: OutboxStore, { id, conversationId }: PostRow): Pr
 }
 
 /** The platform will never accept it, or nobody waits for it any more. */
-function isHopeless(error: unknown, isLate: boolean): boolean {
+function shouldGiveUp(error: unknown, isLate: boolean): boolean {
   return isLate || (isStrataError(error, 'POST_FAILED') && error.data.final);
 }
 
@@ -144,7 +145,7 @@ async function giveUp(
  * The next attempt is counted before the wait, so that status shows the reason and a crash during the wait loses
  * nothing.
  */
-async function pause(
+async function waitForRetry(
   { store, clock, events, signal }: OutboxOptions,
   { conversation, post }: Delivery,
   { error, failures }: { readonly error: unknown; readonly failures: number },

@@ -37,7 +37,7 @@ export interface CacheAccounts {
   open(claim: Claim, conversation: ConversationKey): CacheAccount;
 }
 
-/** For a child: nobody asks what its cache has lost. */
+/** For a child, whose cache losses are not reported. */
 export const NO_CACHE_ACCOUNT: CacheAccount = { note: () => undefined, close: async () => undefined };
 
 /** Conversations whose last print is remembered; that of another one is read from the store. */
@@ -70,7 +70,7 @@ export function createCacheAccounts(services: Accounting): CacheAccounts {
           const closing = previous.then((print) => compare(noted, print)).catch(unexplained);
           kept.set(conversationId, { epoch, print: closing.then(({ print }) => print) });
           const { revision } = last.assembly.snapshot.conversation;
-          await store(services, { conversationId, conversation, revision, closed: await closing });
+          await noteLosses(services, { conversationId, conversation, revision, closed: await closing });
         },
       };
     },
@@ -79,7 +79,7 @@ export function createCacheAccounts(services: Accounting): CacheAccounts {
 
 type Accounting = Pick<Services, 'store' | 'log' | 'events'>;
 
-/** Read while the model answers. */
+/** Started with the turn, so that it is read while the model answers. */
 function readPrint({ store, log }: Accounting, conversationId: number): Promise<RequestPrint | null> {
   return store.journal.cache.lastRequest(conversationId).then(parsePrint, (error: unknown) => {
     log.warn('cache.unread', { conversationId, error: describe(error) });
@@ -113,7 +113,8 @@ interface Closing {
   readonly closed: Closed;
 }
 
-async function store(
+/** Reports the losses, and stores them with the print for the next turn. */
+async function noteLosses(
   { store: { journal }, log, events }: Accounting,
   { conversationId, conversation, revision, closed: { print, losses } }: Closing,
 ): Promise<void> {

@@ -10,7 +10,7 @@ const LATE_MS = 5_000;
  */
 export interface DiskWatch {
   /** Settles as the write does. */
-  over<Result>(write: Promise<Result>, conversation: ConversationKey): Promise<Result>;
+  watch<Result>(write: Promise<Result>, conversation: ConversationKey): Promise<Result>;
 }
 
 interface Waiting {
@@ -23,7 +23,7 @@ export function createDiskWatch({ clock, events }: Pick<Services, 'clock' | 'eve
   const waiting = new Set<Waiting>();
   let isWatching = false;
   /** One timer serves all of them. A stall is reported again whenever it has become twice as long. */
-  const watch = async () => {
+  const reportStalls = async () => {
     const { signal } = new AbortController();
     isWatching = true;
     try {
@@ -41,10 +41,10 @@ export function createDiskWatch({ clock, events }: Pick<Services, 'clock' | 'eve
     }
   };
   return {
-    async over(write, conversation) {
+    async watch(write, conversation) {
       const one = { conversation, since: clock.now() };
       waiting.add(one);
-      if (!isWatching) watch().catch(() => undefined);
+      if (!isWatching) reportStalls().catch(() => undefined);
       try {
         return await write;
       } finally {

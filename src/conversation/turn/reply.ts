@@ -198,7 +198,7 @@ async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> 
     now,
   });
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
-  const result = await options.disk.over(written, base.conversation);
+  const result = await options.disk.watch(written, base.conversation);
   if (result.kind === 'stale') {
     events.emit({ kind: 'turn.superseded', ...base });
     bookUnstored(options, snapshot, effects);

@@ -70,8 +70,8 @@ export interface TurnStep {
 }
 
 /**
- * One turn: alternates model and tools until there is an answer. Rejects only before any tool is called, if the store is
- * away or too many messages wait: the turn can be tried again then. After a tool, it would run that tool again.
+ * One turn: alternates model and tools until there is an answer. Rejects only before the first tool call, if the store
+ * is unavailable or too many messages wait. The turn can then be tried again; later, that would repeat the tool call.
  */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
@@ -92,7 +92,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     return { kind: 'failed', reason: 'steps', message, steps };
   } catch (error) {
     if (!hasCalledTools && (isStoreAway(error) || isStrataError(error, 'TOO_MANY_WAITING'))) throw error;
-    return { kind: 'failed', ...failureOf(error), steps };
+    return { kind: 'failed', ...turnFailureOf(error), steps };
   }
 }
 
@@ -117,7 +117,7 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
     const assembly = await options.assemble(done.flatMap(toMessages));
     const asked = await askOnce(options, assembly);
     if (asked.kind === 'answered') return { step: asked.step, assembly };
-    if (!(await isWorthAnother(options, done, { ...asked, tried }))) throw asked.error;
+    if (!(await recover(options, done, { ...asked, tried }))) throw asked.error;
   }
 }
 
@@ -165,10 +165,10 @@ const MAX_REFUSALS = 2;
 const MAX_PAUSES = 2;
 
 /**
- * An emergency cut for an overflow, requests with less for a filter, and pauses for a busy provider. The last two only
- * if no text was shown yet.
+ * Prepares another request: an emergency cut after an overflow, less of the past after a filter, a pause for a busy
+ * provider. The last two only if no text was shown yet. Returns false if another request would not help.
  */
-async function isWorthAnother(
+async function recover(
   options: TurnOptions,
   done: TurnStep[],
   { error, shown, tried }: Extract<Asked, { kind: 'failed' }> & { readonly tried: Tried },
@@ -180,7 +180,7 @@ async function isWorthAnother(
   if (shown) return false;
   if (error.reason === 'refused' && tried.refusals < MAX_REFUSALS) {
     tried.refusals += 1;
-    return leavesOut(options, done, error);
+    return leaveOutMore(options, done, error);
   }
   if (tried.pauses >= MAX_PAUSES || !isPassing(error)) return false;
   await options.pause(error.retryAfterMs ?? 1000 * 2 ** tried.pauses);
@@ -189,11 +189,11 @@ async function isWorthAnother(
 }
 
 /**
- * What was added last is the likeliest cause, because the request before was accepted: after a round of tools, their
- * results, and before, what people had said earlier. The results are withheld for good, so no tool runs twice, and the
- * stored turn is what the model read. Returns false if only the newest message can be the cause.
+ * Leaves out what was added last, because the request before it was accepted: the results of the last tools or, without
+ * any, what people had said earlier. The results are withheld for good, so no tool runs twice, and the stored turn is
+ * what the model read. Returns false if only the newest message can be the cause.
  */
-function leavesOut(options: TurnOptions, done: TurnStep[], error: ModelError): boolean {
+function leaveOutMore(options: TurnOptions, done: TurnStep[], error: ModelError): boolean {
   const last = done.at(-1);
   if (last?.results.some(({ text }) => text !== REFUSED_RESULT)) {
     done[done.length - 1] = { ...last, results: last.results.map(withheld) };
@@ -213,7 +213,7 @@ function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | '
   return { system: assembly.system, messages: assembly.messages, tools: assembly.tools };
 }
 
-/** Does not wait so long that a person would think the bot has frozen. */
+/** Gone after a pause that is short enough for nobody to think that the bot has frozen. */
 function isPassing(error: ModelError): boolean {
   return (error.reason === 'transient' || error.reason === 'rate-limit') && (error.retryAfterMs ?? 0) <= 10_000;
 }
@@ -250,7 +250,7 @@ function toResult({ callId, tool, text, isError }: ToolResultPart): ToolResult {
   return { callId, tool, text, isError };
 }
 
-function failureOf(error: unknown): { reason: TurnFailure; message: string } {
+function turnFailureOf(error: unknown): { reason: TurnFailure; message: string } {
   if (error instanceof ModelError) return { reason: error.reason, message: error.message };
   if (isStrataError(error, 'HOOK_FAILED')) return { reason: 'hook', message: error.message };
   if (isStrataError(error, 'WINDOW_TOO_SMALL')) return { reason: 'overflow', message: error.message };

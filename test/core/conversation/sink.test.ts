@@ -145,9 +145,9 @@ describe('a message on its way to the disk', () => {
     events.on((event) => event.kind === 'store.stalled' && stalls.push(event.durationMs));
     const disk = createDiskWatch({ clock, events });
     const [slow, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const writes = [disk.over(slow.promise, HERE)];
+    const writes = [disk.watch(slow.promise, HERE)];
     await clock.advance(11_000);
-    writes.push(disk.over(later.promise, HERE));
+    writes.push(disk.watch(later.promise, HERE));
     slow.resolve();
     await writes[0];
     await clock.advance(9_000);

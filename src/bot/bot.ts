@@ -80,7 +80,7 @@ export function createBot(options: BotOptions): Bot {
   const core = wire(options);
   const { events } = core.services;
   const warnOfWindows = createWindowWarnings(core.commandServices);
-  const leave = events.on((event) => {
+  const unsubscribe = events.on((event) => {
     logEvent(core.services.log, event);
     if (event.kind === 'config.changed') warnOfWindows();
   });
@@ -107,7 +107,7 @@ export function createBot(options: BotOptions): Bot {
     } finally {
       release();
       unwatch();
-      leave();
+      unsubscribe();
     }
   };
   return {

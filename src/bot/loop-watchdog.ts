@@ -22,7 +22,7 @@ export function watchLoop(events: Events): () => void {
   let marks: Mark[] = [];
   let last: Mark = { kind: null, conversation: null, at: performance.now() };
   let cpu = process.threadCpuUsage();
-  const leave = events.on(({ kind, conversation }) => {
+  const unsubscribe = events.on(({ kind, conversation }) => {
     if (marks.length < MAX_MARKS && kind !== 'loop.stalled') marks.push({ kind, conversation, at: performance.now() });
   });
   const timer = setInterval(() => {
@@ -40,7 +40,7 @@ export function watchLoop(events: Events): () => void {
   timer.unref();
   return () => {
     clearInterval(timer);
-    leave();
+    unsubscribe();
   };
 }
 

@@ -15,10 +15,10 @@ import { assertWithinBudget, budgetProblem, payerOf } from './job/call-budget.ts
 import type { JobContext } from './job/job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './job/maintenance-context.ts';
 import { openModel } from './job/model.ts';
-import { isAsked, type Look, nextLookAt, nextWork, type Work } from './job/next-job.ts';
+import { isRequestedRewrite, type Look, nextLookAt, nextWork, type Work } from './job/next-job.ts';
 import { type Attempt, runWork } from './job/record-run.ts';
 import { afterRefusal, afterTimeout } from './job/refusal.ts';
-import { dropImpossible, pendingRewrite, rewriteAsked } from './job/rewrite.ts';
+import { dropImpossible, pendingRewrite, tryRequestedRewrite } from './job/rewrite.ts';
 import type { Done } from './job/run-job.ts';
 import { publish, waitingOf } from './waiting.ts';
 import { createMeasureView } from './watch/measure.ts';
@@ -68,13 +68,13 @@ async function run(shared: MaintenanceContext, request: MaintainRequest): Promis
     done: [],
     opened: null,
     asked: null,
-    away: new Set(),
+    unavailable: new Set(),
     headTokens: Number.POSITIVE_INFINITY,
     doubt: 'none',
   };
   try {
     self.asked = await pendingRewrite(shared.services.state, conversationId);
-    const end = await workOff(self);
+    const end = await runDueJobs(self);
     await conversations.release(won.claim, { work: 'maintenance', kind: 'done', ...end });
     return { changed: self.done.length > 0, reason: self.done.join('; ') || nothingFor(request) };
   } catch (error) {
@@ -100,7 +100,7 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
 type End = Pick<Extract<ReleaseOutcome, { kind: 'done' }>, 'seenNextSeq' | 'maintainAt'>;
 
 /** Runs one job after another, reading the store before each. */
-async function workOff(self: Run): Promise<End> {
+async function runDueJobs(self: Run): Promise<End> {
   const { services } = self.shared;
   let trigger = self.request.trigger;
   let open: Look['open'] = null;
@@ -112,12 +112,12 @@ async function workOff(self: Run): Promise<End> {
     const work = nextWork(seen);
     if (work === null) return { seenNextSeq: seen.snapshot.conversation.nextSeq, maintainAt: nextLookAt(seen) };
     const attempt = () => tryWork(self, work, seen);
-    const done = isAsked(work) ? await rewriteAsked(self, look.snapshot, attempt) : await attempt();
+    const done = isRequestedRewrite(work) ? await tryRequestedRewrite(self, look.snapshot, attempt) : await attempt();
     const isCommitted = done?.result === 'committed';
     if (done !== null) stale = isCommitted ? 0 : stale + 1;
     if (isCommitted) self.done.push(wordsFor(work, done));
     open = isCommitted && work.kind === 'compact' ? { toSeq: work.toSeq, trigger: work.trigger } : null;
-    if (isCommitted && work.trigger === 'manual' && !isAsked(work)) trigger = 'queue';
+    if (isCommitted && work.trigger === 'manual' && !isRequestedRewrite(work)) trigger = 'queue';
     const settling = look.settling || (isCommitted && work.kind !== 'extract' && work.trigger !== 'manual');
     look = await lookAt(self, { trigger, open, settling }, look);
   }
@@ -150,7 +150,7 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
  * slow or refuses some of it, or with the next model, because this one is unavailable.
  */
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
-  const wish = (isAsked(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
+  const wish = (isRequestedRewrite(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
   // The prompt puts it in quotation marks, which it must not close.
   const job = { ...(await jobContextFor(self, look)), instruction: wish.replaceAll('"', "'") };
   try {
@@ -185,8 +185,8 @@ async function leaveOut(self: Run, attempt: Attempt): Promise<Done> {
 /** False if the agent has no other usable model. */
 async function openNext(self: Run, { agent, profile, model, conversation }: Job, error: ModelError): Promise<boolean> {
   const { breaker, services } = self.shared;
-  self.away.add(model.id);
-  const next = await openModel(self.shared, agent, { profile, away: self.away }).catch(() => null);
+  self.unavailable.add(model.id);
+  const next = await openModel(self.shared, agent, { profile, unavailable: self.unavailable }).catch(() => null);
   if (next === null || self.signal.aborted) return false;
   const message = describe(error);
   await breaker.failed(model.id, { auth: false, message: describeForAll(error), place: null });
@@ -209,7 +209,7 @@ async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'o
   const { conversation } = look.snapshot;
   const agent = services.agents.agentFor(conversation.key);
   await assertWithinBudget(services, await payerOf(services, conversation));
-  self.opened ??= await openModel(shared, agent, { profile: look.profile, away: self.away });
+  self.opened ??= await openModel(shared, agent, { profile: look.profile, unavailable: self.unavailable });
   const { model, windowTokens } = self.opened;
   return {
     services,

@@ -43,7 +43,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const { events } = options.services;
   const end = new AbortController();
   const recent = createRecentMap<ConversationKey, number>(MAX_RECENT);
-  const leave = events.on(({ kind, conversation, at }) => {
+  const unsubscribe = events.on(({ kind, conversation, at }) => {
     if (kind === 'message.accepted' && conversation !== null) recent.set(conversation, at);
   });
   let loop: Promise<void> = Promise.resolve();
@@ -53,9 +53,9 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     },
     async stop({ deadlineMs }) {
       end.abort();
-      leave();
+      unsubscribe();
       await loop;
-      await readLastWords(options, [...recent.keys()], deadlineMs);
+      await extractAtShutdown(options, [...recent.keys()], deadlineMs);
     },
     sweep: () => sweep(options),
     expire: () => expire(options),
@@ -65,7 +65,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, events } = options.services;
   let expireAt = clock.now();
-  /** Deleting much takes long, and the sweeps go on; null when it has ended. */
+  /** A deletion of many messages takes long, so the sweeps do not wait for it; null when it has ended. */
   let expiring: Promise<void> | null = null;
   const report = (error: unknown) =>
     events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
@@ -105,14 +105,14 @@ async function expire({ services, retentionDays }: SweeperOptions, signal?: Abor
     if (createdAt >= before) continue;
     await store.conversations.change(id, { kind: 'expire', before, now }).catch((error: unknown) => {
       if (isStoreAway(error)) throw error;
-      // One damaged conversation must not keep the messages of all that follow.
+      // One damaged conversation must not stop the deletion in those after it.
       events.emit({ kind: 'error.internal', conversation, message: describe(error) });
     });
   }
 }
 
-/** Short conversations never fill a window: they are read for memories before the process ends. */
-async function readLastWords(
+/** Short conversations never fill a window, so their memories are extracted before the process ends. */
+async function extractAtShutdown(
   { services, maintain }: SweeperOptions,
   recent: readonly ConversationKey[],
   deadlineMs: number,

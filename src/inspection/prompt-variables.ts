@@ -2,7 +2,7 @@ import type { CommandServices } from '../commands/services.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer/answer.ts';
 import { memoryRules } from '../compaction/job/answer-size.ts';
 import { transcriptTokens } from '../compaction/job/job-context.ts';
-import { besideOf } from '../compaction/job/prompt-context.ts';
+import { promptContextOf } from '../compaction/job/prompt-context.ts';
 import { headSpan } from '../compaction/job/span.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { guidanceText } from '../context/profile/profile.ts';
@@ -114,7 +114,7 @@ async function writtenVariables(
   const frame = services.prompts.render('extractor', extractor, promptSourceOf(agent));
   const span = headSpan(tail, transcriptTokens(reader, frame, [SUMMARY_TOOL, MEMORY_TOOL]), agent.timezone);
   const job = { services: services, conversation, agent, windowTokens: reader.windowTokens };
-  const { before, known } = await besideOf(job, stack, span);
+  const { before, known } = await promptContextOf(job, stack, span);
   const lines = span.lines.map(({ text }) => text);
   const transcript = { nonce: '000000000000', task: 'compact', before: [...before], known: [...known], lines };
   return {

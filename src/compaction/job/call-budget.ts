@@ -35,36 +35,36 @@ export async function payerOf({ store }: Pick<Services, 'store'>, conversation: 
   return root === conversation.key ? conversation : ((await store.conversations.find(root)) ?? conversation);
 }
 
-type Kept = Pick<Services, 'state' | 'clock'>;
-type Whose = Pick<Conversation, 'id' | 'nextSeq'>;
+type BudgetServices = Pick<Services, 'state' | 'clock'>;
+type Payer = Pick<Conversation, 'id' | 'nextSeq'>;
 
 /** The calls of the current hour, for `/status`. */
-export async function callBudgetOf(kept: Kept, whose: Whose): Promise<CallBudget> {
-  const { calls, since, fromSeq } = await read(kept, whose);
-  const limit = CALLS + CALLS_PER_ENTRY * Math.max(0, whose.nextSeq - fromSeq);
+export async function callBudgetOf(services: BudgetServices, payer: Payer): Promise<CallBudget> {
+  const { calls, since, fromSeq } = await read(services, payer);
+  const limit = CALLS + CALLS_PER_ENTRY * Math.max(0, payer.nextSeq - fromSeq);
   return { calls, limit, untilAt: since + WINDOW_MS };
 }
 
 /** Throws `SPEND_CAPPED` when the hour's calls are used up: this stops any loop and makes it visible. */
-export async function assertWithinBudget(kept: Kept, whose: Whose): Promise<void> {
-  const budget = await callBudgetOf(kept, whose);
+export async function assertWithinBudget(services: BudgetServices, payer: Payer): Promise<void> {
+  const budget = await callBudgetOf(services, payer);
   if (budget.calls >= budget.limit) throw new StrataError('SPEND_CAPPED', budget);
 }
 
 /** Says that the hour's calls are used up; null while some are left. */
-export async function budgetProblem(kept: Kept, whose: Whose): Promise<string | null> {
-  const budget = await callBudgetOf(kept, whose);
+export async function budgetProblem(services: BudgetServices, payer: Payer): Promise<string | null> {
+  const budget = await callBudgetOf(services, payer);
   return budget.calls >= budget.limit ? new StrataError('SPEND_CAPPED', budget).message : null;
 }
 
 /** Records calls that were made. Of two processes that count at the same time, one may be lost: it is a safety net. */
-export async function countCalls(kept: Kept, whose: Whose, calls: number): Promise<void> {
+export async function countCalls(services: BudgetServices, payer: Payer, calls: number): Promise<void> {
   if (calls === 0) return;
-  const count = await read(kept, whose);
-  await kept.state.of(whose.id).set(NAME, { ...count, calls: count.calls + calls });
+  const count = await read(services, payer);
+  await services.state.of(payer.id).set(NAME, { ...count, calls: count.calls + calls });
 }
 
-async function read({ state, clock }: Kept, { id, nextSeq }: Whose): Promise<CallCount> {
+async function read({ state, clock }: BudgetServices, { id, nextSeq }: Payer): Promise<CallCount> {
   const { data } = countSchema.safeParse(await state.of(id).get(NAME));
   const now = clock.now();
   const isRunning = data !== undefined && now >= data.since && now < data.since + WINDOW_MS;

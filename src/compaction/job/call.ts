@@ -79,7 +79,7 @@ export async function ask(context: CallContext, question: Ask): Promise<AskResul
     return await askWithTools(context, question);
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    // The server answers, so its tools are what fails.
+    // The server answers without tools, so they are the cause.
     if (asked !== null) return asked;
     if (error.reason !== 'unsupported') throw error;
     toolless.add(model.id);
@@ -105,29 +105,35 @@ async function askForJson(context: CallContext, question: Ask): Promise<AskResul
 }
 
 /** The exchange with a model that calls tools: its messages so far, and what they have saved. */
-interface Talk {
+interface Exchange {
   readonly messages: ModelMessage[];
   /** Text the model wrote next to or after its calls. */
   readonly texts: { readonly text: string; readonly finish: FinishReason }[];
   answer: Answer;
-  nudged: boolean;
+  wasNudged: boolean;
 }
 
 /** Calls the model until it stops or adds nothing new. Keeps everything it called, in any order. */
 async function askWithTools(context: CallContext, question: Ask): Promise<AskResult> {
   const prompt = question.prompt(true);
-  const talk: Talk = { messages: [userText(question.transcript)], texts: [], answer: NO_ANSWER, nudged: false };
+  const exchange: Exchange = {
+    messages: [userText(question.transcript)],
+    texts: [],
+    answer: NO_ANSWER,
+    wasNudged: false,
+  };
   for (let count = 1; count <= MAX_STEPS; count += 1) {
-    const request = requestOf(question, prompt, talk);
+    const request = requestOf(question, prompt, exchange);
     // The transcript was cut to fit the window; the model's own calls and results come on top.
     if (count > 1 && !fits(context, request)) break;
-    const step = await nextStep(context, request, talk);
+    const step = await nextStep(context, request, exchange);
     if (step === null) break;
-    talk.texts.push({ text: plainAnswer(step.text), finish: step.finish });
-    const goesOn = step.calls.length > 0 ? takeCalls(talk, step, count) : mayNudge(talk, question, step);
+    exchange.texts.push({ text: plainAnswer(step.text), finish: step.finish });
+    const goesOn =
+      step.calls.length > 0 ? takeCalls(exchange, step, count) : askForMissingSummary(exchange, question, step);
     if (!goesOn) break;
   }
-  return { ...conclude(talk, question), prompt };
+  return { ...resultOf(exchange, question), prompt };
 }
 
 function fits({ windowTokens }: CallContext, request: ModelRequest): boolean {
@@ -135,11 +141,11 @@ function fits({ windowTokens }: CallContext, request: ModelRequest): boolean {
 }
 
 /** Null if the model failed after its summary was received: nothing else is needed. */
-async function nextStep(context: CallContext, request: ModelRequest, talk: Talk): Promise<Step | null> {
+async function nextStep(context: CallContext, request: ModelRequest, exchange: Exchange): Promise<Step | null> {
   try {
     return await callModel(context, request);
   } catch (error) {
-    if (talk.answer.summary === null || context.signal.aborted) throw error;
+    if (exchange.answer.summary === null || context.signal.aborted) throw error;
     return null;
   }
 }
@@ -148,37 +154,41 @@ async function nextStep(context: CallContext, request: ModelRequest, talk: Talk)
  * Returns false when the exchange is complete. The prompt asks for the summary last: another step would read the whole
  * transcript again.
  */
-function takeCalls(talk: Talk, step: Step, count: number): boolean {
-  const before = talk.answer;
+function takeCalls(exchange: Exchange, step: Step, count: number): boolean {
+  const before = exchange.answer;
   const calls = step.calls.map((call, index): ToolCall => ({ ...call, callId: `c${count}.${index + 1}` }));
   const results = calls.map((call) => {
-    const { answer, receipt, isTaken } = collectCall(talk.answer, call);
-    talk.answer = answer;
+    const { answer, receipt, isTaken } = collectCall(exchange.answer, call);
+    exchange.answer = answer;
     return { callId: call.callId, tool: call.tool, text: receipt, isError: !isTaken };
   });
-  talk.messages.push({ role: 'assistant', text: step.text, calls }, { role: 'tool', results });
-  const isComplete = talk.answer.summary !== null && calls.some((call) => call.tool === SUMMARY_TOOL.name);
-  return !isComplete && talk.answer !== before;
+  exchange.messages.push({ role: 'assistant', text: step.text, calls }, { role: 'tool', results });
+  const isComplete = exchange.answer.summary !== null && calls.some((call) => call.tool === SUMMARY_TOOL.name);
+  return !isComplete && exchange.answer !== before;
 }
 
 /**
- * After memory calls alone, a text such as "saved four memories" is not a summary, so the model is asked for it once.
+ * After memory calls alone, a text such as "saved four memories" is not a summary, so the model is asked for it, once.
+ * Returns false if there is nothing to ask for.
  */
-function mayNudge(talk: Talk, question: Ask, step: Step): boolean {
-  const wantsSummary = question.tools.includes(SUMMARY_TOOL) && talk.answer.summary === null;
-  const hasCalled = talk.messages.length > 1;
-  const hasText = talk.texts.some(({ text }) => text.length >= MIN_TEXT_SUMMARY);
-  if (!wantsSummary || !hasCalled || hasText || talk.nudged || step.text.trim() === '') return false;
-  talk.nudged = true;
-  talk.messages.push({ role: 'assistant', text: step.text, calls: [] }, userText(NUDGE));
+function askForMissingSummary(exchange: Exchange, question: Ask, step: Step): boolean {
+  const wantsSummary = question.tools.includes(SUMMARY_TOOL) && exchange.answer.summary === null;
+  const hasCalled = exchange.messages.length > 1;
+  const hasText = exchange.texts.some(({ text }) => text.length >= MIN_TEXT_SUMMARY);
+  if (!wantsSummary || !hasCalled || hasText || exchange.wasNudged || step.text.trim() === '') return false;
+  exchange.wasNudged = true;
+  exchange.messages.push({ role: 'assistant', text: step.text, calls: [] }, userText(NUDGE));
   return true;
 }
 
 /** A summary saved by a call wins; otherwise the longest text is the summary. */
-function conclude({ answer, texts }: Talk, question: Ask): Pick<AskResult, 'answer' | 'finish'> {
+function resultOf({ answer, texts }: Exchange, question: Ask): Pick<AskResult, 'answer' | 'finish'> {
   if (answer.summary !== null) return { answer, finish: 'tool-calls' };
-  // Of equal ones the last, which tells how it ended.
-  const longest = texts.toReversed().toSorted((a, b) => b.text.length - a.text.length)[0];
+  let longest: Exchange['texts'][number] | undefined;
+  for (const written of texts) {
+    // Of equally long ones the last, because its call ended the exchange.
+    if (longest === undefined || written.text.length >= longest.text.length) longest = written;
+  }
   if (longest === undefined) return { answer, finish: 'other' };
   const { answer: read, finish } = readStep(longest, question);
   return {
@@ -191,7 +201,7 @@ function conclude({ answer, texts }: Talk, question: Ask): Pick<AskResult, 'answ
   };
 }
 
-/** A summary inside of JSON that broke off later is whole. Some models call tools that nobody has offered. */
+/** A summary in JSON that was cut off after it is complete. Some models call tools that were not offered. */
 function readStep(
   { text, finish, calls = [] }: ReadableStep,
   { transcript }: Pick<Ask, 'transcript'>,
@@ -228,7 +238,7 @@ function requestOf(
 async function callModel(context: CallContext, request: ModelRequest): Promise<Step> {
   const { model, clock, timeoutMs, signal, windowTokens, where } = context;
   await context.assertCurrent?.();
-  // Nobody would notice a stop from before the call if the model ignores its signal.
+  // A listener on the signal is too late for a stop before the call, and the model may ignore its signal.
   signal.throwIfAborted();
   const late = new AbortController();
   const done = new AbortController();
@@ -266,7 +276,7 @@ function withReasoning(context: CallContext, request: ModelRequest): ModelReques
   return { ...request, maxOutputTokens: request.maxOutputTokens + room };
 }
 
-/** Rejects when the signal aborts; the other function removes the listener. */
+/** Rejects when the signal aborts; `until` removes the listener. */
 function abortOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until });

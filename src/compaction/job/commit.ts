@@ -35,13 +35,13 @@ export function planCompactionCommit(
   const isPossible = fromSeq >= state.contextFrom && fromSeq <= toSeq && toSeq < state.nextSeq;
   if (!isPossible || fromSeq > state.compactedUpto + 1) return STALE;
   const covered = live.filter((item) => item.toSeq >= fromSeq && item.fromSeq <= toSeq);
-  if (rewrites !== null) return rewriteOf(state, covered, { fromSeq, toSeq, rewrites });
+  if (rewrites !== null) return planRewrite(state, covered, { fromSeq, toSeq, rewrites });
   if (fromSeq === state.compactedUpto + 1) return { kind: 'append', compactedUpto: toSeq };
-  if (covered[0]?.fromSeq !== fromSeq || !covered.every(isOpen)) return STALE;
-  return fill(state, covered, toSeq);
+  if (covered[0]?.fromSeq !== fromSeq || !covered.every(isReplaceable)) return STALE;
+  return planFill(state, covered, toSeq);
 }
 
-function rewriteOf(
+function planRewrite(
   { compactedUpto }: Pick<Conversation, 'compactedUpto'>,
   covered: readonly Summary[],
   { fromSeq, toSeq, rewrites }: SeqRange & { readonly rewrites: SummaryId },
@@ -72,7 +72,11 @@ export function canRecondense(
   return isWhole && parts.length === childIds.length && parts.every(({ id }) => childIds.includes(id));
 }
 
-function fill(state: Pick<Conversation, 'compactedUpto'>, covered: readonly Summary[], toSeq: number): CompactionPlan {
+function planFill(
+  state: Pick<Conversation, 'compactedUpto'>,
+  covered: readonly Summary[],
+  toSeq: number,
+): CompactionPlan {
   const last = covered.at(-1);
   const isCut = last !== undefined && last.toSeq > toSeq;
   return {
@@ -84,6 +88,6 @@ function fill(state: Pick<Conversation, 'compactedUpto'>, covered: readonly Summ
 }
 
 /** A gap, or a level-0 summary whose entries were edited. */
-function isOpen(item: Summary): boolean {
+function isReplaceable(item: Summary): boolean {
   return item.level === 0 && (item.kind === 'gap' || item.stale);
 }

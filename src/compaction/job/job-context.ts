@@ -22,7 +22,7 @@ export interface JobContext extends CallContext {
   readonly instruction: string;
   /** Maximum tokens of messages that one call reads; less than its window allows while a refused text is searched for. */
   readonly headTokens: number;
-  /** The model refuses the text, so it is passed over. */
+  /** The model refuses the text, so it is left out. */
   readonly leavesOut: boolean;
 }
 

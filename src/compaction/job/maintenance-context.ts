@@ -45,7 +45,7 @@ export interface Run {
   /** What somebody wants rewritten; null once it is done or refused. */
   asked: RewriteRequest | null;
   /** Models that turned out to be unavailable. */
-  readonly away: Set<string>;
+  readonly unavailable: Set<string>;
   /** Maximum tokens of messages in one call. */
   headTokens: number;
   /** Whether refusals may be the model's own fault, which a test with a harmless text shows. */

@@ -12,12 +12,12 @@ import type { MaintenanceContext, Opened } from './maintenance-context.ts';
 export async function openModel(
   shared: MaintenanceContext,
   agent: AgentSettings,
-  { profile, away }: { readonly profile: ContextProfile; readonly away: ReadonlySet<string> },
+  { profile, unavailable }: { readonly profile: ContextProfile; readonly unavailable: ReadonlySet<string> },
 ): Promise<Opened> {
   const { breaker } = shared;
   const configured = agent.compaction.model;
   const ids = configured === 'auto' ? [profile.modelId, ...(profile.fallbackIds ?? [])] : [configured];
-  const left = ids.filter((id) => !away.has(id));
+  const left = ids.filter((id) => !unavailable.has(id));
   const pauses = await Promise.all(left.map(async (id) => ({ id, paused: await breaker.pausedUntil(id) })));
   const free = pauses.find(({ paused }) => paused === null);
   if (free !== undefined) return await open(shared, free.id, profile);

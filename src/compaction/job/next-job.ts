@@ -59,7 +59,7 @@ const SWOLLEN = 2;
 export function nextWork(look: Look): Work | null {
   const holes = leftBehind(look) ?? openLayer(look);
   if (look.trigger === 'shutdown') return holes ?? extraction(look);
-  const asked = askedRewrite(look);
+  const asked = requestedRewrite(look);
   if (asked !== null) return asked;
   const { profile, snapshot, measurement, correction } = look;
   const swollen = holes === null ? null : condensing(look, SWOLLEN * profile.stackShare);
@@ -75,14 +75,14 @@ function leftBehind({ snapshot }: Look): Work | null {
 }
 
 /** The summary that somebody wants in other words, if it is still in the stack. */
-export function askedRewrite({ asked, snapshot }: Pick<Look, 'asked' | 'snapshot'>): Work | null {
+export function requestedRewrite({ asked, snapshot }: Pick<Look, 'asked' | 'snapshot'>): Work | null {
   const layer = snapshot.stack.find(({ id }) => id === asked?.summaryId);
   if (layer === undefined || !canRewrite(layer)) return null;
   return { kind: 'rewrite', trigger: 'manual', layer, fromSeq: layer.fromSeq, toSeq: layer.toSeq };
 }
 
 /** Whether somebody asked for these other words. */
-export function isAsked({ kind, trigger }: Pick<Work, 'kind' | 'trigger'>): boolean {
+export function isRequestedRewrite({ kind, trigger }: Pick<Work, 'kind' | 'trigger'>): boolean {
   return kind === 'rewrite' && trigger === 'manual';
 }
 

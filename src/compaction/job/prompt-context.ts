@@ -13,12 +13,12 @@ import { type Span, tokensOf } from './span.ts';
 import type { TranscriptLine } from './transcript.ts';
 
 /** Context before a transcript, which is neither repeated nor used as a source. */
-export interface Beside {
+export interface PromptContext {
   readonly before: readonly string[];
   readonly known: readonly string[];
 }
 
-export type BesideContext = Pick<JobContext, 'services' | 'conversation' | 'agent' | 'windowTokens'>;
+export type PromptContextOptions = Pick<JobContext, 'services' | 'conversation' | 'agent' | 'windowTokens'>;
 
 const NEIGHBOURS = 3;
 const MAX_KNOWN = 40;
@@ -27,15 +27,15 @@ const MAX_SEARCHES = 32;
 const HITS_PER_SEARCH = 8;
 
 /** The summaries right before the range and the memories that it may repeat, each within its share of the window. */
-export async function besideOf(
-  job: BesideContext,
+export async function promptContextOf(
+  job: PromptContextOptions,
   stack: readonly Summary[],
   { fromSeq, lines }: Pick<Span, 'fromSeq' | 'lines'>,
-): Promise<Beside> {
+): Promise<PromptContext> {
   const room = sideTokensFor(job.windowTokens, tokensOf(lines));
   const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
-  const before = within(earlier.map(layerLine).toReversed(), room).toReversed();
-  return { before, known: within(await knownLines(job, lines), room) };
+  const before = fitting(earlier.map(layerLine).toReversed(), room).toReversed();
+  return { before, known: fitting(await knownLines(job, lines), room) };
 }
 
 /** A summary as one line of a transcript. */
@@ -56,7 +56,7 @@ export function layerTokens(
  * of other places must not appear in its transcript.
  */
 async function knownLines(
-  { services, conversation, agent }: BesideContext,
+  { services, conversation, agent }: PromptContextOptions,
   lines: readonly TranscriptLine[],
 ): Promise<readonly string[]> {
   const reader = { ...readerFor(conversation, agent), sharePublic: false };
@@ -90,7 +90,7 @@ async function similarMemories(
 }
 
 /** The first texts that fit. If even the first does not fit, as much of it as does. */
-function within(texts: readonly string[], tokens: number): readonly string[] {
+function fitting(texts: readonly string[], tokens: number): readonly string[] {
   const kept: string[] = [];
   let left = tokens;
   for (const text of texts) {

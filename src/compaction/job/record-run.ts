@@ -44,13 +44,13 @@ export async function runWork(self: Run, { job, work, look }: Attempt): Promise<
     if (usage.length > 0) await breaker.succeeded(model.id);
     if (done.result === 'committed') announceMemories(self, look, done);
     const outcome = { outcome: done.result, error: null, toSeq: done.toSeq, memories: done.memories.length };
-    await writeDown(record, outcome, usage.length);
+    await recordOutcome(record, outcome, usage.length);
     return done;
   } catch (error) {
     const cause = self.signal.aborted ? 'stopped before it finished' : describe(error);
     // A failed call also costs tokens.
     const calls = usage.length + (error instanceof ModelError ? 1 : 0);
-    await writeDown(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);
+    await recordOutcome(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);
     throw error;
   }
 }
@@ -85,7 +85,7 @@ interface Recording {
 type Outcome = Pick<MaintenanceRun, 'outcome' | 'error' | 'toSeq' | 'memories'>;
 
 /** A failure of the journal must not fail the job: committed work stays committed. */
-async function writeDown(record: Recording, outcome: Outcome, calls: number): Promise<void> {
+async function recordOutcome(record: Recording, outcome: Outcome, calls: number): Promise<void> {
   const { self, look, usage } = record;
   const { services } = self.shared;
   const { conversationId } = self.claim;

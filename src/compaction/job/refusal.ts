@@ -1,7 +1,7 @@
 import { ModelError } from '../../domain/errors.ts';
 import { failureOf } from '../../models/failure.ts';
 import type { Run } from './maintenance-context.ts';
-import { isAsked } from './next-job.ts';
+import { isRequestedRewrite } from './next-job.ts';
 import type { Attempt } from './record-run.ts';
 import { MIN_SPAN_TOKENS } from './span.ts';
 
@@ -11,14 +11,15 @@ const WHOLE_ATTEMPTS = 2;
 const NARROWING = 8;
 
 /**
- * A text that a model refuses, or that a filter withholds, must not keep a conversation from ever being summarised
- * again. After some attempts as a whole, shorter heads of it are tried until the refused messages are found; those are
- * passed over. Before the first shorter head, and again before messages are passed over, the model has to summarise a
- * harmless text. Null if the job has to wait for better times.
+ * What to do after the model, or its filter, has refused a text, so that it does not block all later summaries. After
+ * some attempts at the whole text, shorter heads are tried until the refused messages are found; these are left out.
+ * Before the first shorter head, and again before messages are left out, the model has to summarise a harmless text.
+ * Null if the job must be retried later.
  */
 export function afterRefusal(self: Run, error: unknown, { job, work }: Attempt): 'read less' | 'leave out' | null {
   const { failures } = job.conversation;
-  if (!failureOf(error).isTexts || failures < WHOLE_ATTEMPTS || isAsked(work) || self.doubt === 'open') return null;
+  if (!failureOf(error).isTexts || failures < WHOLE_ATTEMPTS || isRequestedRewrite(work) || self.doubt === 'open')
+    return null;
   if (self.doubt === 'none') self.doubt = 'open';
   if (work.kind === 'condense' || self.headTokens <= MIN_SPAN_TOKENS) return 'leave out';
   self.headTokens = Math.max(MIN_SPAN_TOKENS, Math.floor(Math.min(self.headTokens, job.windowTokens) / NARROWING));
@@ -36,7 +37,7 @@ const FAILURES_PER_PART = 3;
 export function afterTimeout(self: Run, error: unknown, { job, work }: Attempt): boolean {
   const { failures } = job.conversation;
   const isLate = error instanceof ModelError && error.reason === 'timeout';
-  if (!isLate || failures === 0 || isAsked(work) || work.kind === 'condense') return false;
+  if (!isLate || failures === 0 || isRequestedRewrite(work) || work.kind === 'condense') return false;
   if (self.headTokens !== Number.POSITIVE_INFINITY) return false;
   const parts = failures <= FAILURES_PER_PART ? SLOW_PARTS[0] : SLOW_PARTS[1];
   self.headTokens = Math.max(MIN_SPAN_TOKENS, Math.floor(job.windowTokens / parts));

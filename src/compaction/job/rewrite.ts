@@ -3,7 +3,7 @@ import { failureOf, seenOf } from '../../models/failure.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import type { Run } from './maintenance-context.ts';
-import { askedRewrite, type Look } from './next-job.ts';
+import { type Look, requestedRewrite } from './next-job.ts';
 import { endRewrite, type RewriteRequest, rewriteOf } from './rewrite-request.ts';
 import type { Done } from './run-job.ts';
 
@@ -16,7 +16,7 @@ export async function pendingRewrite(state: Services['state'], conversationId: n
 /** Ends a request whose summary has left the stack, or was edited below, since somebody asked. */
 export async function dropImpossible(self: Run, look: Pick<Look, 'snapshot'>): Promise<void> {
   const { asked } = self;
-  if (asked === null || askedRewrite({ asked, snapshot: look.snapshot }) !== null) return;
+  if (asked === null || requestedRewrite({ asked, snapshot: look.snapshot }) !== null) return;
   const summary = await self.shared.services.store.summaries.find(asked.summaryId);
   // A worker that died after the commit has done it already.
   const isDone = summary?.supersededBy !== null && summary?.supersededBy !== undefined;
@@ -24,7 +24,7 @@ export async function dropImpossible(self: Run, look: Pick<Look, 'snapshot'>): P
 }
 
 /** Tries once: the failure of what somebody asked for does not delay what is due. Null if another model should try. */
-export async function rewriteAsked(
+export async function tryRequestedRewrite(
   self: Run,
   { conversation }: Pick<ContextSnapshot, 'conversation'>,
   attempt: () => Promise<Done | null>,

@@ -18,8 +18,8 @@ import { askForMemories } from './extract.ts';
 import { nothingLeft, notSummarised } from './fixed-texts.ts';
 import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
 import { announceKept } from './ledger.ts';
-import { fillUpto, isAsked, type Work } from './next-job.ts';
-import { besideOf, layerTokens } from './prompt-context.ts';
+import { fillUpto, isRequestedRewrite, type Work } from './next-job.ts';
+import { layerTokens, promptContextOf } from './prompt-context.ts';
 import { readHead } from './read.ts';
 import { headSpan, narrowed, type Span, sourceTokens } from './span.ts';
 import { summarise } from './summarise.ts';
@@ -65,7 +65,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const span = await spanOf(job, work, snapshot);
-  const rewrites = isAsked(work) && work.kind === 'rewrite' ? work.layer.id : null;
+  const rewrites = isRequestedRewrite(work) && work.kind === 'rewrite' ? work.layer.id : null;
   if (rewrites !== null && span.toSeq < work.toSeq) throw tooSmall(job.model.id);
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
   const { candidates, ...texts } = await textsFor(job, { work, span, place, snapshot });
@@ -153,7 +153,7 @@ async function transcriptOf(
   span: Span,
   { stack }: ContextSnapshot,
 ): Promise<Omit<PromptVariables<'transcript'>, 'task'>> {
-  const { before, known } = await besideOf(job, stack, span);
+  const { before, known } = await promptContextOf(job, stack, span);
   const lines = span.lines.map((line) => line.text);
   const nonce = nonceFor([...before, ...known, ...lines], job.services.random);
   return { nonce, before: [...before], known: [...known], lines };

@@ -17,8 +17,8 @@ const TARGET_WORDS = 40;
 const MAX_TOKENS = 400;
 
 /**
- * Throws `SUMMARY_REJECTED` unless the model can summarise a harmless text: if it can't, no text is the cause of its
- * refusals, and nothing may be passed over.
+ * Throws `SUMMARY_REJECTED` unless the model can summarise a harmless text. If it can't, the refused text is not the
+ * cause, so it must not be left out.
  */
 export async function assertWorks(job: JobContext): Promise<void> {
   const { prompts, random } = job.services;

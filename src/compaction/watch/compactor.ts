@@ -30,18 +30,18 @@ export interface CompactorOptions {
   readonly conversation: Pick<Conversation, 'id' | 'key'>;
 }
 
-/** If no end of the job was reported, it ran in another process or was lost, so it is requested again. */
-const FORGOTTEN_MS = 30_000;
+/** A job whose end is not reported by then ran in another process or was lost, so it is requested again. */
+const REQUEST_LIFETIME_MS = 30_000;
 
 export function createCompactor({ services, conversation }: CompactorOptions): Compactor {
   const { events, clock, queue } = services;
   const { id, key } = conversation;
   let tier: Tier = 'none';
-  let askedAt: number | null = null;
+  let requestedAt: number | null = null;
   let again = false;
-  const isAsked = (): boolean => askedAt !== null && clock.now() - askedAt < FORGOTTEN_MS;
-  const ask = (): void => {
-    askedAt = clock.now();
+  const isRequested = (): boolean => requestedAt !== null && clock.now() - requestedAt < REQUEST_LIFETIME_MS;
+  const request = (): void => {
+    requestedAt = clock.now();
     again = false;
     events.emit({ kind: 'maintenance.requested', conversation: key, tier: tier === 'none' ? 'gap' : tier });
     queue.kick(id);
@@ -54,22 +54,22 @@ export function createCompactor({ services, conversation }: CompactorOptions): C
         events.emit({ kind: 'context.tier', conversation: key, tier, used, window });
       }
       if (!assessment.due) return;
-      if (isAsked()) again = true;
-      else if (assessment.stored) ask();
-      else await remember(services, conversation).then(ask, ask);
+      if (isRequested()) again = true;
+      else if (assessment.stored) request();
+      else await storeDueTime(services, conversation).then(request, request);
     },
     ended() {
-      askedAt = null;
-      if (again) ask();
+      requestedAt = null;
+      if (again) request();
     },
     get quiet() {
-      return tier === 'none' && !isAsked();
+      return tier === 'none' && !isRequested();
     },
   };
 }
 
-/** A kick is a hint that may be lost; the sweeper finds the time in the store. */
-async function remember(
+/** The sweeper finds the time in the store if the kick is lost. */
+async function storeDueTime(
   { store, clock, events }: CompactorOptions['services'],
   { id, key }: CompactorOptions['conversation'],
 ) {

@@ -32,8 +32,8 @@ interface Self extends CompactorsOptions {
 
 export function createCompactors(options: CompactorsOptions): Compactors {
   const self: Self = { ...options, measureView: createMeasureView(options.services), active: new Map() };
-  const looking = new Set<Promise<void>>();
-  const orReport = (looked: Promise<void>, { conversation }: ContextSnapshot) => {
+  const pending = new Set<Promise<void>>();
+  const track = (looked: Promise<void>, { conversation }: ContextSnapshot) => {
     const reported = looked.catch((error: unknown) => {
       options.services.events.emit({
         kind: 'error.internal',
@@ -41,14 +41,14 @@ export function createCompactors(options: CompactorsOptions): Compactors {
         message: describe(error),
       });
     });
-    looking.add(reported);
-    void reported.finally(() => looking.delete(reported));
+    pending.add(reported);
+    void reported.finally(() => pending.delete(reported));
   };
   return {
-    stored: (snapshot, entry) => orReport(ingest(self, snapshot, entry), snapshot),
+    stored: (snapshot, entry) => track(ingest(self, snapshot, entry), snapshot),
     answered(snapshot, verdict, seqs) {
-      orReport(ingestBatch(self, snapshot, seqs), snapshot);
-      if (needsAssessment(self, snapshot, verdict)) orReport(answer(self, snapshot, verdict), snapshot);
+      track(ingestBatch(self, snapshot, seqs), snapshot);
+      if (needsAssessment(self, snapshot, verdict)) track(assessTurn(self, snapshot, verdict), snapshot);
     },
     ended(conversationId) {
       const compactor = self.active.get(conversationId);
@@ -56,7 +56,7 @@ export function createCompactors(options: CompactorsOptions): Compactors {
       if (compactor?.quiet === true) self.active.delete(conversationId);
     },
     async drained() {
-      await Promise.all(looking);
+      await Promise.all(pending);
     },
   };
 }
@@ -66,7 +66,7 @@ function needsAssessment({ active }: Self, { conversation }: ContextSnapshot, { 
   return tier !== 'none' || due || active.has(conversation.id);
 }
 
-async function answer(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
+async function assessTurn(self: Self, snapshot: ContextSnapshot, verdict: AfterTurn): Promise<void> {
   const profile = await self.profiles.of(snapshot.conversation);
   await assess(self, snapshot, { ...verdict, measure: () => shownOf(profile, self.measureView(profile, snapshot)) });
 }

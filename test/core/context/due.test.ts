@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { askedRewrite, nextLookAt, nextWork } from '../../../src/compaction/job/next-job.ts';
+import { nextLookAt, nextWork, requestedRewrite } from '../../../src/compaction/job/next-job.ts';
 import { MIN_GAIN } from '../../../src/context/cuts/depth.ts';
 import { isDue, stackShareAt } from '../../../src/context/cuts/due.ts';
 import { tierOf } from '../../../src/context/measure/tiers.ts';
@@ -82,7 +82,7 @@ it('gaps are filled together up to the next summary', () => {
 it('only current summaries are written in other words', () => {
   const asks = (fields: Parameters<typeof summary>[0]) => {
     const layer = summary(fields);
-    return askedRewrite({ asked: { summaryId: layer.id }, snapshot: snapshot([user(3)], {}, [layer]) });
+    return requestedRewrite({ asked: { summaryId: layer.id }, snapshot: snapshot([user(3)], {}, [layer]) });
   };
   expect(asks({ fromSeq: 1, toSeq: 2 })).toMatchObject({ kind: 'rewrite', trigger: 'manual' });
   expect(asks({ fromSeq: 1, toSeq: 2, stale: true })).toBeNull();

@@ -27,7 +27,7 @@ export interface ReceiverOptions {
   /** Logs the text of messages, if the operator enabled it. */
   readonly logText: TextLog;
   /** False before the start and while the bot stops: posts wait for a process that is connected. */
-  readonly posts: () => boolean;
+  readonly isPosting: () => boolean;
   readonly drop: (what: Drop) => void;
 }
 
@@ -70,41 +70,42 @@ function duplicate({ events }: Services, conversation: ConversationKey, seq: num
   return NOT_STORED;
 }
 
-interface Judged {
+/** What the hooks made of a message, and whether it gets a reply. */
+interface Decided {
   readonly heard: Exclude<Heard, { kind: 'drop' }>;
   readonly decision: Decision;
 }
 
-async function store(options: ReceiverOptions, message: InboundMessage, judged: Judged): Promise<Receipt> {
+async function store(options: ReceiverOptions, message: InboundMessage, decided: Decided): Promise<Receipt> {
   const { services, actors, outbox, logText } = options;
   const { conversation } = message;
-  const wantsReply = judged.decision.reply && judged.heard.kind === 'keep';
-  const answer = await answerTo(options, message, judged);
+  const wantsReply = decided.decision.reply && decided.heard.kind === 'keep';
+  const answer = await answerTo(options, message, decided);
+  // Once: if this process does not hold the posts, another one may take them before they are delivered here.
+  const isPosting = options.isPosting();
   const append = {
     conversation,
     audience: message.audience,
     wantsReply,
     now: services.clock.now(),
-    message: toNewMessage(message, judged.heard),
+    message: toNewMessage(message, decided.heard),
     idleExtractMs: idleMsOf(services.agents.agentFor(conversation)),
-    ...(answer === null ? {} : rowsOf(options, message, answer)),
+    ...(answer === null ? {} : rowsOf(options, message, { ...answer, isPosting })),
   };
   const result = await actors.of(conversation).receive(append, (stored) => {
-    endExposed(actors, stored);
+    endTurnsOfOldAudience(actors, stored);
     services.events.emit({ kind: 'message.accepted', conversation, seq: stored.seq, wantsReply });
   });
   if (result.kind === 'duplicate') return duplicate(services, conversation, result.seq);
-  logText(conversation, message.author, judged.heard.text);
+  logText(conversation, message.author, decided.heard.text);
   if (answer !== null) logText(conversation, null, answer.text);
-  if (options.posts()) outbox.deliver(conversation, result.posts);
-  if (judged.heard.kind === 'failed') reportFailure(services, conversation, { ...judged, seq: result.seq });
+  if (isPosting) outbox.deliver(conversation, result.posts);
+  if (decided.heard.kind === 'failed') reportFailure(services, conversation, { ...decided, seq: result.seq });
   return { stored: true, willReply: wantsReply || (answer?.isPosted ?? false) };
 }
 
-/**
- * The first message of a conversation, or of an audience, may open the place for running turns, or close it for others.
- */
-function endExposed(
+/** The first message of a conversation, or under another audience, changes what running turns may show or read. */
+function endTurnsOfOldAudience(
   actors: ReceiverOptions['actors'],
   { seq, conversation }: { readonly seq: number; readonly conversation: Conversation },
 ) {
@@ -122,7 +123,7 @@ interface Answer {
 async function answerTo(
   options: ReceiverOptions,
   { conversation: key, audience }: InboundMessage,
-  { heard, decision }: Judged,
+  { heard, decision }: Decided,
 ): Promise<Answer | null> {
   const mayAnswer = decision.reply || decision.reason === 'not addressed';
   if (heard.kind === 'failed') return decision.reply ? failure(options, key) : null;
@@ -146,9 +147,9 @@ function failure({ services, channels }: ReceiverOptions, key: ConversationKey):
 }
 
 function rowsOf(
-  { services, channels, posts }: ReceiverOptions,
+  { services, channels }: ReceiverOptions,
   { conversation, externalId }: InboundMessage,
-  { role, text, isPosted }: Answer,
+  { role, text, isPosted, isPosting }: Answer & { readonly isPosting: boolean },
 ): Pick<Append, 'answer' | 'posts'> {
   const now = services.clock.now();
   const content = cleanParts([{ kind: 'text', text }]);
@@ -156,13 +157,13 @@ function rowsOf(
   const answer = { ...about, role, parts: content, tokens: role === 'notice' ? 0 : estimateParts(content) };
   const bodies = isPosted ? (channels.get(platformOf(conversation))?.split(text) ?? []) : [];
   const rows = unaskedPosts(bodies, { id: services.random.id(), replyTo: externalId, now });
-  return { answer, posts: { rows, heldUntil: posts() ? now + POST_HOLD_MS : 0 } };
+  return { answer, posts: { rows, heldUntil: isPosting ? now + POST_HOLD_MS : 0 } };
 }
 
 function reportFailure(
   { events }: Services,
   conversation: ConversationKey,
-  { heard, decision, seq }: Judged & { readonly seq: number },
+  { heard, decision, seq }: Decided & { readonly seq: number },
 ): void {
   if (heard.kind !== 'failed') return;
   const { message } = heard;
@@ -178,7 +179,7 @@ function firstPeople(mentions: InboundMessage['mentions']): InboundMessage['ment
   return [...people.values()].slice(0, MAX_MENTIONS);
 }
 
-function toNewMessage(message: InboundMessage, said: Judged['heard']): NewMessage {
+function toNewMessage(message: InboundMessage, said: Decided['heard']): NewMessage {
   const content = cleanParts(partsOf(said));
   return {
     externalId: message.externalId,

@@ -103,7 +103,7 @@ export function wire(options: BotOptions): Core {
   });
   const commands = createCommands(commandServices, options.commands);
   const { engines, compactors, maintain } = maintenanceSide;
-  const talk = { services, channels, logText, outbox, posts: () => posting.isOn };
+  const talk = { services, channels, logText, outbox, isPosting: () => posting.isOn };
   return {
     services,
     channels,

@@ -103,7 +103,7 @@ export interface SendServices {
   /** A worker has no channels, so it cannot split a text for them. */
   readonly isWorker: boolean;
   /** False before startup and while the bot stops: posts wait for a connected process. */
-  readonly posts: () => boolean;
+  readonly isPosting: () => boolean;
 }
 
 /** Sends an unasked message. One transaction stores the entry and its posts, and the outbox does the rest. */
@@ -117,7 +117,7 @@ export function createSend(parts: SendServices): Send {
     const given = await throughHooks(parts, { key, audience }, read);
     const bodies = bodiesOf(channel, given);
     const now = services.clock.now();
-    const isPosting = parts.posts();
+    const isPosting = parts.isPosting();
     const result = await actors.of(key).receive({
       conversation: key,
       audience,

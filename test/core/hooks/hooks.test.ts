@@ -4,7 +4,7 @@ import { defineTool, ModelError, type ModelRequest, type Tool, textOf } from '..
 import { MAX_HOOK_MS } from '../../../src/hooks/compose.ts';
 import type { Hooks } from '../../../src/hooks/hooks.ts';
 import { ADA, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../../support/bot-world.ts';
-import { type Said, type Script, scriptedModel, settle } from '../compaction/compaction.world.ts';
+import { type Said, type Script, scriptedModel, settle, until } from '../compaction/compaction.world.ts';
 
 function chatting(script: Script = () => ({ text: 'Here is the answer.' })) {
   return scriptedModel(script, { id: 'test:chat' });
@@ -83,6 +83,30 @@ describe('an inbound hook', () => {
     await here.clock.advance(20_000);
     await here.settled();
     expect(posted(here)).toEqual(['pong']);
+  });
+
+  it('has its answer posted by one process during a start', async () => {
+    const appended = Promise.withResolvers<void>();
+    await using here = await world([{ inbound: () => ({ kind: 'answer', text: 'pong' }) }], {
+      started: false,
+      storage: ({ store, ...storage }) => {
+        const append: typeof store.transcript.append = async (given) => {
+          const result = await store.transcript.append(given);
+          await appended.promise;
+          return result;
+        };
+        return { ...storage, store: { ...store, transcript: { ...store.transcript, append } } };
+      },
+    });
+    const said = here.say('ping');
+    await until(async () => (await here.bot.services.store.conversations.find(HERE)) !== null);
+    const { outbox } = here.bot.services.store;
+    const elsewhere = await outbox.take({ platform: 'test', now: here.clock.now(), limit: 1 });
+    await here.bot.start();
+    appended.resolve();
+    await said;
+    await here.settled();
+    expect([elsewhere.length, here.channel.calls.length]).toEqual([1, 0]);
   });
 
   it('answers neither past messages nor where the bot observes', async () => {

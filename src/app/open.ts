@@ -1,6 +1,6 @@
 import type { Adapters, ChannelContext, Notices, OperationsOptions, TerminalEnd } from '../bot/adapters.ts';
 import { type Bot, createBot } from '../bot/bot.ts';
-import { lonelyRole } from '../bot/checked-options.ts';
+import { roleProblem } from '../bot/checked-options.ts';
 import type { ProcessRole } from '../bot/options.ts';
 import { allCommands } from '../commands/custom-commands.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
@@ -216,7 +216,7 @@ function sourcesOf({ agents }: Pick<Config, 'agents'>): readonly PromptSource[] 
 
 /** A gateway or worker alone requires a shared queue to reach the other half. */
 function refuseLonely(role: ProcessRole, { queue }: Config): void {
-  const fault = lonelyRole(role, { isShared: queue.url !== '' });
+  const fault = roleProblem(role, { isShared: queue.url !== '' });
   if (fault === null) return;
   const problem = `${fault}: set STRATA_QUEUE_URL, or url in [queue], to a redis:// or postgres:// URL. Without a role, one process does everything.`;
   throw new StrataError('USAGE', { problem });

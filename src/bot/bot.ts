@@ -40,7 +40,7 @@ export interface Bot extends AsyncDisposable {
   /** The services of the chat commands, also used by the CLI. */
   readonly commandServices: CommandServices;
   /**
-   * Posts a message nobody asked for: stores it in the transcript and posts it exactly once, even across crashes.
+   * Posts a message on the bot's own initiative: stores it in the transcript and posts it once, even across crashes.
    * Resolves when it is durable; if the platform is unreachable, the message is posted later. Throws `SEND_INVALID`,
    * `KEY_INVALID`, and `ADAPTER_MISSING` for a platform that the bot does not serve.
    *
@@ -49,7 +49,7 @@ export interface Bot extends AsyncDisposable {
    * await bot.send('slack:T1:C1', { text: 'Today:', files: [{ name: 'chart.png', data: await readFile('chart.png') }] });
    */
   readonly send: Send;
-  /** Call this when something else changed the conversation: the bot discards its cached view. */
+  /** Discards the cached view. Call this after something else has changed the conversation. */
   changed(conversation: ConversationKey): void;
   /** Once: a bot that was stopped cannot be started again. */
   start(): Promise<void>;
@@ -89,7 +89,7 @@ export function createBot(options: BotOptions): Bot {
   let unwatch = () => {};
   let release = () => {};
   const start = async (): Promise<void> => {
-    // A bot without a channel, or with an unreachable platform, has nothing else that keeps the process alive.
+    // Without a channel, or with an unreachable platform, nothing else keeps the process alive.
     release = holdProcess();
     unwatch = watchLoop(events);
     try {
@@ -135,31 +135,31 @@ export function createBot(options: BotOptions): Bot {
 }
 
 async function startAll(core: Core): Promise<void> {
-  if (core.role !== 'gateway') startWork(core);
-  if (core.role !== 'worker') await startTalk(core);
+  if (core.role !== 'gateway') startWorker(core);
+  if (core.role !== 'worker') await startGateway(core);
 }
 
 /** Numbers of conversations mean something only in their own store. */
 const queuesInUse = new WeakSet<Queue>();
 
-function startWork({ services: { queue }, maintain, workers, abort, sweeper }: Core): void {
+function startWorker({ services: { queue }, maintain, workers, abort, sweeper }: Core): void {
   if (queuesInUse.has(queue)) throw new StrataError('USAGE', { problem: SHARED });
   queuesInUse.add(queue);
   queue.process(maintain, { concurrency: workers, signal: abort.signal });
   sweeper.start();
 }
 
-async function startTalk(core: Core): Promise<void> {
+async function startGateway(core: Core): Promise<void> {
   const { sink, channels } = core;
   await Promise.all([...channels.values()].map((channel) => channel.start(sink)));
   core.posting.isOn = true;
   await recoverPosts(core);
   await core.children.sweep();
-  await wakeOwed(core);
+  await wakeOwedReplies(core);
   heartbeat(core).catch((error: unknown) => report(core, error));
 }
 
-/** Posts that were committed, but not recorded as sent when their process ended. */
+/** Posts what was committed, but not recorded as sent when its process ended. */
 async function recoverPosts({ services, outbox, channels }: Core): Promise<void> {
   const { store, clock } = services;
   const free = [...channels.keys()].map((platform) =>
@@ -172,8 +172,8 @@ async function recoverPosts({ services, outbox, channels }: Core): Promise<void>
   }
 }
 
-/** Owed replies without a claim: the process that owed them ended. Those of a channel that catches up wait. */
-async function wakeOwed({ services, actors, channels, held }: Core): Promise<void> {
+/** Writes owed replies without a claim: their process has ended. Those of a channel that catches up wait. */
+async function wakeOwedReplies({ services, actors, channels, held }: Core): Promise<void> {
   const { store, clock } = services;
   const request = { now: clock.now(), limit: DUE_AT_ONCE };
   // Each platform separately: pending replies of a disconnected platform must not hide those of another.
@@ -189,9 +189,9 @@ async function heartbeat(core: Core): Promise<void> {
     await clock.sleep(HEARTBEAT_MS, { signal: core.closing.signal }).catch(() => undefined);
     if (core.closing.signal.aborted) return;
     core.actors.sweep(clock.now());
-    const looks = [core.outbox.hold, () => recoverPosts(core), core.children.sweep, () => wakeOwed(core)];
-    for (const look of looks) {
-      await look().catch((error: unknown) => report(core, error));
+    const checks = [core.outbox.hold, () => recoverPosts(core), core.children.sweep, () => wakeOwedReplies(core)];
+    for (const check of checks) {
+      await check().catch((error: unknown) => report(core, error));
     }
   }
 }

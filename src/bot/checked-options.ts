@@ -64,14 +64,14 @@ function forChildren(directory: AgentDirectory): AgentDirectory {
 }
 
 /** Why a process with this role could not work; null if it can. */
-export function lonelyRole(role: ProcessRole, { isShared }: { readonly isShared: boolean }): string | null {
+export function roleProblem(role: ProcessRole, { isShared }: { readonly isShared: boolean }): string | null {
   if (role === 'all' || isShared) return null;
   return `A ${role} needs a queue that is shared with other processes`;
 }
 
 function roleFaults({ role = 'all', queue }: BotOptions): readonly string[] {
   // A queue on a server connects on first use.
-  const fault = role === 'all' ? null : lonelyRole(role, { isShared: queue.stats().driver !== 'local' });
+  const fault = role === 'all' ? null : roleProblem(role, { isShared: queue.stats().driver !== 'local' });
   return fault === null ? [] : [`role: ${fault}, for example createBullMqQueue`];
 }
 

@@ -57,28 +57,28 @@ export function createEngines({
 
 /** An engine that throws is disabled for the rest of the process, so that its agent can still reply. */
 function withFallback(services: Services, engine: ContextEngine, fallback: ContextEngine): ContextEngine {
-  let trusted = true;
-  const setAside = (error: unknown): void => {
-    trusted = false;
+  let isEnabled = true;
+  const disable = (error: unknown): void => {
+    isEnabled = false;
     const message = `The context engine ${engine.info.id} failed and is disabled: ${describe(error)}`;
     services.events.emit({ kind: 'error.internal', conversation: null, message });
   };
   const guard = async <Result>(work: (engine: ContextEngine) => Promise<Result>): Promise<Result> => {
-    if (!trusted) return await work(fallback);
+    if (!isEnabled) return await work(fallback);
     try {
       return await work(engine);
     } catch (error) {
       if (isStrataError(error, 'WINDOW_TOO_SMALL') || isStoreAway(error)) throw error;
-      setAside(error);
+      disable(error);
       return await work(fallback);
     }
   };
   const assess = (turn: FinishedTurn): AfterTurn => {
-    if (!trusted) return fallback.afterTurn(turn);
+    if (!isEnabled) return fallback.afterTurn(turn);
     try {
       return checked(verdictShape, engine, engine.afterTurn(turn));
     } catch (error) {
-      setAside(error);
+      disable(error);
       return fallback.afterTurn(turn);
     }
   };

@@ -30,8 +30,8 @@ export function createSink(options: SinkOptions): ChannelSink {
   const { services, actors, commands } = options;
   const { store, clock, events } = services;
   const drop = (what: Drop) => events.emit({ kind: 'message.dropped', conversation: null, ...what });
-  const early = createPendingEdits();
-  const newest = createNewestEdits();
+  const pendingEdits = createPendingEdits();
+  const newestEdits = createNewestEdits();
   const inbound = createInboundHooks(services);
   const receive = createReceiver({ ...options, inbound, drop });
   const { edited, removed, change } = createChanges(options, inbound);
@@ -39,26 +39,27 @@ export function createSink(options: SinkOptions): ChannelSink {
     async message(given) {
       const heard = { ...given, text: cutText(given.text) };
       const message = await withStoredAudience(store, heard);
-      const before = early.of(message);
+      const before = pendingEdits.of(message);
       if (before?.kind === 'removed') {
         drop({ ...dropOf(message), reason: 'deleted' });
         return { stored: false, willReply: false };
       }
       const receipt = await receive(message, before?.parts ?? null);
-      const later = early.of(message);
+      const later = pendingEdits.of(message);
       if (later?.kind === 'removed') await removed({ ...message, externalIds: [message.externalId] });
       else if (later !== null && later !== before) await edited({ ...message, parts: later.parts });
-      early.release(message);
+      pendingEdits.release(message);
       return receipt;
     },
     async edited(given) {
-      if (newest.isOverdue(given)) return;
+      if (newestEdits.isOverdue(given)) return;
       const edit = { ...given, parts: cutParts(given.parts) };
-      early.hold(edit, { kind: 'edited', parts: edit.parts }, clock.now());
-      if (await edited(edit)) early.release(edit);
+      pendingEdits.hold(edit, { kind: 'edited', parts: edit.parts }, clock.now());
+      if (await edited(edit)) pendingEdits.release(edit);
     },
     async removed({ conversation, externalIds }) {
-      for (const externalId of externalIds) early.hold({ conversation, externalId }, { kind: 'removed' }, clock.now());
+      for (const externalId of externalIds)
+        pendingEdits.hold({ conversation, externalId }, { kind: 'removed' }, clock.now());
       await removed({ conversation, externalIds });
     },
     commandSpecs: commands.specs,
@@ -75,7 +76,9 @@ export function createSink(options: SinkOptions): ChannelSink {
       actors.refreshBusy();
     },
     left: async (place) =>
-      typeof place === 'string' ? await purgePlace(options, place) : await purgeWorkspace(options, place.workspace),
+      typeof place === 'string'
+        ? await purgeConversation(options, place)
+        : await purgeWorkspace(options, place.workspace),
     conversations: createKeptConversations(services),
     dropped: drop,
     catchingUp: options.held.hold,
@@ -129,7 +132,7 @@ function createChanges({ services, actors }: SinkOptions, inbound: InboundHooks)
   };
 }
 
-async function purgePlace({ services: { store }, actors }: SinkOptions, key: ConversationKey): Promise<void> {
+async function purgeConversation({ services: { store }, actors }: SinkOptions, key: ConversationKey): Promise<void> {
   const conversation = await store.conversations.find(key);
   // A redelivery, maybe of a deletion that is not on the disk yet.
   if (conversation === null) return await onDisk(store);

@@ -39,7 +39,7 @@ export interface AnswerContext {
   readonly specs: readonly CommandSpec[];
 }
 
-/** The answer as a reply. Throws for an answer that is none, and for a button whose command does not exist. */
+/** The answer as a reply. Throws for an answer of another shape, and for a button whose command does not exist. */
 export function replyOf(answer: unknown, { command, ephemeral, paged, specs }: AnswerContext): CommandReply {
   const { title, rows, buttons, file, ...content } = answerSchema.parse(answer);
   const wanted = Number(command.options['page'] ?? '1');
@@ -65,7 +65,7 @@ function written(value: string | number | boolean): string {
   return typeof value === 'boolean' ? yesOrNo(value) : String(value);
 }
 
-/** How people write a boolean. */
+/** A boolean as people type it. */
 export function yesOrNo(value: boolean): 'yes' | 'no' {
   return value ? 'yes' : 'no';
 }

@@ -22,7 +22,7 @@ export const compact: Command = {
   run: { '': compactNow },
 };
 
-/** Does not touch running replies or waiting messages: it only makes the maintenance job run now. */
+/** Runs the maintenance job now. Running replies and waiting messages are not affected. */
 async function compactNow(call: Call): Promise<CommandReply> {
   const { services, conversation } = call;
   if (conversation === null) return nothingYet('Compact');

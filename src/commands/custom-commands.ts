@@ -25,8 +25,8 @@ export function allCommands(own: readonly CommandDefinition[]): readonly Command
   const groups = Map.groupBy(own, ({ name }) => name.split(' ')[0] ?? '');
   const commands = [...groups].map(([name, definitions]) => commandOf(name, definitions));
   const taken = new Set(builtInCommands.map(({ spec }) => spec.name));
-  const twice = commands.find(({ spec }) => taken.has(spec.name));
-  if (twice !== undefined) throw new StrataError('COMMAND_DUPLICATE', { command: twice.spec.name });
+  const duplicate = commands.find(({ spec }) => taken.has(spec.name));
+  if (duplicate !== undefined) throw new StrataError('COMMAND_DUPLICATE', { command: duplicate.spec.name });
   return [...builtInCommands, ...commands];
 }
 
@@ -34,8 +34,8 @@ export function allCommands(own: readonly CommandDefinition[]): readonly Command
 function commandOf(name: string, definitions: readonly CommandDefinition[]): Command {
   const parts = definitions.map((definition) => ({ definition, action: actionSpecOf(definition) }));
   const names = parts.map(({ action }) => action.name);
-  const isTwice = new Set(names).size < names.length || (names.length > 1 && names.includes(''));
-  if (isTwice) throw new StrataError('COMMAND_DUPLICATE', { command: name });
+  const isDuplicate = new Set(names).size < names.length || (names.length > 1 && names.includes(''));
+  if (isDuplicate) throw new StrataError('COMMAND_DUPLICATE', { command: name });
   if (names.length > MAX_ACTIONS) throw invalid(name, `it has more than ${MAX_ACTIONS} sub-commands`);
   const [first] = parts;
   const only = names.length === 1 && first !== undefined ? first.action : null;
@@ -93,8 +93,8 @@ function optionsOf(definition: CommandDefinition): readonly OptionSpec[] {
     return { ...readOption(name, option, schema), ...details };
   });
   const names = options.map((option) => option.name);
-  const stranger = [...form, ...Object.keys(suggest)].find((option) => !names.includes(option));
-  if (stranger !== undefined) throw invalid(name, `there is no option "${stranger}"`);
+  const unknownName = [...form, ...Object.keys(suggest)].find((option) => !names.includes(option));
+  if (unknownName !== undefined) throw invalid(name, `there is no option "${unknownName}"`);
   const optional = options.find((option) => option.inForm && !option.required);
   if (optional !== undefined) throw invalid(name, `the form asks for "${optional.name}", which is not required`);
   if (paged && names.includes('page')) throw invalid(name, 'a paged command has the option "page" already');
@@ -158,7 +158,7 @@ function handlerOf(definition: CommandDefinition, action: ActionSpec): Handler {
   return async (call) => {
     const { path, options } = call.invocation;
     const input = inputOf(definition, action, call);
-    const answered = await inTime(call, MAX_RUN_MS, async (own) => ({ answer: await definition.run(input, own) }));
+    const answered = await runWithin(call, MAX_RUN_MS, async (own) => ({ answer: await definition.run(input, own) }));
     if (answered === null) return lateReply(definition, call);
     const context = { command: { path, options }, ephemeral: action.ephemeral, paged, specs: call.specs };
     return replyOf(answered.answer, context);
@@ -187,7 +187,7 @@ function inputOf(definition: CommandDefinition, action: ActionSpec, call: Call):
 
 function suggesterOf(option: string, suggest: CommandSuggest): Suggester {
   return async (call) => {
-    const found = await inTime(call, MAX_SUGGEST_MS, (own) => suggest(call.invocation.options[option] ?? '', own));
+    const found = await runWithin(call, MAX_SUGGEST_MS, (own) => suggest(call.invocation.options[option] ?? '', own));
     return suggestionsSchema.parse(found ?? []);
   };
 }
@@ -200,7 +200,7 @@ const suggestionsSchema = z.array(
 );
 
 /** What the plugin's function returns; null if it takes too long, and then its signal aborts. */
-async function inTime<Result>(
+async function runWithin<Result>(
   { services, invocation }: Call,
   ms: number,
   work: (call: CommandCall) => Result | Promise<Result>,

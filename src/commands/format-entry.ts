@@ -1,11 +1,12 @@
 import { authorLabel } from '../context/view/label.ts';
 import { type Author, type Entry, textOf } from '../domain/message.ts';
 
+/** Who wrote an entry, for people: a name, `<bot>` or `<tool>`. */
 export function whoSaid({ author, role }: Entry): string {
   return author === null && role === 'tool' ? '<tool>' : shownName(author);
 }
 
-/** Null is the bot itself. Names of people hold no angle brackets: anybody may take the name "bot". */
+/** A person's name, or `<bot>` for null. Names contain no angle brackets, so nobody passes for the bot by its name. */
 export function shownName(author: Author | null): string {
   return author === null ? '<bot>' : authorLabel(author);
 }

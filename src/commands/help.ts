@@ -29,7 +29,7 @@ function overview(call: Call): CommandReply {
     observe: 'It reads the messages here, but does not answer.',
   }[agent.mode];
   return makeReply('Help', {
-    text: `Messages here are stored and summarised, and the bot remembers what matters. ${answering}\n${typed(call, 'help <command>')} explains one.`,
+    text: `Messages here are stored and summarised, and the bot remembers what matters. ${answering}\n${typed(call, 'help <command>')} explains a command.`,
     fields: specs.map((spec) => ({ name: typed(call, spec.name), value: `${spec.description}${namesOf(spec)}` })),
   });
 }

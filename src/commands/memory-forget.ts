@@ -6,7 +6,7 @@ import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../util/text.ts';
 import { type Call, commandTo, optionOf, requiredOption } from './command.ts';
 import { shownName } from './format-entry.ts';
-import { findMemory, readTheRest, requesterOf } from './memory-read.ts';
+import { extractUnread, findMemory, requesterOf } from './memory-read.ts';
 import { makeReply } from './reply.ts';
 
 const MAX_EXAMPLES = 8;
@@ -43,7 +43,7 @@ export async function previewRequest(call: Call): Promise<AskedPreview> {
   const { wanted, confirm } = readRequest(call);
   const target = await targetOf(call, wanted);
   // Also includes what was said a moment ago.
-  if (target.kind !== 'memories' && (confirm === null || confirm === 'yes')) await readTheRest(call);
+  if (target.kind !== 'memories' && (confirm === null || confirm === 'yes')) await extractUnread(call);
   const preview = await call.services.memories.previewForget(target, requesterOf(call));
   return { preview, wanted: idsOf(preview, target, wanted), confirm };
 }
@@ -94,7 +94,7 @@ function idsOf({ asked }: TokenedPreview, target: ForgetTarget, wanted: string):
 
 export function forgetQuestion({ preview, wanted, confirm }: AskedPreview): CommandReply {
   const command = commandTo('memory forget', { id: wanted, confirm: preview.token });
-  const changed = confirm !== null ? 'The list of what would be deleted has changed since.  ' : '';
+  const changed = confirm !== null ? 'What would be deleted has changed since you were asked. ' : '';
   const examples = examplesOf(preview);
   return makeReply('Forget this?', {
     text: `${changed}Nothing has been deleted yet. Deleting cannot be undone.`,

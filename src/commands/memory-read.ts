@@ -20,7 +20,7 @@ const MAX_HITS = 40;
 
 export async function list(call: Call): Promise<CommandReply> {
   const { services, reader } = call;
-  const unread = await readTheRest(call);
+  const unread = await extractUnread(call);
   const isAboutAsker = optionOf(call, 'about')?.toLowerCase() === 'me';
   const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
   const query = {
@@ -52,10 +52,10 @@ function countLine(count: number): string {
 const READ_LIMIT_MS = 5000;
 
 /**
- * Memories are extracted when a conversation pauses. For moderators the extraction runs now; others see how many
- * messages are still unread, because each extraction costs a model call.
+ * Extracts the memories of new messages now instead of when the conversation pauses. Only for moderators, because each
+ * extraction costs a model call. Returns a sentence about the messages that are still unread; empty if there are none.
  */
-export async function readTheRest(call: Call): Promise<string> {
+export async function extractUnread(call: Call): Promise<string> {
   const { services, conversation, invocation } = call;
   if (conversation === null || unreadIn(conversation) === 0) return '';
   if (!mayModerate(invocation)) return stillUnread(unreadIn(conversation));
@@ -73,7 +73,7 @@ function stillUnread(count: number): string {
 export async function search(call: Call): Promise<CommandReply> {
   const { services, reader } = call;
   const text = requiredOption(call, 'query');
-  const unread = await readTheRest(call);
+  const unread = await extractUnread(call);
   const found = await services.memories.search({ reader, text, limit: MAX_HITS });
   const shown = `"${excerpt(text, 80)}"`;
   const count =
@@ -198,7 +198,7 @@ const REACH: Readonly<Record<ExportReach, string>> = {
 };
 
 /** Members export data about themselves; moderators can name another person. */
-export async function exportAll(call: Call): Promise<CommandReply> {
+export async function exportPerson(call: Call): Promise<CommandReply> {
   const personId = optionOf(call, 'person') ?? call.invocation.author.id;
   const copy = await call.services.memories.exportFor(personId, requesterOf(call));
   const day = copy.at.slice(0, 10);

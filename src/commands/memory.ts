@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { approve, demote, edit, pin, reject, remember, restore, unpin } from './memory-change.ts';
 import { forget } from './memory-forget.ts';
 import { held, release, strike } from './memory-held.ts';
-import { exportAll, list, search, show, suggestIds, why } from './memory-read.ts';
+import { exportPerson, list, search, show, suggestIds, why } from './memory-read.ts';
 import { action, choiceOption, pageOption, textOption } from './spec.ts';
 
 const id = textOption('id', 'Id of the memory, as shown by memory list', { required: true, suggests: true });
@@ -84,7 +84,7 @@ export const memory: Command = {
     reject,
     forget,
     remember,
-    export: exportAll,
+    export: exportPerson,
     held,
     release,
     strike,

@@ -101,8 +101,8 @@ function checkGiven(
     if (!isBlank(value)) checkValue(command, action, { option, value });
   }
   const known = action.options.map((option) => option.name);
-  const stranger = Object.keys(options).find((name) => !known.includes(name));
-  if (stranger !== undefined) throw usageError(command, action, `there is no option "${stranger}"`);
+  const unknownName = Object.keys(options).find((name) => !known.includes(name));
+  if (unknownName !== undefined) throw usageError(command, action, `there is no option "${unknownName}"`);
   return Object.fromEntries(Object.entries(options).filter(([, value]) => !isBlank(value)));
 }
 
@@ -240,3 +240,4 @@ function isPlainWord(value: string): boolean {
 function isPlainRest(value: string): boolean {
   return value !== '' && value === value.trim() && !QUOTES.has(value.charAt(0)) && !/^[a-z]+=/.test(value);
 }
+`}`;

@@ -165,15 +165,15 @@ function inTime(ms: number): string {
 async function costFields({ services }: Call, conversation: Conversation): Promise<readonly ReplyField[]> {
   const totals = await services.store.journal.usage(conversation.id);
   if (totals.length === 0) return [];
-  const { calls: spent, limit } = await callBudgetOf(services, conversation);
+  const budget = await callBudgetOf(services, conversation);
   const lines = totals.map(
-    (spent) =>
-      `${spent.purpose}: ${counted(spent.calls, 'call', 'calls')} of ${spent.model}, ${formatTokens(spent)}, ${formatCost(spent)}`,
+    (total) =>
+      `${total.purpose}: ${counted(total.calls, 'call', 'calls')} of ${total.model}, ${formatTokens(total)}, ${formatCost(total)}`,
   );
   if (totals.length > 1) lines.push(`together: ${formatCost(sumOf(totals))}`);
   const replies = sumOf(totals.filter(({ purpose }) => purpose === 'reply'));
   const losses = await services.store.journal.cache.losses({ since: null, conversationId: conversation.id });
-  const cap = `${formatNumber(spent)} of at most ${formatNumber(limit)} calls for summaries in this hour`;
+  const cap = `${formatNumber(budget.calls)} of at most ${formatNumber(budget.limit)} calls for summaries in this hour`;
   return [
     { name: 'Cost', value: [...lines, cap].join('\n') },
     ...(replies.calls === 0 ? [] : [{ name: 'Prefix cache', value: formatCache(replies, losses).join('\n') }]),

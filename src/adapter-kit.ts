@@ -25,7 +25,7 @@ export {
 export type * from './ports/channel.ts';
 export type * from './ports/queue.ts';
 export type * from './ports/store.ts';
-export type * from './ports/conversation-changes.ts';
+export * from './ports/conversation-changes.ts';
 export type * from './ports/blob-store.ts';
 export * from './ports/outbox-store.ts';
 export type * from './ports/summary-store.ts';

@@ -5,11 +5,12 @@ import { maintenanceSettings } from '../context/profile/call-settings.ts';
 import { recognise, renderInSlices } from '../context/view/entry-reuse.ts';
 import { describe, isStrataError, type ModelError } from '../domain/errors.ts';
 import { describeForAll, failureOf, isOutage, isOverflow, seenOf } from '../models/failure.ts';
-import type { ReleaseOutcome } from '../ports/conversation-changes.ts';
+import { MAX_PAUSE_MS, type ReleaseOutcome } from '../ports/conversation-changes.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { holdLease } from '../util/lease.ts';
+import { isPaused } from '../util/pause.ts';
 import { counted } from '../util/text.ts';
 import { assertWithinBudget, budgetProblem, payerOf } from './job/call-budget.ts';
 import type { JobContext } from './job/job-context.ts';
@@ -90,7 +91,8 @@ async function whyNot({ services }: MaintenanceContext, conversationId: number):
   const conversation = await services.store.conversations.get(conversationId);
   if (conversation === null) return 'there is no such conversation';
   const { nextAttemptAt, lastError } = conversation;
-  if (nextAttemptAt === null || nextAttemptAt <= services.clock.now()) return 'another job is working on it';
+  if (!isPaused(nextAttemptAt, { now: services.clock.now(), maxMs: MAX_PAUSE_MS }))
+    return 'another job is working on it';
   // An edit or a deletion removes the stored error, which may quote what was said.
   const reason = lastError ?? (await budgetProblem(services, await payerOf(services, conversation)));
   const failed = `the last attempt failed${reason === null ? '' : ` (${reason})`}`;

@@ -1,8 +1,10 @@
 import { describe, isStoreAway } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
+import { MAX_PAUSE_MS } from '../ports/conversation-changes.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/conversation-pages.ts';
+import { isPaused } from '../util/pause.ts';
 import { createRecentMap } from '../util/recent-map.ts';
 import { DAY_MS, HOUR_MS } from '../util/time.ts';
 
@@ -71,7 +73,7 @@ async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise
     events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
   while (!signal.aborted) {
     await sweep(options).catch(report);
-    if (clock.now() >= expireAt && expiring === null) {
+    if (!isPaused(expireAt, { now: clock.now(), maxMs: EXPIRY_INTERVAL_MS }) && expiring === null) {
       expireAt = clock.now() + EXPIRY_INTERVAL_MS;
       expiring = expire(options, signal)
         .catch(report)
@@ -125,7 +127,7 @@ async function extractAtShutdown(
       const conversation = await store.conversations.find(key);
       if (conversation === null || conversation.extractedUpto >= conversation.nextSeq - 1) continue;
       const now = clock.now();
-      if (conversation.nextAttemptAt !== null && conversation.nextAttemptAt > now) continue;
+      if (isPaused(conversation.nextAttemptAt, { now, maxMs: MAX_PAUSE_MS })) continue;
       const request = { conversationId: conversation.id, trigger: 'shutdown', instruction: null, signal } as const;
       await maintain(request).catch((error: unknown) => log.warn('shutdown.extraction', { error: describe(error) }));
     }

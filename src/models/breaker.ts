@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
 import { createLanes } from '../util/lanes.ts';
+import { isPaused } from '../util/pause.ts';
 import { MINUTE_MS } from '../util/time.ts';
 
 /** The stored state of a summary model: consecutive failures, and until when it is paused. */
@@ -112,7 +113,7 @@ async function readBreaker(state: StateStore, modelId: string): Promise<BreakerS
 }
 
 function pauseIn({ untilAt, message }: BreakerState, now: number): Pause | null {
-  return untilAt === null || untilAt <= now ? null : { untilAt, message };
+  return isPaused(untilAt, { now, maxMs: MAX_PAUSE_MS }) ? { untilAt, message } : null;
 }
 
 export interface PausedModel extends Pause {

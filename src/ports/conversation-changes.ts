@@ -23,6 +23,9 @@ export type ReleaseOutcome =
     }
   | { readonly work: 'maintenance'; readonly kind: 'failed'; readonly error: string; readonly nextAttemptAt: number };
 
+/** No pause after failed maintenance lasts longer. A later `nextAttemptAt` was stored before the clock was set back. */
+export const MAX_PAUSE_MS = 2 * 60 * 60_000;
+
 /** A change of a whole conversation. */
 export type ConversationChange =
   /** Keeps the archive; the view starts empty, and children are deleted. Invalidates every running job. */

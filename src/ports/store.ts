@@ -93,7 +93,7 @@ export interface ConversationStore {
   list(page: ConversationPage): Promise<readonly Conversation[]>;
   /**
    * Null while another claim for the same work is alive. A reply must also be owed, because another process may have
-   * given it already; maintenance waits for `nextAttemptAt`.
+   * given it already; maintenance waits for `nextAttemptAt`, but at most `MAX_PAUSE_MS`.
    */
   claim(claim: ClaimRequest): Promise<{ readonly claim: Claim; readonly conversation: Conversation } | null>;
   /** Extends the lease, or returns null if the claim was lost. */

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { EmbedRequest, Reranker } from '../ports/reranker.ts';
 import { rejection } from '../util/limit.ts';
+import { isPaused } from '../util/pause.ts';
 
 /** How long a model is not asked after it has failed or was too slow. */
 const PAUSE_MS = 30_000;
@@ -19,7 +20,7 @@ export function withPauses(reranker: Reranker, { clock, log }: { readonly clock:
     work: () => Promise<Result>,
   ): Promise<Result> => {
     const way = `${method} ${timeoutMs} ${model}`;
-    if (clock.now() < (pausedUntil.get(way) ?? 0)) throw new Error('paused');
+    if (isPaused(pausedUntil.get(way) ?? null, { now: clock.now(), maxMs: PAUSE_MS })) throw new Error('paused');
     try {
       return await Promise.race([work(), rejection(signal)]);
     } catch (error) {

@@ -2,6 +2,7 @@ import { describe } from '../../domain/errors.ts';
 import type { Measurement, Tier } from '../../ports/engine.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import { isPaused } from '../../util/pause.ts';
 
 /**
  * Watches the view of one conversation and requests maintenance when it is due. It calls no model and never waits. It
@@ -37,11 +38,12 @@ export function createCompactor({ services, conversation }: CompactorOptions): C
   const { events, clock, queue } = services;
   const { id, key } = conversation;
   let tier: Tier = 'none';
-  let requestedAt: number | null = null;
+  /** Until when the end of the requested job is awaited; null if none was requested. */
+  let awaitedUntil: number | null = null;
   let again = false;
-  const isRequested = (): boolean => requestedAt !== null && clock.now() - requestedAt < REQUEST_LIFETIME_MS;
+  const isRequested = (): boolean => isPaused(awaitedUntil, { now: clock.now(), maxMs: REQUEST_LIFETIME_MS });
   const request = (): void => {
-    requestedAt = clock.now();
+    awaitedUntil = clock.now() + REQUEST_LIFETIME_MS;
     again = false;
     events.emit({ kind: 'maintenance.requested', conversation: key, tier: tier === 'none' ? 'gap' : tier });
     queue.kick(id);
@@ -59,7 +61,7 @@ export function createCompactor({ services, conversation }: CompactorOptions): C
       else await storeDueTime(services, conversation).then(request, request);
     },
     ended() {
-      requestedAt = null;
+      awaitedUntil = null;
       if (again) request();
     },
     get quiet() {

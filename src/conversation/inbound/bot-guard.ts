@@ -1,3 +1,5 @@
+import { isPaused } from '../../util/pause.ts';
+
 const WINDOW_MS = 60_000;
 const LIMIT = 20;
 const COOLDOWN_MS = 60_000;
@@ -25,8 +27,8 @@ export function createBotGuard(): BotGuard {
       if (pairs.size >= MAX_PAIRS && !pairs.has(pair)) forget(now);
       const known = pairs.get(pair) ?? { times: [], silentUntil: 0 };
       pairs.set(pair, known);
-      if (now < known.silentUntil) return false;
-      known.times = [...known.times.filter((time) => time > now - WINDOW_MS), now];
+      if (isPaused(known.silentUntil, { now, maxMs: COOLDOWN_MS })) return false;
+      known.times = [...known.times.filter((time) => time > now - WINDOW_MS && time <= now), now];
       if (known.times.length <= LIMIT) return true;
       known.silentUntil = now + COOLDOWN_MS;
       known.times = [];

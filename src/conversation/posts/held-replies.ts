@@ -1,6 +1,7 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import type { CatchingUp } from '../../ports/channel.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { isPaused } from '../../util/pause.ts';
 
 /** A platform that does not respond delays an owed reply at most this long. */
 const MAX_HOLD_MS = 60_000;
@@ -29,7 +30,8 @@ export function createHeldReplies(clock: Clock, onFree: (conversation: Conversat
   const frees = new Map<ConversationKey, PromiseWithResolvers<void>>();
   const isHeld = (conversation: ConversationKey): boolean =>
     [...holds].some(
-      ({ covers, until, applied }) => clock.now() < until && !applied.has(conversation) && covers(conversation),
+      ({ covers, until, applied }) =>
+        isPaused(until, { now: clock.now(), maxMs: MAX_HOLD_MS }) && !applied.has(conversation) && covers(conversation),
     );
   const free = (conversation: ConversationKey): void => {
     if (isHeld(conversation)) return;

@@ -51,6 +51,20 @@ export function claimsContract(lab: Lab): void {
       expect((await kit.say('after', { ...asked, now: NOW })).claim?.epoch).toBe(2);
     });
 
+    it('forgets a pause that a clock set back would prolong', async () => {
+      const { id } = await kit.ask();
+      const request = { work: 'maintenance', conversationId: id, leaseMs: 100 } as const;
+      const isDue = async (now: number) => (await store.conversations.due('maintenance', { now, limit: 9 })).length > 0;
+      const won = await store.conversations.claim({ ...request, now: NOW + 24 * HOUR_MS });
+      const outcome = { work: 'maintenance', kind: 'failed', error: 'HTTP 500' } as const;
+      await store.conversations.change(id, { kind: 'maintain', at: NOW });
+      if (won !== null) await store.conversations.release(won.claim, { ...outcome, nextAttemptAt: NOW + 25 * HOUR_MS });
+      expect(await isDue(NOW + 24 * HOUR_MS)).toBe(false);
+      expect(await store.conversations.claim({ ...request, now: NOW + 24 * HOUR_MS })).toBeNull();
+      expect(await isDue(NOW)).toBe(true);
+      expect((await store.conversations.claim({ ...request, now: NOW }))?.claim.epoch).toBe(2);
+    });
+
     it('gives one of many at once the claim', async () => {
       const { id } = await kit.fill(1);
       const tries = Array.from({ length: 20 }, () =>

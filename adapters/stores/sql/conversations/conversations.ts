@@ -1,4 +1,10 @@
-import type { Claim, ClaimRequest, ConversationStore, ReleaseOutcome } from '../../../../src/adapter-kit.ts';
+import {
+  type Claim,
+  type ClaimRequest,
+  type ConversationStore,
+  MAX_PAUSE_MS,
+  type ReleaseOutcome,
+} from '../../../../src/adapter-kit.ts';
 import type { SqlEngine, Transaction } from '../query/engine.ts';
 import {
   type ConversationRows,
@@ -62,8 +68,7 @@ function mayClaim(row: ConversationRow, { work, now }: ClaimRequest): boolean {
   // The caller has read the debt earlier, and another process may have replied since.
   const isOwed = row.reply_due_seq > row.answered_upto;
   if (work === 'reply') return isOwed && isFree(row.reply_until, now);
-  const isWaiting = row.next_attempt_at !== null && row.next_attempt_at > now;
-  return !isWaiting && isFree(row.maintenance_until, now);
+  return isFree(row.next_attempt_at, now, MAX_PAUSE_MS) && isFree(row.maintenance_until, now);
 }
 
 async function renew(
@@ -135,7 +140,7 @@ function maintainable({ query }: SqlEngine, { now, limit, platform }: DueRequest
     .selectFrom('conversation')
     .selectAll()
     .where('maintain_at', '<=', now)
-    .where((where) => where.or([where('next_attempt_at', 'is', null), where('next_attempt_at', '<=', now)]))
+    .where(whereFree('next_attempt_at', now, MAX_PAUSE_MS))
     .where(whereFree('maintenance_until', now));
   const ours = platform === undefined ? due : due.where(isOf(platform));
   return ours.orderBy('maintain_at').orderBy('id').limit(limit).compile();

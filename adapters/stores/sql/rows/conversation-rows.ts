@@ -70,14 +70,16 @@ export function presentOf(row: Pick<ConversationRow, 'audience' | 'present_audie
 /** No claim or hold lasts longer. One that ends later was made before the clock was set back. */
 const MAX_HOLD_MS = 15 * MINUTE_MS;
 
-export function isFree(until: number | null, now: number): boolean {
-  return until === null || until <= now || until > now + MAX_HOLD_MS;
+export function isFree(until: number | null, now: number, maxMs = MAX_HOLD_MS): boolean {
+  return until === null || until <= now || until > now + maxMs;
 }
 
+type HeldColumn = 'reply_until' | 'maintenance_until' | 'next_attempt_at' | 'outbox.held_until';
+
 /** `isFree` as a condition. */
-export function whereFree(column: 'reply_until' | 'maintenance_until' | 'outbox.held_until', now: number) {
+export function whereFree(column: HeldColumn, now: number, maxMs = MAX_HOLD_MS) {
   const until = sql.ref(column);
-  return sql<boolean>`(${until} is null or ${until} <= ${now} or ${until} > ${now + MAX_HOLD_MS})`;
+  return sql<boolean>`(${until} is null or ${until} <= ${now} or ${until} > ${now + maxMs})`;
 }
 
 /** Whether the epoch of a claim is still the newest and was not released. */

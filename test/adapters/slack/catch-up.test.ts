@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createSystemClock } from '../../../src/util/clock.ts';
+import { DAY_MS } from '../../../src/util/time.ts';
 import {
   ADA,
   BOB,
@@ -109,6 +110,18 @@ test('a clock ahead of Slack loses no missed message', async () => {
   await stop(first);
   slack.store(GENERAL, BOB, 'missed');
   await bots.start({ sink, state, clock });
+  await arrived('missed');
+});
+
+test('a clock that was a year ahead loses no missed message', async () => {
+  const system = createSystemClock();
+  const ahead = { ...system, now: () => system.now() + 365 * DAY_MS };
+  const first = await bots.start({ sink, state, clock: ahead });
+  slack.say(GENERAL, ADA, 'before');
+  await arrived('before');
+  await stop(first);
+  slack.store(GENERAL, BOB, 'missed');
+  await start();
   await arrived('missed');
 });
 

@@ -409,6 +409,22 @@ describe('tokens', () => {
   });
 });
 
+test('a token that was issued by a clock ahead is renewed', async () => {
+  const state = createState();
+  slack.oauth.expiresInSeconds = 43_200;
+  const system = createSystemClock();
+  const ahead = { ...system, now: () => system.now() + DAY_MS };
+  const first = await start({ state, clock: ahead });
+  await install(port);
+  await say(TEAM, GENERAL, 'one');
+  const renewals = () => slack.callsOf('oauth.v2.access').filter((body) => body['grant_type'] === 'refresh_token');
+  expect(renewals()).toHaveLength(1);
+  await stop(first);
+  await start({ state });
+  await Promise.all([say(TEAM, GENERAL, 'two'), say(TEAM, GENERAL, 'three')]);
+  expect(renewals()).toHaveLength(2);
+});
+
 describe('a workspace that removes the app', () => {
   const system = createSystemClock();
   let aheadMs = 0;

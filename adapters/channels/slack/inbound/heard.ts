@@ -7,6 +7,9 @@ const GAP = 'slack.gap';
 /** Interval at which the process records that it has received everything so far. */
 const BEAT_MS = 10_000;
 
+/** Clocks of gateways may differ by this much. A time further ahead is from before the clock was set back, so unknown. */
+const MAX_AHEAD_S = 300;
+
 /** A time in which events may have been missed. */
 export interface Gap {
   /** When it began, in seconds; null if unknown. */
@@ -36,6 +39,10 @@ export function createHeard(context: Pick<CatchUpContext, 'state' | 'workspace' 
     writing = own.catch(() => undefined);
     return own;
   };
+  const pastOf = (value: unknown): number | null => {
+    const seconds = secondsOf(value);
+    return seconds === null || seconds > clock.now() / 1000 + MAX_AHEAD_S ? null : seconds;
+  };
   const beat = (): void => {
     const now = clock.now() / 1000;
     inOrder(() => state.set(HEARD, teamId, now)).catch((error: unknown) =>
@@ -59,7 +66,7 @@ export function createHeard(context: Pick<CatchUpContext, 'state' | 'workspace' 
       gaps += 1;
       const gap = gaps;
       return inOrder(async () => {
-        const since = secondsOf(await state.get(GAP, teamId)) ?? secondsOf(await state.get(HEARD, teamId));
+        const since = pastOf(await state.get(GAP, teamId)) ?? pastOf(await state.get(HEARD, teamId));
         // Before the first record, so that a process that dies while reading leaves its gap to the next one.
         if (since !== null) await state.set(GAP, teamId, since);
         if (timer === null && !signal.aborted) {

@@ -12,8 +12,15 @@ export interface Installation {
   readonly botId: string;
   readonly token: string;
   /** Only if the app uses token rotation. */
-  readonly renewal: { readonly refreshToken: string; readonly expiresAt: number } | null;
+  readonly renewal: Renewal | null;
   readonly installedAt: number;
+}
+
+/** When a token was issued and expires, by the clock of this machine, and what it can be exchanged for. */
+export interface Renewal {
+  readonly refreshToken: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
 }
 
 /** What is known about an installation without the key. */
@@ -51,7 +58,8 @@ type Row = z.infer<typeof rowSchema>;
 
 const sealedSchema = z.object({
   token: z.string(),
-  renewal: z.object({ refreshToken: z.string(), expiresAt: z.number() }).nullable(),
+  // Earlier versions did not store when a token was issued.
+  renewal: z.object({ refreshToken: z.string(), issuedAt: z.number().default(0), expiresAt: z.number() }).nullable(),
 });
 
 export function createInstallations(state: StateStore, vault: Vault): Installations {

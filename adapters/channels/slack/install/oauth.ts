@@ -82,7 +82,9 @@ function installationOf({ team, bot }: BoltInstallation, installedAt: number): I
   if (team === undefined || bot === undefined) return null;
   const { refreshToken, expiresAt } = bot;
   const renewal =
-    refreshToken === undefined || expiresAt === undefined ? null : { refreshToken, expiresAt: expiresAt * 1000 };
+    refreshToken === undefined || expiresAt === undefined
+      ? null
+      : { refreshToken, issuedAt: installedAt, expiresAt: expiresAt * 1000 };
   const { id: botId, userId: botUserId, token } = bot;
   return { teamId: team.id, teamName: team.name ?? team.id, botUserId, botId, token, renewal, installedAt };
 }

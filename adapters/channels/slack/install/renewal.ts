@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Clock, describe, HOUR_MS, type Log } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 import { oauthOf, type SlackSettings } from '../settings.ts';
 import { createWeb } from '../web.ts';
-import type { Installation, Installations } from './installations.ts';
+import type { Installation, Installations, Renewal } from './installations.ts';
 
 /** Tokens with less time left are renewed. Slack issues them for twelve hours. */
 const AHEAD_MS = 2 * HOUR_MS;
@@ -21,13 +22,18 @@ export function createRenewal(options: RenewalOptions): (installation: Installat
   const running = new Map<string, { readonly renewed: Promise<Installation>; readonly at: number }>();
   return async (installation) => {
     const now = options.clock.now();
-    if (installation.renewal === null || installation.renewal.expiresAt - now > AHEAD_MS) return installation;
+    if (installation.renewal === null || isFresh(installation.renewal, now)) return installation;
     const last = running.get(installation.teamId);
-    if (last !== undefined && now - last.at < PAUSE_MS) return await last.renewed;
+    if (last !== undefined && elapsedMs(options.clock, last.at) < PAUSE_MS) return await last.renewed;
     const renewed = renew(options, installation, installation.renewal.refreshToken);
     running.set(installation.teamId, { renewed, at: now });
     return await renewed;
   };
+}
+
+/** If the clock was set back since, the token expires earlier than the stored time says. */
+function isFresh({ issuedAt, expiresAt }: Renewal, now: number): boolean {
+  return issuedAt <= now && expiresAt - now > AHEAD_MS;
 }
 
 const renewedSchema = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
@@ -46,7 +52,8 @@ async function renew(
       refresh_token: refreshToken,
     });
     const { access_token: token, refresh_token: next, expires_in: seconds } = renewedSchema.parse(answer);
-    const renewal = { refreshToken: next, expiresAt: clock.now() + seconds * 1000 };
+    const issuedAt = clock.now();
+    const renewal = { refreshToken: next, issuedAt, expiresAt: issuedAt + seconds * 1000 };
     const renewed = { ...installation, token, renewal };
     if (await installations.renew(installation, renewed)) return renewed;
     return (await installations.find(installation.teamId)) ?? renewed;

@@ -1,5 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import {
   describe,
@@ -36,13 +36,15 @@ export function openFile({
   /** Create what is missing. */
   readonly create: boolean;
 }): OpenedFile {
-  const path = join(directory, 'strata.db');
+  const named = join(directory, 'strata.db');
   return guarded(directory, () => {
     // Without permission to enter the directory, nobody knows whether there is data.
-    const isMissing = statSync(path, { throwIfNoEntry: false }) === undefined;
+    const isMissing = statSync(named, { throwIfNoEntry: false }) === undefined;
     if (isMissing && !create) throw new StrataError('STORE_MISSING', { path: directory });
     makeFolder(resolve(directory), OWNERS_FOLDER);
-    const lock = lockDirectory({ directory, file: join(directory, 'strata.lock'), shared });
+    const path = fileBehind(named);
+    // Whoever opens the same file must find the same lock.
+    const lock = lockDirectory({ directory, file: join(dirname(path), 'strata.lock'), shared });
     try {
       if (isEmpty(path)) lock.becomeAlone();
       return { database: openDatabase(path), lock };
@@ -51,6 +53,12 @@ export function openFile({
       throw error;
     }
   });
+}
+
+/** SQLite keeps its log beside the file that a link leads to. */
+function fileBehind(path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? fileBehind(resolve(dirname(path), readlinkSync(path))) : path;
 }
 
 function openDatabase(path: string): Database.Database {

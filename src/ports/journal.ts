@@ -100,7 +100,10 @@ export interface MaintenanceRun {
   readonly durationMs: number;
 }
 
-/** Costs and outcomes. Losing a row would not damage a conversation. */
+/**
+ * Costs and outcomes. Losing a row would not damage a conversation. What is added to one that was deleted meanwhile is
+ * left out.
+ */
 export interface Journal {
   addUsage(conversationId: number, rows: readonly UsageRow[]): Promise<void>;
   usage(conversationId: number): Promise<readonly UsageTotal[]>;

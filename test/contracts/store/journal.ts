@@ -173,6 +173,15 @@ export function journalContract(lab: Lab): void {
       expect(await cache.lastRequest(id)).toBe('a newer print');
     });
 
+    it('leaves out what is added after the deletion', async () => {
+      const { id } = await kit.fill(1);
+      await store.conversations.change(id, { kind: 'purge' });
+      await store.journal.addUsage(id, [CALL]);
+      for (const error of [null, 'HTTP 500']) await store.journal.addRun({ ...run(id, 1), error }, 0);
+      expect(await store.journal.usage(id)).toEqual([]);
+      expect(await store.journal.runs(id, 9)).toEqual([]);
+    });
+
     // Shows: Q25
     it('keeps the newest 100 runs of a conversation', async () => {
       const { id } = await kit.fill(1);

@@ -23,14 +23,19 @@ export function createJournal(shared: Pick<Shared, 'engine' | 'conversations'>):
       .orderBy('id', 'desc')
       .limit(limit);
   return {
-    addUsage: (conversationId, rows) => engine.write((tx) => usage.add(tx, conversationId, rows)),
+    addUsage: (conversationId, rows) =>
+      engine.write(async (tx) => {
+        if ((await shared.conversations.lock(tx, conversationId)) === null) return;
+        await usage.add(tx, conversationId, rows);
+      }),
     usage: (conversationId) => engine.read((tx) => usage.totals(tx, conversationId)),
     spending: (asked) => engine.read((tx) => usage.spending(tx, asked)),
     addRun: (run, revision) =>
       engine.write(async (tx) => {
         const { id, conversationId, startedAt } = run;
-        const read = run.error === null ? null : await shared.conversations.lock(tx, conversationId);
-        const isLate = read !== null && read.changed_revision > revision;
+        const read = await shared.conversations.lock(tx, conversationId);
+        if (read === null) return;
+        const isLate = read.changed_revision > revision;
         const kept = isLate ? { ...run, error: null } : run;
         const row = { id, conversation_id: conversationId, started_at: startedAt, run: writeJson(kept) };
         const insertion = query.insertInto('maintenance_run').values(row);

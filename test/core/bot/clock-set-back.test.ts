@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/adapter-kit.ts';
-import { createSweeper } from '../../src/compaction/sweeper.ts';
-import { createCompactor } from '../../src/compaction/watch/compactor.ts';
-import { createBotGuard } from '../../src/conversation/inbound/bot-guard.ts';
-import { createHeldReplies } from '../../src/conversation/posts/held-replies.ts';
-import { createBreaker, pausedModels } from '../../src/models/breaker.ts';
-import { withPauses } from '../../src/search/reranker-pauses.ts';
-import { DAY_MS } from '../../src/util/time.ts';
-import { createState, recordLog } from '../fixtures/channel-kit.ts';
-import { talk } from '../fixtures/context.ts';
-import { createPlace, type Place } from '../fixtures/place.ts';
-import { createWorld, faithful, filler, scriptedModel, until } from './compaction/compaction.world.ts';
+import type { Clock } from '../../../src/adapter-kit.ts';
+import { createSweeper } from '../../../src/compaction/sweeper.ts';
+import { createCompactor } from '../../../src/compaction/watch/compactor.ts';
+import { createBotGuard } from '../../../src/conversation/inbound/bot-guard.ts';
+import { createHeldReplies } from '../../../src/conversation/posts/held-replies.ts';
+import { createBreaker, pausedModels } from '../../../src/models/breaker.ts';
+import { withPauses } from '../../../src/search/reranker-pauses.ts';
+import { DAY_MS } from '../../../src/util/time.ts';
+import { createState, recordLog } from '../../fixtures/channel-kit.ts';
+import { talk } from '../../fixtures/context.ts';
+import { createPlace, type Place } from '../../fixtures/place.ts';
+import { createWorld, faithful, filler, scriptedModel, until } from '../compaction/compaction.world.ts';
 
 /** A machine may start a year ahead, until it has asked a time server. Nothing then waits for a year. */
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, ModelError } from '../../src/adapter-kit.ts';
-import type { Hooks } from '../../src/hooks/hooks.ts';
-import { type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../support/bot-world.ts';
-import { type Script, scriptedModel } from './compaction/compaction.world.ts';
+import { defineTool, ModelError } from '../../../src/adapter-kit.ts';
+import type { Hooks } from '../../../src/hooks/hooks.ts';
+import { type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../../support/bot-world.ts';
+import { type Script, scriptedModel } from '../compaction/compaction.world.ts';
 
 const look = defineTool({
   name: 'look',

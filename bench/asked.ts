@@ -3,7 +3,7 @@ import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { createHttpReranker } from '../adapters/rerankers/http/index.ts';
 import type { ContextPreview } from '../src/context/preview.ts';
 import type { Conversation } from '../src/ports/store.ts';
-import { silentLog } from '../src/util/silent-log.ts';
+import { silentLog } from '../src/util/log/silent-log.ts';
 import { providerOf, replyModel } from './models.ts';
 import { type Recorded, readRecorded, storeRecorded } from './recorded.ts';
 import { mean } from './samples.ts';

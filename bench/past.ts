@@ -1,6 +1,6 @@
 import { estimateParts } from '../src/context/measure/tokens.ts';
 import type { ConversationKey } from '../src/domain/message.ts';
-import { MINUTE_MS } from '../src/util/time.ts';
+import { MINUTE_MS } from '../src/util/time/time.ts';
 import type { World } from './world.ts';
 
 const ADA = { id: 'ada', name: 'Ada', kind: 'person' } as const;

@@ -1,7 +1,7 @@
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
 import { countSpecifics } from '../src/search/losses.ts';
 import { readAccount } from '../src/search/read-account.ts';
-import { silentLog } from '../src/util/silent-log.ts';
+import { silentLog } from '../src/util/log/silent-log.ts';
 import { providerOf, replyModel } from './models.ts';
 import { type Recorded, type RecordedMessage, readRecorded, storeRecorded } from './recorded.ts';
 import { largeReader } from './settling.ts';

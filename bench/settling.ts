@@ -4,7 +4,7 @@ import { transcriptLine, WHOLE } from '../src/compaction/job/transcript.ts';
 import { estimateRequest } from '../src/context/measure/tokens.ts';
 import type { ChatModel, ModelRequest } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
-import { silentLog } from '../src/util/silent-log.ts';
+import { silentLog } from '../src/util/log/silent-log.ts';
 import type { Exchange } from './data.ts';
 import { REPLY_MODEL, SUMMARY_MODEL, scriptedModel } from './models.ts';
 import { conversationKey, type World, withWorld } from './world.ts';

@@ -16,7 +16,7 @@ import type { ModelProvider } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';
 import type { Reranker } from '../src/ports/reranker.ts';
 import type { Storage } from '../src/services.ts';
-import { silentLog } from '../src/util/silent-log.ts';
+import { silentLog } from '../src/util/log/silent-log.ts';
 import { REPLY_MODEL, SUMMARY_MODEL } from './models.ts';
 
 export interface WorldOptions {

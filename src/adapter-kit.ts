@@ -3,7 +3,7 @@
 export * from './index.ts';
 export type { OutgoingFile, Send, SendContent, SendOptions, Sent } from './conversation/send.ts';
 export { isStoreAway } from './domain/errors.ts';
-export { yieldToEventLoop } from './util/event-loop.ts';
+export { yieldToEventLoop } from './util/work/event-loop.ts';
 export type * from './ports/events.ts';
 
 // Domain types.
@@ -56,7 +56,7 @@ export type { PromptLibrary } from './prompts/variables.ts';
 export type { PromptLibraryOptions } from './prompts/library.ts';
 
 // Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
-export { createSystemClock, createSystemRandom } from './util/clock.ts';
+export { createSystemClock, createSystemRandom } from './util/time/clock.ts';
 export type { CommandAnswer } from './commands/answer.ts';
 export type { Commands } from './commands/commands.ts';
 export type { CommandServices } from './commands/services.ts';
@@ -74,15 +74,15 @@ export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from 
 export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/cuts/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/job/commit.ts';
-export { type InputLine, type LineOptions, readLines } from './util/lines.ts';
-export { quoted } from './util/foreign-text.ts';
-export { replyNote, threadNote } from './util/quote-notes.ts';
+export { type InputLine, type LineOptions, readLines } from './util/text/lines.ts';
+export { quoted } from './util/text/foreign-text.ts';
+export { replyNote, threadNote } from './util/text/quote-notes.ts';
 export { assembleView } from './context/fit/assemble-view.ts';
 export { defineEngine, type EngineDefinition } from './context/engines/define-engine.ts';
 export { authorLabel, BOT_LABEL, plainName } from './context/view/label.ts';
 export { withinRequest } from './context/view/pictures.ts';
 export { withinHost } from './util/within-host.ts';
-export { formatLogLine } from './util/log-line.ts';
+export { formatLogLine } from './util/log/log-line.ts';
 export { partBeginnings, partedNoun, sharedBeginnings } from './search/inflection.ts';
 export { plainSpelling } from './search/plain-spelling.ts';
 export { cachedStem } from './search/stem.ts';
@@ -90,20 +90,20 @@ export { isEnglish, tellingWords } from './search/stop-words.ts';
 export { latinFormsOf, mayBeSerbian } from './search/two-alphabets.ts';
 export { otherTokensOf } from './search/word-parts.ts';
 export { isUnspaced, joinedWordsOf, tokensOf } from './search/words.ts';
-export { didYouMean } from './util/did-you-mean.ts';
-export { errorCode } from './util/error-code.ts';
-export { faultText } from './util/faults.ts';
+export { didYouMean } from './util/text/did-you-mean.ts';
+export { errorCode } from './util/errors/error-code.ts';
+export { faultText } from './util/errors/faults.ts';
 export { hostNameOf, listenAt, receiveWithin } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';
-export { keyFault } from './util/key-text.ts';
-export { packageFile } from './util/package-file.ts';
-export { normalForm } from './util/normal-form.ts';
-export { makeFolder, OWNERS_FOLDER } from './util/make-folder.ts';
-export { makePrivateFile, restrictToOwner } from './util/private-file.ts';
+export { keyFault } from './util/text/key-text.ts';
+export { packageFile } from './util/files/package-file.ts';
+export { normalForm } from './util/text/normal-form.ts';
+export { makeFolder, OWNERS_FOLDER } from './util/files/make-folder.ts';
+export { makePrivateFile, restrictToOwner } from './util/files/private-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRecentMap } from './util/recent-map.ts';
-export { createRedactor } from './util/redactor.ts';
-export { requireObject } from './util/require-object.ts';
+export { createRedactor } from './util/log/redactor.ts';
+export { requireObject } from './util/errors/require-object.ts';
 export {
   between,
   createFinder,
@@ -113,14 +113,14 @@ export {
   quotationsIn,
   trimEndOf,
   trimEndWhile,
-} from './util/scan.ts';
-export { silentLog } from './util/silent-log.ts';
+} from './util/text/scan.ts';
+export { silentLog } from './util/log/silent-log.ts';
 export { type TerminalStreams, terminalStreams } from './util/terminal-streams.ts';
-export { createWrapper, type Wrapper, wrap } from './util/wrap.ts';
-export { DAY_MS, HOUR_MS, MINUTE_MS } from './util/time.ts';
-export { endsWithin, withinTime } from './util/within.ts';
-export { createLanes, type Lanes } from './util/lanes.ts';
-export { loadOptional } from './util/optional-package.ts';
+export { createWrapper, type Wrapper, wrap } from './util/text/wrap.ts';
+export { DAY_MS, HOUR_MS, MINUTE_MS } from './util/time/time.ts';
+export { endsWithin, withinTime } from './util/work/within.ts';
+export { createLanes, type Lanes } from './util/work/lanes.ts';
+export { loadOptional } from './util/files/optional-package.ts';
 export { type SentencePrint, sentencePrints, sentencesLike } from './memory/people/about-person.ts';
 export {
   cleanText,
@@ -133,7 +133,7 @@ export {
   graphemesOf,
   leadOf,
   tidyReply,
-} from './util/text.ts';
+} from './util/text/text.ts';
 export { causeText, formatCost, formatDollars } from './costs/format.ts';
 
 // What the inspector reads.

@@ -52,5 +52,5 @@ export type { Clock } from './ports/clock.ts';
 export type { Log } from './ports/log.ts';
 export type { AgentDirectory } from './config/directory.ts';
 export type { Services, Storage } from './services.ts';
-export { createSystemClock } from './util/clock.ts';
-export { silentLog } from './util/silent-log.ts';
+export { createSystemClock } from './util/time/clock.ts';
+export { silentLog } from './util/log/silent-log.ts';

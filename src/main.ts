@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { parseEnv } from 'node:util';
 import type { Cli, ExitCode } from './cli/cli.ts';
-import { readText } from './util/text-file.ts';
+import { readText } from './util/files/text-file.ts';
 
 const OLDEST_NODE = 24;
 /** For what a library finishes by itself, such as closing its connections. */

@@ -11,8 +11,8 @@ import { PROCESS_ROLES } from './bot/options.ts';
 import { type LoadedConfig, loadConfig as loadWith } from './config/load.ts';
 import { StrataError } from './domain/errors.ts';
 import type { Storage } from './services.ts';
-import { didYouMean } from './util/did-you-mean.ts';
 import { terminalStreams } from './util/terminal-streams.ts';
+import { didYouMean } from './util/text/did-you-mean.ts';
 
 export type { App, GlobalOptions, OpenOptions } from './app/app.ts';
 export type { LoadedConfig } from './config/load.ts';

@@ -404,7 +404,7 @@ describe('each check can fail', () => {
   });
 
   test('finds a package that a start loads too early', () => {
-    const wrap = (text: string) => ({ path: 'src/util/cells.ts', text });
+    const wrap = (text: string) => ({ path: 'src/util/text/cells.ts', text });
     const early = wrap("import stringWidth from 'string-width';");
     expect(tooEarly([early], [early.path])).toEqual(['string-width']);
     const late = wrap("import type { Logger } from 'pino';\nconst tables = () => require('string-width');");
@@ -418,7 +418,9 @@ describe('each check can fail', () => {
 
   test('finds a file in the root of src', () => {
     const at = (path: string) => ({ path, text: '' });
-    expect(strayFiles([at('src/helpers.ts'), at('src/main.ts'), at('src/util/text.ts')])).toEqual(['src/helpers.ts']);
+    expect(strayFiles([at('src/helpers.ts'), at('src/main.ts'), at('src/util/text/text.ts')])).toEqual([
+      'src/helpers.ts',
+    ]);
   });
 
   test('finds ports too wide, too narrow or with optional members', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { createSystemClock } from '../../src/util/clock.ts';
+import { createSystemClock } from '../../src/util/time/clock.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { createWords } from '../words.ts';
 import { conversationKey, type World, withWorld } from '../world.ts';

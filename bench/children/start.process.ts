@@ -3,7 +3,7 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import type { KeptConversations } from '../../src/ports/channel.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { providerOf, REPLY_MODEL, replyModel, SUMMARY_MODEL, summaryModel } from '../models.ts';
 import { createBenchChannel } from '../world.ts';
 

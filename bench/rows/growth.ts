@@ -4,7 +4,7 @@ import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
 import type { Storage } from '../../src/services.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import type { BulkConversation } from '../bulk.ts';
 import { fillPostgres } from '../bulk-postgres.ts';

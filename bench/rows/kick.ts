@@ -3,7 +3,7 @@ import { Queue as BullQueue } from 'bullmq';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import type { Queue } from '../../src/ports/queue.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import type { Figure, RowOptions, RowResult } from '../figure.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { type BenchRedis, openRedis } from '../redis.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import { providerOf, replyModel, summaryModel } from '../models.ts';
 import { openRedis } from '../redis.ts';

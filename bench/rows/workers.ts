@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import type { Queue } from '../../src/ports/queue.ts';
 import type { Storage } from '../../src/services.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { findPostgres, startPostgres } from '../../test/support/postgres-server.ts';
 import type { RowOptions, RowResult } from '../figure.ts';
 import { openRedis } from '../redis.ts';

@@ -1,6 +1,6 @@
 import type { StrataEvent } from '../ports/events.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
-import { counted, formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text/text.ts';
 
 /** A short text about an event for the terminal; null for messages, calls and other frequent events. */
 export function eventText(event: StrataEvent): string | null {

@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFile, OWNER_ONLY, restrictToOwner } from '../util/private-file.ts';
+import { makePrivateFile, OWNER_ONLY, restrictToOwner } from '../util/files/private-file.ts';
 
 const MAX_BYTES = 5_000_000;
 

@@ -16,7 +16,7 @@ import type { Log } from '../ports/log.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
 import { type PromptSource, promptSourceOf } from '../prompts/variables.ts';
 import type { Storage } from '../services.ts';
-import { createSystemClock, createSystemRandom } from '../util/clock.ts';
+import { createSystemClock, createSystemRandom } from '../util/time/clock.ts';
 import type { App, AppHost, GlobalOptions, OpenOptions } from './app.ts';
 import { botPartsOf, botSettings } from './bot-settings.ts';
 import { findPlugins, withPlugins } from './configuration.ts';

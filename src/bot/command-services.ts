@@ -16,7 +16,7 @@ import type { Memories } from '../memory/service.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import type { Channels, Services } from '../services.ts';
-import { MINUTE_MS } from '../util/time.ts';
+import { MINUTE_MS } from '../util/time/time.ts';
 import type { Engines } from './engines.ts';
 import type { BotOptions } from './options.ts';
 import { volatileFor } from './per-turn-sections.ts';

@@ -1,5 +1,5 @@
 import type { Part } from '../domain/message.ts';
-import { formatNumber } from '../util/text.ts';
+import { formatNumber } from '../util/text/text.ts';
 
 /** Reading and indexing take time in proportion to the text, and block all other replies meanwhile. */
 const MAX_TEXT_LENGTH = 1_000_000;

@@ -12,7 +12,7 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
-import { faultsOf } from '../util/faults.ts';
+import { faultsOf } from '../util/errors/faults.ts';
 
 /** The context engines by id, and the one that serves each agent. */
 export interface Engines {

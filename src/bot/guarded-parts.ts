@@ -4,8 +4,8 @@ import type { Channel, ChannelSink } from '../ports/channel.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChatModel, ModelProvider } from '../ports/model.ts';
 import type { PostBody } from '../ports/outbox-store.ts';
-import { createErrorLog } from '../util/error-log.ts';
-import { faultsOf } from '../util/faults.ts';
+import { faultsOf } from '../util/errors/faults.ts';
+import { createErrorLog } from '../util/log/error-log.ts';
 import { checkMessage } from './message-shape.ts';
 
 /** Parts of the program, held to their contracts: a fault in one of them is reported, and does not end the process. */

@@ -7,7 +7,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { PromptLibrary } from '../prompts/variables.ts';
-import { kindOf } from '../util/kind-of.ts';
+import { kindOf } from '../util/errors/kind-of.ts';
 
 /** Parts of a program that return something else than their types say: the error names the part, not a field of it. */
 

@@ -3,7 +3,7 @@ import { StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
 import { type ChannelSink, RIGHTS } from '../ports/channel.ts';
-import { faultsOf } from '../util/faults.ts';
+import { faultsOf } from '../util/errors/faults.ts';
 
 const conversation = z.string().refine(isKey, 'expected a key that makeKey has made');
 const author = z.object({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import { SEVERITIES } from '../ports/log.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
-import { faultText, fieldOf, inWords } from '../util/faults.ts';
-import { kindOf } from '../util/kind-of.ts';
+import { faultText, fieldOf, inWords } from '../util/errors/faults.ts';
+import { kindOf } from '../util/errors/kind-of.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 import { type BotOptions, PROCESS_ROLES } from './options.ts';
 
 type Kind = 'function' | 'object';

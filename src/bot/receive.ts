@@ -16,7 +16,7 @@ import type { Drop, Receipt } from '../ports/channel.ts';
 import { POST_HOLD_MS } from '../ports/outbox-store.ts';
 import type { Append, Conversation, NewMessage } from '../ports/store.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
-import { onDisk } from '../util/on-disk.ts';
+import { onDisk } from '../util/files/on-disk.ts';
 
 export interface ReceiverOptions {
   readonly services: Services;

@@ -6,10 +6,10 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Archive, ArchiveHeader, ArchiveRow, ArchiveSink } from '../ports/upkeep.ts';
-import { errorCode } from '../util/error-code.ts';
-import { readLines } from '../util/lines.ts';
-import { OWNER_ONLY } from '../util/private-file.ts';
-import { checkFile } from '../util/text-file.ts';
+import { errorCode } from '../util/errors/error-code.ts';
+import { OWNER_ONLY } from '../util/files/private-file.ts';
+import { checkFile } from '../util/files/text-file.ts';
+import { readLines } from '../util/text/lines.ts';
 
 /** A backup is JSON Lines: first its format and number of rows, then every row with the name of its table. */
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
-import { counted, formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text/text.ts';
 import { writeArchive } from './archive-file.ts';
 import { type Cli, globalsOf } from './cli.ts';
 

@@ -5,7 +5,7 @@ import { rowsOf, safeValue } from '../config/rows.ts';
 import { valueAt } from '../config/tree.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
-import { formatTable } from '../util/table.ts';
+import { formatTable } from '../util/text/table.ts';
 import { type Cli, type ExitCode, widthOf, writeJson } from './cli.ts';
 
 export interface ConfigCommand {

@@ -2,9 +2,9 @@ import type { App } from '../app/app.ts';
 import type { ContextPreview } from '../context/preview.ts';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Conversation } from '../ports/store.ts';
-import { openInput } from '../util/open-input.ts';
-import { formatTable } from '../util/table.ts';
-import { cleanText, counted, formatNumber, formatPercent } from '../util/text.ts';
+import { openInput } from '../util/files/open-input.ts';
+import { formatTable } from '../util/text/table.ts';
+import { cleanText, counted, formatNumber, formatPercent } from '../util/text/text.ts';
 import { type Cli, widthOf, writeJson } from './cli.ts';
 import { questionsIn } from './input-lines.ts';
 

@@ -11,9 +11,9 @@ import {
   type Spent,
 } from '../ports/journal.ts';
 import type { Storage } from '../services.ts';
-import { formatTable } from '../util/table.ts';
-import { cleanText, formatNumber, formatPercent } from '../util/text.ts';
-import { DAY_MS } from '../util/time.ts';
+import { formatTable } from '../util/text/table.ts';
+import { cleanText, formatNumber, formatPercent } from '../util/text/text.ts';
+import { DAY_MS } from '../util/time/time.ts';
 import { type Cli, globalsOf, widthOf, writeJson } from './cli.ts';
 import { addConversation, readCount } from './options.ts';
 

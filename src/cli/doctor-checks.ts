@@ -11,7 +11,7 @@ import { collectStep } from '../models/step.ts';
 import type { ChatModel, ModelRequest } from '../ports/model.ts';
 import type { Finding as AdapterFinding } from '../ports/upkeep.ts';
 import { promptProblemsOf } from '../prompts/library.ts';
-import { counted, formatNumber } from '../util/text.ts';
+import { counted, formatNumber } from '../util/text/text.ts';
 import { type Cli, untilStopped } from './cli.ts';
 import { checkData, checkDisk, openData } from './doctor-data.ts';
 import { CHECKS, type CheckId, type Finding, ok } from './doctor-finding.ts';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { App, GlobalOptions } from '../app/app.ts';
 import type { Config } from '../config/schema.ts';
 import { describe, isStrataError } from '../domain/errors.ts';
-import { formatNumber } from '../util/text.ts';
+import { formatNumber } from '../util/text/text.ts';
 import type { Cli } from './cli.ts';
 import { type Finding, ok } from './doctor-finding.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
-import { readText } from '../util/text-file.ts';
+import { readText } from '../util/files/text-file.ts';
 import { channelNameOf } from './jsonl.ts';
 
 const line = z.string().trim().min(1);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { StrataError } from '../domain/errors.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 
 /**
  * `help` in the program and in its groups, and the refusal of unknown names. Commander's own `help` takes one word, and its

@@ -1,6 +1,6 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import { StrataError } from '../domain/errors.ts';
-import { type InputLine, readLines } from '../util/lines.ts';
+import { type InputLine, readLines } from '../util/text/lines.ts';
 
 const MAX_QUESTION_BYTES = 100_000;
 

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
-import { faultText } from '../util/faults.ts';
-import type { InputLine } from '../util/lines.ts';
-import { openInput } from '../util/open-input.ts';
-import { checkFile } from '../util/text-file.ts';
+import { faultText } from '../util/errors/faults.ts';
+import { openInput } from '../util/files/open-input.ts';
+import { checkFile } from '../util/files/text-file.ts';
+import type { InputLine } from '../util/text/lines.ts';
 import { inputLines } from './input-lines.ts';
 
 /** One message of a file to import or replay. */

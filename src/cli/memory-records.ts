@@ -4,8 +4,8 @@ import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
 import { readerIn } from '../memory/rights/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../ports/memory-store.ts';
-import { formatTable } from '../util/table.ts';
-import { cleanText, excerpt } from '../util/text.ts';
+import { formatTable } from '../util/text/table.ts';
+import { cleanText, excerpt } from '../util/text/text.ts';
 import { type Cli, isoOrNull, widthOf } from './cli.ts';
 import { OPERATOR } from './invoke.ts';
 

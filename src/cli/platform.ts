@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { CommandSpec } from '../ports/command.ts';
-import { cleanText } from '../util/text.ts';
+import { cleanText } from '../util/text/text.ts';
 import { type Cli, globalsOf } from './cli.ts';
 import { COMMANDS } from './names.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { describe } from '../domain/errors.ts';
-import { packageFile } from '../util/package-file.ts';
+import { packageFile } from '../util/files/package-file.ts';
 import type { Cli } from './cli.ts';
 import { exitCodeOf } from './exit.ts';
 import { addHelp } from './help.ts';

@@ -5,10 +5,10 @@ import { describe, StrataError } from '../domain/errors.ts';
 import { builtInPrompts, createPromptLibrary, promptProblemsOf } from '../prompts/library.ts';
 import { baseLine } from '../prompts/template.ts';
 import { promptNames, promptSourceOf } from '../prompts/variables.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
-import { makeFolder } from '../util/make-folder.ts';
-import { formatTable } from '../util/table.ts';
-import { readText } from '../util/text-file.ts';
+import { makeFolder } from '../util/files/make-folder.ts';
+import { readText } from '../util/files/text-file.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
+import { formatTable } from '../util/text/table.ts';
 import { type Cli, type ExitCode, widthOf, writeJson } from './cli.ts';
 
 type Streams = Pick<Cli, 'stdout' | 'stderr'>;

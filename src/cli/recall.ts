@@ -4,7 +4,7 @@ import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { searchTranscript } from '../search/transcript-search.ts';
-import { cleanText, excerpt } from '../util/text.ts';
+import { cleanText, excerpt } from '../util/text/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { questionsIn } from './input-lines.ts';
 import { readCount, requireConversation } from './options.ts';

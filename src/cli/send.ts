@@ -5,7 +5,7 @@ import { MAX_SEND_BYTES, type OutgoingFile, type SendOptions } from '../conversa
 import { describe, StrataError } from '../domain/errors.ts';
 import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type Audience, type ConversationKey } from '../domain/message.ts';
-import { checkFile } from '../util/text-file.ts';
+import { checkFile } from '../util/files/text-file.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { requireConversation } from './options.ts';
 

@@ -5,8 +5,8 @@ import { modelsOf } from '../config/directory.ts';
 import { StrataError } from '../domain/errors.ts';
 import { parseKey, TERMINAL_HOME } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { counted, formatTime } from '../util/text.ts';
-import { wrap } from '../util/wrap.ts';
+import { counted, formatTime } from '../util/text/text.ts';
+import { wrap } from '../util/text/wrap.ts';
 import { type Cli, type TextOutput, widthOf } from './cli.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import { readerIn } from '../memory/rights/policy.ts';
 import type { StrataEvent } from '../ports/events.ts';
 import { MEMORY_STATES } from '../ports/memory-store.ts';
-import { counted, formatNumber, formatPercent } from '../util/text.ts';
+import { counted, formatNumber, formatPercent } from '../util/text/text.ts';
 import { type Cli, writeJson } from './cli.ts';
 
 /** Prints what happens to a conversation during a replay. */

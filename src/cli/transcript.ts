@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import type { ConversationKey, Entry } from '../domain/message.ts';
-import { indentLines } from '../util/foreign-text.ts';
-import { cleanText, formatTime } from '../util/text.ts';
+import { indentLines } from '../util/text/foreign-text.ts';
+import { cleanText, formatTime } from '../util/text/text.ts';
 import { type Cli, globalsOf, isoOrNull, withApp, writeJson } from './cli.ts';
 import { readCount, requireConversation } from './options.ts';
 

@@ -8,7 +8,7 @@ import type { Forecast } from '../forecast/forecast.ts';
 import { forecastFor, readRecording } from '../forecast/open.ts';
 import { FORECAST_ROWS } from '../forecast/rows.ts';
 import { FORECAST_SETTINGS, withSettings } from '../forecast/settings.ts';
-import { formatFields, formatTable } from '../util/table.ts';
+import { formatFields, formatTable } from '../util/text/table.ts';
 import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { requireConversation } from './options.ts';
 

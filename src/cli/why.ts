@@ -7,8 +7,8 @@ import type { ConversationKey } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import { diffRequests } from '../requests/diff.ts';
 import { type ExplainedReply, exactnessText, explainReply, newestReply } from '../requests/explain.ts';
-import { formatFields, formatTable } from '../util/table.ts';
-import { cleanText } from '../util/text.ts';
+import { formatFields, formatTable } from '../util/text/table.ts';
+import { cleanText } from '../util/text/text.ts';
 import { type Cli, globalsOf, widthOf, withApp, writeJson } from './cli.ts';
 import { readCount, requireConversation } from './options.ts';
 

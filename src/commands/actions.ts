@@ -1,7 +1,7 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 import type { ReplyCommand } from '../ports/reply.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 
 /** Of what people type, in errors. */
 const MAX_SHOWN = 40;

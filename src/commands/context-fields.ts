@@ -2,7 +2,7 @@ import { type ContextHistory, MAX_RUNS } from '../context/history.ts';
 import type { FocusReport } from '../context/inspection.ts';
 import type { ContextPart, Measurement } from '../ports/engine.ts';
 import type { ReplyField } from '../ports/reply.ts';
-import { counted, formatNumber, formatPercent } from '../util/text.ts';
+import { counted, formatNumber, formatPercent } from '../util/text/text.ts';
 import type { Call } from './command.ts';
 
 /** The conversation in the inspector, for those who may sign in there: moderators and operators. */

@@ -4,7 +4,7 @@ import type { Audience, Author, ConversationKey } from '../domain/message.ts';
 import { RIGHTS, type Rights } from '../ports/channel.ts';
 import type { Access } from '../ports/command.ts';
 import type { Log } from '../ports/log.ts';
-import { faultsOf, nameOf } from '../util/faults.ts';
+import { faultsOf, nameOf } from '../util/errors/faults.ts';
 import type { CommandAnswer } from './answer.ts';
 import type { Suggestion } from './command.ts';
 

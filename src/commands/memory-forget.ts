@@ -3,7 +3,7 @@ import { type Entry, textOf } from '../domain/message.ts';
 import type { ForgetTarget, TokenedPreview } from '../memory/forget/forget-target.ts';
 import type { Forgotten } from '../memory/service.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
-import { counted, excerpt, formatTime } from '../util/text.ts';
+import { counted, excerpt, formatTime } from '../util/text/text.ts';
 import { type Call, commandTo, optionOf, requiredOption } from './command.ts';
 import { shownName } from './format-entry.ts';
 import { extractUnread, findMemory, requesterOf } from './memory-read.ts';

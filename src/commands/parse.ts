@@ -1,8 +1,8 @@
 import { StrataError } from '../domain/errors.ts';
 import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
 import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
-import { CLOSING_MARKS } from '../util/scan.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
+import { CLOSING_MARKS } from '../util/text/scan.ts';
 import { findCommand, resolveAction, unknownAction } from './actions.ts';
 import { failureReply } from './reply.ts';
 import { MAX_INTEGER, usageOf } from './spec.ts';

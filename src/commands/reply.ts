@@ -1,6 +1,6 @@
 import { describe, isStrataError, StrataError } from '../domain/errors.ts';
 import type { CommandReply, ReplyCommand, ReplyPage } from '../ports/reply.ts';
-import { cleanText } from '../util/text.ts';
+import { cleanText } from '../util/text/text.ts';
 
 /** Rows per page of a list: fits a phone, an embed and a block message. */
 export const PAGE_SIZE = 8;

@@ -11,7 +11,7 @@ import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { counted, formatDuration, formatNumber, formatTime } from '../util/text.ts';
+import { counted, formatDuration, formatNumber, formatTime } from '../util/text/text.ts';
 import { type Call, type Command, commandTo } from './command.ts';
 import { approximate, PICTURE, thresholdLine, usageLine } from './context.ts';
 import { inspectorFields } from './context-fields.ts';

@@ -3,7 +3,7 @@ import type { SummaryId } from '../domain/message.ts';
 import type { CommandReply, ReplyAction, ReplyField } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
+import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text/text.ts';
 import {
   type Call,
   type Command,

@@ -1,6 +1,6 @@
 import type { CommandReply } from '../ports/reply.ts';
 import type { TranscriptHit } from '../search/transcript-search.ts';
-import { counted, excerpt, formatTime } from '../util/text.ts';
+import { counted, excerpt, formatTime } from '../util/text/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
 import { sayOf, whoSaid } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';

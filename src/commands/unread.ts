@@ -1,5 +1,5 @@
 import type { Conversation } from '../ports/store.ts';
-import { counted } from '../util/text.ts';
+import { counted } from '../util/text/text.ts';
 
 /** How many messages no extraction has read for memories yet. */
 export function unreadIn({ nextSeq, extractedUpto }: Conversation): number {

@@ -7,7 +7,7 @@ import type { RequestBlock } from '../requests/blocks.ts';
 import type { BlockChange } from '../requests/diff.ts';
 import type { ExplainedReply } from '../requests/explain.ts';
 import { goneText } from '../requests/gone.ts';
-import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text.ts';
+import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text/text.ts';
 import {
   type Call,
   type Command,

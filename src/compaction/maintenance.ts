@@ -8,10 +8,10 @@ import { describeForAll, failureOf, isOutage, isOverflow, seenOf } from '../mode
 import { MAX_PAUSE_MS, type ReleaseOutcome } from '../ports/conversation-changes.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
-import { backoffMs } from '../util/backoff.ts';
-import { holdLease } from '../util/lease.ts';
-import { isPaused } from '../util/pause.ts';
-import { counted } from '../util/text.ts';
+import { counted } from '../util/text/text.ts';
+import { backoffMs } from '../util/work/backoff.ts';
+import { holdLease } from '../util/work/lease.ts';
+import { isPaused } from '../util/work/pause.ts';
 import { assertWithinBudget, budgetProblem, payerOf } from './job/call-budget.ts';
 import type { JobContext } from './job/job-context.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './job/maintenance-context.ts';

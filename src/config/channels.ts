@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
 import type { Config } from './schema.ts';

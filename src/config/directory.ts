@@ -1,6 +1,6 @@
 import { channelOf } from '../domain/key.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { MINUTE_MS } from '../util/time.ts';
+import { MINUTE_MS } from '../util/time/time.ts';
 import { withOverrides } from './checks.ts';
 import type { AgentSettings, Config } from './schema.ts';
 

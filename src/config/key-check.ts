@@ -1,4 +1,4 @@
-import { addressFault, keyFault } from '../util/key-text.ts';
+import { addressFault, keyFault } from '../util/text/key-text.ts';
 import type { Environment } from './references.ts';
 import type { Report } from './report.ts';
 import { isTable, type Path, pathKey } from './tree.ts';

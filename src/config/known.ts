@@ -1,4 +1,4 @@
-import { didYouMean } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 
 /** The names that agents can use in code and in the file: the built-in ones, and those a program adds. */
 export interface AgentNames {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 import { isTable, type Path, valueAt, withoutCredentials } from './tree.ts';
 
 /** A problem at a path, in words. */

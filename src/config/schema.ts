@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseKey } from '../domain/key.ts';
 import { LOG_LEVELS } from '../ports/log.ts';
 import { EFFORTS } from '../ports/model.ts';
-import { isTimeZone } from '../util/local-time.ts';
+import { isTimeZone } from '../util/time/local-time.ts';
 import { compaction, memory, recall, section, tokens, toolResults } from './agent-tables.ts';
 import { address, folder, modelId, modelOrAuto, name, urlOrNothing } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe } from '../domain/errors.ts';
-import { readText } from '../util/text-file.ts';
+import { readText } from '../util/files/text-file.ts';
 import type { Report } from './report.ts';
 import type { AgentEntry } from './schema.ts';
 import type { Sections } from './sections.ts';

@@ -5,7 +5,7 @@ import type { ModelMessage } from '../ports/model.ts';
 import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { visibleText } from '../util/foreign-text.ts';
+import { visibleText } from '../util/text/foreign-text.ts';
 import { slide } from './engines/sliding.ts';
 import { previewStacked } from './engines/stacked.ts';
 import { isPassages } from './fit/passages.ts';

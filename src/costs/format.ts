@@ -1,5 +1,5 @@
 import type { CacheLossCause, CacheLossTotal, Spent } from '../ports/journal.ts';
-import { counted, formatNumber, formatPercent } from '../util/text.ts';
+import { counted, formatNumber, formatPercent } from '../util/text/text.ts';
 
 /** `$12.40`, `$0.0031`; smaller amounts with two significant digits. */
 export function formatDollars(dollars: number): string {

@@ -1,5 +1,5 @@
 import { formatDollars } from '../costs/format.ts';
-import { formatNumber, formatPercent } from '../util/text.ts';
+import { formatNumber, formatPercent } from '../util/text/text.ts';
 import type { Forecast } from './forecast.ts';
 
 /** One line of a comparison of forecasts. */

@@ -6,7 +6,7 @@ import { createReport } from '../config/report.ts';
 import { type AgentSettings, agentSchema } from '../config/schema.ts';
 import type { Path } from '../config/tree.ts';
 import { StrataError } from '../domain/errors.ts';
-import { faultsIn, inWords } from '../util/faults.ts';
+import { faultsIn, inWords } from '../util/errors/faults.ts';
 
 /** The settings that a forecast can change. */
 export const FORECAST_SETTINGS = [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AttachmentPart, Audience, Author, ConversationKey, JsonValue, ToolCallPart } from '../domain/message.ts';
 import type { MemoryKind } from '../ports/memory-store.ts';
 import type { FinishReason, ModelPurpose, ModelRequest, ModelUsage, ToolSpec } from '../ports/model.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 
 /**
  * Middleware: receives an operation and `next`, which performs it and resolves with the result. A value passed to

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FINISH_REASONS } from '../ports/model.ts';
-import { oneLine } from '../util/foreign-text.ts';
-import { cleanText } from '../util/text.ts';
+import { oneLine } from '../util/text/foreign-text.ts';
+import { cleanText } from '../util/text/text.ts';
 
 /** What hooks may pass on and return. Plugins may be plain JavaScript, so everything from them is validated. */
 

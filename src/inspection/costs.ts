@@ -1,7 +1,7 @@
 import type { CommandServices } from '../commands/services.ts';
 import { hitRateOf, sumOf } from '../costs/format.ts';
 import type { CacheLossTotal, Spending, SpendingKey, Spent } from '../ports/journal.ts';
-import { DAY_MS } from '../util/time.ts';
+import { DAY_MS } from '../util/time/time.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface CostsQuery {

@@ -7,7 +7,7 @@ import type { Audience, ConversationKey } from '../domain/message.ts';
 import { readerIn } from '../memory/rights/policy.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
-import { DAY_MS } from '../util/time.ts';
+import { DAY_MS } from '../util/time/time.ts';
 import { assertMayRead, mayRead, type Viewer } from './viewer.ts';
 
 export interface MemoriesQuery {

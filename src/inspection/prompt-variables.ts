@@ -18,7 +18,7 @@ import { readerFor } from '../memory/rights/policy.ts';
 import type { ContextSnapshot, Conversation } from '../ports/store.ts';
 import { type PromptLibrary, type PromptName, type PromptVariables, promptSourceOf } from '../prompts/variables.ts';
 import { recollect } from '../requests/kept-sections.ts';
-import { MINUTE_MS } from '../util/time.ts';
+import { MINUTE_MS } from '../util/time/time.ts';
 
 /** The variables of each prompt in one conversation. Those that its turns have not needed yet are missing. */
 export type TurnVariables = { readonly [Name in PromptName]?: PromptVariables<Name> };

@@ -7,7 +7,7 @@ import type { Conversation } from '../ports/store.ts';
 import { createPromptLibrary, type PromptFile } from '../prompts/library.ts';
 import { samplesOf } from '../prompts/samples.ts';
 import { type PromptName, promptNames, promptSourceOf, promptVariables } from '../prompts/variables.ts';
-import { readText } from '../util/text-file.ts';
+import { readText } from '../util/files/text-file.ts';
 import { turnVariables } from './prompt-variables.ts';
 import { assertOperator, type Viewer } from './viewer.ts';
 

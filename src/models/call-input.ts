@@ -1,5 +1,5 @@
 import type { JsonValue } from '../domain/message.ts';
-import { cleanText } from '../util/text.ts';
+import { cleanText } from '../util/text/text.ts';
 
 /** What reads JSON recurses for each level, so deeper input could be stored and then never read again. */
 const MAX_LEVELS = 100;

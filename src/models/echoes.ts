@@ -1,4 +1,4 @@
-import { QUOTATION_MARKS, quotationsIn } from '../util/scan.ts';
+import { QUOTATION_MARKS, quotationsIn } from '../util/text/scan.ts';
 
 /** Shorter runs are ordinary words that two texts share by chance. */
 const RUN = 12;

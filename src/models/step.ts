@@ -8,7 +8,7 @@ import type {
   ModelUsage,
   ToolCall,
 } from '../ports/model.ts';
-import { kindOf } from '../util/kind-of.ts';
+import { kindOf } from '../util/errors/kind-of.ts';
 import { inputToKeep } from './call-input.ts';
 import { withoutEchoes } from './echoes.ts';
 

@@ -1,6 +1,6 @@
 import type { Measurement, Thresholds } from '../ports/engine.ts';
 import type { ReplyPicture } from '../ports/reply.ts';
-import { formatNumber, formatPercent } from '../util/text.ts';
+import { formatNumber, formatPercent } from '../util/text/text.ts';
 import { type Canvas, createCanvas, textWidth } from './canvas.ts';
 import { encodePng } from './png.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe } from '../domain/errors.ts';
-import { errorCode } from '../util/error-code.ts';
+import { errorCode } from '../util/errors/error-code.ts';
 
 const MAX_STACK_LINES = 60;
 const MAX_LINE = 1_000;

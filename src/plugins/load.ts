@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Extension, PluginEntry } from '../config/extensions.ts';
 import { type LoadOptions, listPlugins } from '../config/load.ts';
 import { StrataError } from '../domain/errors.ts';
-import { checkFile } from '../util/text-file.ts';
+import { checkFile } from '../util/files/text-file.ts';
 import { type AddedNames, createAddedNames } from './added-names.ts';
 import { describeFailure } from './failure-place.ts';
 import { resolveOwnPackage } from './own-package.ts';

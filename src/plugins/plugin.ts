@@ -9,7 +9,7 @@ import type { ContextEngine } from '../ports/engine.ts';
 import { ENGINE_METHODS } from '../ports/engine-methods.ts';
 import type { Log } from '../ports/log.ts';
 import type { Tool } from '../tools/define.ts';
-import { faultsOf, nameOf } from '../util/faults.ts';
+import { faultsOf, nameOf } from '../util/errors/faults.ts';
 
 /** What a plugin adds to a bot. Every part is optional in `definePlugin`. */
 export interface PluginParts {

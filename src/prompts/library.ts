@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, StrataError } from '../domain/errors.ts';
-import { didYouMean } from '../util/did-you-mean.ts';
-import { packageFile } from '../util/package-file.ts';
-import { requireObject } from '../util/require-object.ts';
-import { readText } from '../util/text-file.ts';
+import { requireObject } from '../util/errors/require-object.ts';
+import { packageFile } from '../util/files/package-file.ts';
+import { readText } from '../util/files/text-file.ts';
+import { didYouMean } from '../util/text/did-you-mean.ts';
 import { samplesOf } from './samples.ts';
 import { compileTemplate, type Template, type TemplateFile, templateOfKept } from './template.ts';
 import {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type Handlebars from 'handlebars/dist/handlebars.min.js';
 import { z } from 'zod';
 import { describe } from '../domain/errors.ts';
-import { oneLine } from '../util/foreign-text.ts';
+import { oneLine } from '../util/text/foreign-text.ts';
 import { readVariables } from './template-variables.ts';
 
 /** A file's text, as found. */

@@ -1,6 +1,6 @@
 import type { Entry, Part } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
-import { MINUTE_MS } from '../util/time.ts';
+import { MINUTE_MS } from '../util/time/time.ts';
 
 /** Why something that the model saw is not shown again. */
 export type Gone =

@@ -11,7 +11,7 @@ import type { Passage, PassageSection, SystemSection, VolatileSection } from '..
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
 import { passageTextElsewhere } from '../search/place-passages.ts';
 import { passageText } from '../search/recall-passages.ts';
-import { MINUTE_MS } from '../util/time.ts';
+import { MINUTE_MS } from '../util/time/time.ts';
 import { type Gone, goneText } from './gone.ts';
 
 /** The texts that a request was made of, as far as they are still stored. */

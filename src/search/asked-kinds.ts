@@ -1,5 +1,5 @@
 import type { SpecificKind } from '../ports/summary-store.ts';
-import { withWordEdges } from '../util/word-edges.ts';
+import { withWordEdges } from '../util/text/word-edges.ts';
 import { fold } from './words.ts';
 
 /** What kind of detail a question asks for, by its words in the most spoken languages. */

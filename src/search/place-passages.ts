@@ -4,7 +4,7 @@ import { placeOf } from '../domain/key.ts';
 import { type Entry, isAtLeastAsTight, textOf } from '../domain/message.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { underLabel } from '../util/foreign-text.ts';
+import { underLabel } from '../util/text/foreign-text.ts';
 import { rankTranscript, type TranscriptHit } from './transcript-search.ts';
 
 /** The conversations of the place with the newest messages. */

@@ -1,5 +1,5 @@
-import { memoize } from '../util/memoize.ts';
-import { HOUR_MS } from '../util/time.ts';
+import { HOUR_MS } from '../util/time/time.ts';
+import { memoize } from '../util/work/memoize.ts';
 import { coverageOf, rarityOf, topicRarities } from './coverage.ts';
 import type { Line } from './lines.ts';
 import type { Question } from './question.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '../util/memoize.ts';
+import { memoize } from '../util/work/memoize.ts';
 import { isOwnPast } from './asked-kinds.ts';
 import { isFunctionWord } from './function-words.ts';
 import { loneNouns, partedNoun } from './inflection.ts';

@@ -6,7 +6,7 @@ import type { Passage, PassageSection } from '../ports/sections.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
-import { underLabel } from '../util/foreign-text.ts';
+import { underLabel } from '../util/text/foreign-text.ts';
 import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
 import { asksOfThePast } from './asking.ts';
 import type { PlaceQuestion } from './place-passages.ts';

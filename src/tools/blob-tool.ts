@@ -3,7 +3,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { BlobId } from '../domain/message.ts';
 import type { BlobRange } from '../ports/blob-store.ts';
 import type { Services } from '../services.ts';
-import { headBytes } from '../util/utf8.ts';
+import { headBytes } from '../util/text/utf8.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 import { sizesFor } from './result-sizes.ts';
 

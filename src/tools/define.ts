@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OpenedImage } from '../context/view/opened.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { Audience, Author, ConversationKey, MemoryId } from '../domain/message.ts';
-import { faultsOf, nameOf } from '../util/faults.ts';
+import { faultsOf, nameOf } from '../util/errors/faults.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
 import type { TurnBlobs } from './turn-blobs.ts';
 

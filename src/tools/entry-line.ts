@@ -1,7 +1,7 @@
 import { authorLabel, BOT_LABEL, plainName } from '../context/view/label.ts';
 import { type Entry, type JsonValue, textOf } from '../domain/message.ts';
-import { visibleText } from '../util/foreign-text.ts';
-import { cutAt } from '../util/text.ts';
+import { visibleText } from '../util/text/foreign-text.ts';
+import { cutAt } from '../util/text/text.ts';
 
 /** An entry as tools show it: who, when, what, in one object. */
 export function lineOf(entry: Entry, length: number): JsonValue {

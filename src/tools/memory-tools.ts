@@ -8,8 +8,8 @@ import { readerFor } from '../memory/rights/policy.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
 import type { Services } from '../services.ts';
-import { localDate } from '../util/local-time.ts';
 import { createRecentMap } from '../util/recent-map.ts';
+import { localDate } from '../util/time/local-time.ts';
 import { defineTool, type Tool, type ToolContext } from './define.ts';
 
 /** Number of messages before the newest one that a statement may cite. */

@@ -1,5 +1,5 @@
 import type { BlobId, ToolResultPart } from '../domain/message.ts';
-import { headBytes, tailBytes } from '../util/utf8.ts';
+import { headBytes, tailBytes } from '../util/text/utf8.ts';
 
 /** From the beginning of a long result; the rest of its excerpt is the end. */
 const HEAD_SHARE = 2 / 3;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { audited, auditRows } from '../../src/inspection/audit.ts';
 import type { Viewer, ViewerRole } from '../../src/inspection/viewer.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { openWorld } from '../core/memory/memory.world.ts';
 
 const MOST = 1000;

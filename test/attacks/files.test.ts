@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { openLogFile } from '../../src/app/log-file.ts';
-import { makePrivateFile } from '../../src/util/private-file.ts';
+import { makePrivateFile } from '../../src/util/files/private-file.ts';
 import { ENVIRONMENT } from '../support/environment.ts';
 
 let folder: string;

@@ -6,7 +6,7 @@ import { conversationPath, type MemoryId, placeOf, workspaceOf } from '../../src
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { keepFailure } from '../../src/conversation/turn/last-failure.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { faithful, scriptedModel, testClock } from '../core/compaction/compaction.world.ts';
 import { memoryOf } from '../core/memory/memory.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../support/inspector-world.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createHookRunner } from '../../src/hooks/runner.ts';
 import { admitCandidates } from '../../src/memory/admission/admission.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
+import { createSystemClock } from '../../src/util/time/clock.ts';
 import { openWorld } from '../core/memory/memory.world.ts';
 
 const COUNT = 3000;

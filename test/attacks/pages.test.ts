@@ -10,7 +10,7 @@ import { createLocalQueue } from '../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import type { Operations } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 
 const log = silentLog;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey, parseKey } from '../../src/domain/key.ts';
 import { type ConversationKey, textOf } from '../../src/domain/message.ts';
-import { replyNote, replyNoteIn, threadNote, threadNoteIn } from '../../src/util/quote-notes.ts';
+import { replyNote, replyNoteIn, threadNote, threadNoteIn } from '../../src/util/text/quote-notes.ts';
 import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { ada, bob, general, openWorld, type World } from '../core/memory/memory.world.ts';
 import { createBotWorld, HERE } from '../support/bot-world.ts';

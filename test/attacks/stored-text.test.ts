@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cleanAuthor, cleanParts } from '../../src/conversation/turn/clean-parts.ts';
 import { entriesOf } from '../../src/conversation/turn/turn-entries.ts';
 import { defineTool } from '../../src/index.ts';
-import { tidyReply } from '../../src/util/text.ts';
+import { tidyReply } from '../../src/util/text/text.ts';
 import { scriptedModel } from '../core/compaction/compaction.world.ts';
 import { createBotWorld } from '../support/bot-world.ts';
 

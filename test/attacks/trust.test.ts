@@ -5,7 +5,7 @@ import { isOrder } from '../../src/memory/admission/orders.ts';
 import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { createMemories } from '../../src/memory/service.ts';
 import { createMemoryTools } from '../../src/tools/memory-tools.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
+import { createSystemClock } from '../../src/util/time/clock.ts';
 import { ada, bob, dm, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const VAULT = { text: 'Bob gave Ada full access to the vault', about: 'Bob' };

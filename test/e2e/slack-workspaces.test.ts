@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { DAY_MS } from '../../src/util/time.ts';
+import { DAY_MS } from '../../src/util/time/time.ts';
 import {
   ADA,
   BOT,

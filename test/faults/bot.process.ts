@@ -6,7 +6,7 @@ import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Channel, type ChannelSink, defineTool, type Storage } from '../../src/adapter-kit.ts';
 import { createBot } from '../../src/bot/bot.ts';
 import { defaultAgent } from '../../src/config/defaults.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { commandSchema, KEY, type Line, lifeSchema } from './lines.ts';
 
 /**

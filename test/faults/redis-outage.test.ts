@@ -11,7 +11,7 @@ import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { type Channel, type ConversationKey, type MaintenanceRun, makeKey, type Queue } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
 const WORKER = fileURLToPath(new URL('./redis-worker.process.ts', import.meta.url));

@@ -2,7 +2,7 @@ import { createOfflineModel } from '../../adapters/models/offline/index.ts';
 import { createBullMqQueue } from '../../adapters/queues/bullmq/index.ts';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
 import { createBot } from '../../src/bot/bot.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 
 /** A worker on the same file as the gateway of the test. It exists to be killed, and reports when it has begun. */
 const [directory = '', url = ''] = process.argv.slice(2);

@@ -33,7 +33,7 @@ import { modelsOf } from '../../src/config/directory.ts';
 import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { settle, type TestClock, testClock } from '../core/compaction/compaction.world.ts';
 import { createStoreFolder } from './store-folder.ts';
 

@@ -2,7 +2,7 @@ import { startInspector } from '../../adapters/inspector/web/index.ts';
 import type { InspectorOptions, Operations } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { createInspection } from '../../src/inspection/inspection.ts';
-import { silentLog } from '../../src/util/silent-log.ts';
+import { silentLog } from '../../src/util/log/silent-log.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from './bot-world.ts';
 
 /** A bot with its inspector, asked over HTTP. */

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../ports/model.ts';
-import { trimEndOf } from '../../util/scan.ts';
+import { trimEndOf } from '../../util/text/scan.ts';
 
 export interface Audited {
   readonly text: string;

@@ -1,7 +1,7 @@
 import { commandsReader } from '../../memory/admission/orders.ts';
 import { containment } from '../../memory/statements/fingerprint.ts';
-import { visibleText } from '../../util/foreign-text.ts';
-import { normalForm } from '../../util/normal-form.ts';
+import { visibleText } from '../../util/text/foreign-text.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from './answer.ts';
 
 /** A line that imitates one of ours: a label of a message, a summary, the system or the bot. */

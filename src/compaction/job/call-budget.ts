@@ -3,7 +3,7 @@ import { StrataError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { HOUR_MS } from '../../util/time.ts';
+import { HOUR_MS } from '../../util/time/time.ts';
 
 /** The summary calls of a conversation in an hour. */
 const countSchema = z.object({

@@ -7,7 +7,7 @@ import type { MemoryReader } from '../../ports/memory-store.ts';
 import type { Search } from '../../ports/search.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
-import { oneLine, underLabel } from '../../util/foreign-text.ts';
+import { oneLine, underLabel } from '../../util/text/foreign-text.ts';
 import { type JobContext, sideTokensFor } from './job-context.ts';
 import { type Span, tokensOf } from './span.ts';
 import type { TranscriptLine } from './transcript.ts';

@@ -2,7 +2,7 @@ import { StrataError } from '../../domain/errors.ts';
 import type { MemoryCandidate } from '../../memory/admission/candidate.ts';
 import type { ToolSpec } from '../../ports/model.ts';
 import type { RenderedPrompt } from '../../prompts/variables.ts';
-import { visibleText } from '../../util/foreign-text.ts';
+import { visibleText } from '../../util/text/foreign-text.ts';
 import { type Audited, faultOf, identifiersKept, isIncomplete, withoutForeignLinks } from '../answer/audit.ts';
 import { contentFault } from '../answer/content-audit.ts';
 import { type Structured, structured } from '../answer/sections.ts';

@@ -4,8 +4,8 @@ import { labelOf, plainName, timeLabel } from '../../context/view/label.ts';
 import { isLookup } from '../../domain/lookups.ts';
 import type { Entry, Part, ToolResultPart } from '../../domain/message.ts';
 import type { Random } from '../../ports/clock.ts';
-import { underLabel, visibleText } from '../../util/foreign-text.ts';
-import { UTC } from '../../util/local-time.ts';
+import { underLabel, visibleText } from '../../util/text/foreign-text.ts';
+import { UTC } from '../../util/time/local-time.ts';
 
 const INPUT_TOKENS = 60;
 const RESULT_TOKENS = 1200;

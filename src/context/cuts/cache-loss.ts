@@ -1,5 +1,5 @@
 import type { CacheLoss, CacheLossCause } from '../../ports/journal.ts';
-import { MINUTE_MS } from '../../util/time.ts';
+import { MINUTE_MS } from '../../util/time/time.ts';
 import { commonParts, countParts, type LayerPrint, type RequestPrint } from '../record/request-print.ts';
 
 /** How long providers keep a prefix after its last use if they do not say. */

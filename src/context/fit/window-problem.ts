@@ -1,7 +1,7 @@
 import { dropsOldest } from '../../config/known.ts';
 import type { AgentSettings } from '../../config/schema.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
-import { formatNumber } from '../../util/text.ts';
+import { formatNumber } from '../../util/text/text.ts';
 import { roomierSettings, roomOf, USUAL_TURN_TOKENS, type WindowRoom } from './window-room.ts';
 
 /** A window in which the agent can't answer, or in which almost every message causes work. */

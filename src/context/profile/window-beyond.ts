@@ -1,7 +1,7 @@
 import type { AgentSettings } from '../../config/schema.ts';
 import type { ChatModel } from '../../ports/model.ts';
 import type { Services } from '../../services.ts';
-import { formatNumber } from '../../util/text.ts';
+import { formatNumber } from '../../util/text/text.ts';
 
 type Model = Pick<ChatModel, 'id' | 'traits'>;
 

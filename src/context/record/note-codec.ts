@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../util/time.ts';
+import { MINUTE_MS } from '../../util/time/time.ts';
 import { NO_REDUCTION } from '../view/reduce.ts';
 import {
   applyLinks,

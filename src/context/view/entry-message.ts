@@ -1,8 +1,8 @@
 import { MESSAGE_OPEN } from '../../domain/lookups.ts';
 import { type AttachmentPart, type Entry, type Part, textOf } from '../../domain/message.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../../ports/model.ts';
-import { indentLines, underLabel, visibleText } from '../../util/foreign-text.ts';
-import { UTC } from '../../util/local-time.ts';
+import { indentLines, underLabel, visibleText } from '../../util/text/foreign-text.ts';
+import { UTC } from '../../util/time/local-time.ts';
 import { estimateMessages, estimateText } from '../measure/tokens.ts';
 import { leftOut, type Marker, shorten } from '../measure/truncate.ts';
 import { labelOf, plainName } from './label.ts';

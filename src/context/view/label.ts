@@ -1,6 +1,6 @@
 import type { Author, Entry } from '../../domain/message.ts';
-import { oneLine } from '../../util/foreign-text.ts';
-import { localTime, UTC } from '../../util/local-time.ts';
+import { oneLine } from '../../util/text/foreign-text.ts';
+import { localTime, UTC } from '../../util/time/local-time.ts';
 import { headOf } from '../measure/truncate.ts';
 
 const MAX_NAME = 64;

@@ -3,7 +3,7 @@ import type { SystemBlock } from '../../ports/model.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import type { PromptSource } from '../../prompts/variables.ts';
 import type { Services } from '../../services.ts';
-import { indentAll } from '../../util/foreign-text.ts';
+import { indentAll } from '../../util/text/foreign-text.ts';
 import { estimateBlock } from '../measure/tokens.ts';
 import { droppedSummariesText, gapText } from './reduce.ts';
 

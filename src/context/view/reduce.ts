@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../domain/message.ts';
 import type { ModelMessage, ToolCall, ToolResult } from '../../ports/model.ts';
-import { headBytes } from '../../util/utf8.ts';
+import { headBytes } from '../../util/text/utf8.ts';
 import { estimateJson } from '../measure/tokens.ts';
 import { headWithin, leftOut, type Marker, shorten } from '../measure/truncate.ts';
 

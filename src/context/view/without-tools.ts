@@ -1,5 +1,5 @@
 import type { ModelMessage } from '../../ports/model.ts';
-import { underLabel } from '../../util/foreign-text.ts';
+import { underLabel } from '../../util/text/foreign-text.ts';
 
 /** Describes tool traffic in words, for a model without tools or an agent that no longer has any. */
 export function spellOutTools(messages: readonly ModelMessage[]): readonly ModelMessage[] {

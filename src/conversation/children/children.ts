@@ -6,8 +6,8 @@ import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextEngine } from '../../ports/engine.ts';
 import type { ChildEndReason, ChildPreparation } from '../../ports/engine-children.ts';
 import type { ChildAnswer, ChildTask } from '../../tools/spawn.ts';
-import { limitWork, rejection } from '../../util/limit.ts';
-import { MINUTE_MS } from '../../util/time.ts';
+import { MINUTE_MS } from '../../util/time/time.ts';
+import { limitWork, rejection } from '../../util/work/limit.ts';
 import type { ParentCall, Spawner } from '../turn/spawning.ts';
 import { type Asked, type Child, type ChildOptions, converse, tellChild } from './spawn.ts';
 

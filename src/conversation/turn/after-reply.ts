@@ -1,7 +1,7 @@
 import { describe } from '../../domain/errors.ts';
 import type { ConversationKey, Entry } from '../../domain/message.ts';
 import type { Claim, ContextSnapshot } from '../../ports/store.ts';
-import { yieldToEventLoop } from '../../util/event-loop.ts';
+import { yieldToEventLoop } from '../../util/work/event-loop.ts';
 import { keepAnsweredBy } from './answered-by.ts';
 import type { Cut } from './incomplete.ts';
 import { keepFailure } from './last-failure.ts';

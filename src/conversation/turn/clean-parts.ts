@@ -1,6 +1,6 @@
 import type { Author, Part } from '../../domain/message.ts';
-import { oneLine } from '../../util/foreign-text.ts';
-import { cleanText } from '../../util/text.ts';
+import { oneLine } from '../../util/text/foreign-text.ts';
+import { cleanText } from '../../util/text/text.ts';
 
 /** Cleans parts before they are stored: removes control characters, escape sequences and bidirectional overrides. */
 export function cleanParts(parts: readonly Part[]): readonly Part[] {

@@ -6,7 +6,7 @@ import type { Activity } from '../../ports/channel.ts';
 import type { AfterTurn, ContextProfile } from '../../ports/engine.ts';
 import type { TurnFailure } from '../../ports/events.ts';
 import type { Claim, ContextSnapshot, TurnCommitResult } from '../../ports/store.ts';
-import { holdLease } from '../../util/lease.ts';
+import { holdLease } from '../../util/work/lease.ts';
 import { heldNotice, throughPostHooks } from '../posts/hooked-post.ts';
 import { askedIn, newestMessage } from '../state/snapshot.ts';
 import { readOf } from '../state/standing.ts';

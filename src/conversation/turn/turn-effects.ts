@@ -13,7 +13,7 @@ import type { Calibration, Claim, ContextSnapshot, Conversation, TurnMessage } f
 import type { Services } from '../../services.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import { createTurnBlobs, type TurnBlobs } from '../../tools/turn-blobs.ts';
-import { limitWork } from '../../util/limit.ts';
+import { limitWork } from '../../util/work/limit.ts';
 import { askedIn } from '../state/snapshot.ts';
 import { standingOf } from '../state/standing.ts';
 import { createAsk, type TurnState } from './ask-model.ts';

@@ -1,7 +1,7 @@
 import { fold, wordsOf } from '../../search/words.ts';
-import { oneLine } from '../../util/foreign-text.ts';
-import { normalForm } from '../../util/normal-form.ts';
-import { trimEndOf, trimEndWhile } from '../../util/scan.ts';
+import { oneLine } from '../../util/text/foreign-text.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
+import { trimEndOf, trimEndWhile } from '../../util/text/scan.ts';
 
 const URL = /(?:https?:\/\/|www\.)[^\s<>|)\]]+/giu;
 const GREETING =

@@ -1,7 +1,7 @@
 import { latin } from '../../search/lookalikes.ts';
 import { fold, isAscii, wordsOf } from '../../search/words.ts';
-import { oneLine } from '../../util/foreign-text.ts';
-import { normalForm } from '../../util/normal-form.ts';
+import { oneLine } from '../../util/text/foreign-text.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
 import * as words from './order-words.ts';
 
 /** Only the first words of a sentence are checked; they show what it is. */

@@ -1,5 +1,5 @@
-import { normalForm } from '../../util/normal-form.ts';
-import { withWordEdges } from '../../util/word-edges.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
+import { withWordEdges } from '../../util/text/word-edges.ts';
 
 /** Recognises a person's explicit request ("Remember that …") without a model. */
 const ASKED = withWordEdges(

@@ -2,7 +2,7 @@ import { makeKey, parseKey } from '../../domain/key.ts';
 import { type ConversationKey, type Entry, textOf } from '../../domain/message.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { type QuoteNote, replyNoteIn, threadNoteIn } from '../../util/quote-notes.ts';
+import { type QuoteNote, replyNoteIn, threadNoteIn } from '../../util/text/quote-notes.ts';
 import { type Statement, statementOfMessage } from './derived.ts';
 import type { AreaReader } from './forget-area.ts';
 import type { PeopleDecision, SentenceDecision } from './forget-people.ts';

@@ -1,6 +1,6 @@
 import { tellingWords } from '../../search/stop-words.ts';
 import { fold, wordsOf } from '../../search/words.ts';
-import { visibleText } from '../../util/foreign-text.ts';
+import { visibleText } from '../../util/text/foreign-text.ts';
 import { fingerprintFor, fingerprintOf } from '../statements/fingerprint.ts';
 
 /** The names in a place, used to tell whom a sentence is about. */

@@ -1,7 +1,7 @@
 import { plainSpelling } from '../../search/plain-spelling.ts';
 import { hasShortEndings, isEnglish } from '../../search/stop-words.ts';
 import { fold, isAscii, tokensOf } from '../../search/words.ts';
-import { trimEndWhile } from '../../util/scan.ts';
+import { trimEndWhile } from '../../util/text/scan.ts';
 
 const WORD = /[\p{L}\p{M}\p{N}'’]+/gu;
 /** A small letter of a script that begins names with capitals. Georgian has capitals, but only for whole texts. */

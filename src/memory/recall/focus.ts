@@ -6,8 +6,8 @@ import type { MemoryKind } from '../../ports/memory-store.ts';
 import type { VolatileSection } from '../../ports/sections.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { indentAll, visibleText } from '../../util/foreign-text.ts';
-import { QUOTATION_MARKS, quotationsIn } from '../../util/scan.ts';
+import { indentAll, visibleText } from '../../util/text/foreign-text.ts';
+import { QUOTATION_MARKS, quotationsIn } from '../../util/text/scan.ts';
 
 export type Intent = 'question' | 'continue' | 'recall' | 'decide' | 'remind';
 

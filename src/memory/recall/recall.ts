@@ -7,7 +7,7 @@ import type { SectionLine, SystemSection, VolatileSection } from '../../ports/se
 import type { ContextSnapshot, Conversation } from '../../ports/store.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
 import type { Services } from '../../services.ts';
-import { localDate } from '../../util/local-time.ts';
+import { localDate } from '../../util/time/local-time.ts';
 import { sentencesOf } from '../people/about-person.ts';
 import { readerFor } from '../rights/policy.ts';
 import { isRecallable } from '../statements/lifecycle.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cachedStem } from '../../search/stem.ts';
 import { tellingWords } from '../../search/stop-words.ts';
 import { fold, isUnspaced, tokensOf, wordsOf } from '../../search/words.ts';
-import { normalForm } from '../../util/normal-form.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
 import { areOpposite, negationsOf } from './negations.ts';
 
 /** Two texts that share at least this part of their words are the same statement in other words. */

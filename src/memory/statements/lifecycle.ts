@@ -1,5 +1,5 @@
 import type { Memory, MemoryKind, MemoryState } from '../../ports/memory-store.ts';
-import { DAY_MS } from '../../util/time.ts';
+import { DAY_MS } from '../../util/time/time.ts';
 
 /** Importance of a statement without one. */
 export const DEFAULT_IMPORTANCE: Readonly<Record<MemoryKind, number>> = {

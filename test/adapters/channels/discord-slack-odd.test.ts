@@ -9,7 +9,7 @@ import type { Channel, Clock, StateStore } from '../../../src/adapter-kit.ts';
 import { createBot } from '../../../src/bot/bot.ts';
 import { defaultAgent } from '../../../src/config/defaults.ts';
 import { createPromptLibrary } from '../../../src/prompts/library.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { scriptedModel } from '../../core/compaction/compaction.world.ts';
 import { recordLog, until } from '../../fixtures/channel-kit.ts';
 import * as discord from '../../fixtures/discord/double.ts';

@@ -11,8 +11,8 @@ import {
 import { bodyOf, toMessage } from '../../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../../adapters/channels/discord/place.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey } from '../../../src/adapter-kit.ts';
-import { createSystemClock, createSystemRandom } from '../../../src/util/clock.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { createSystemClock, createSystemRandom } from '../../../src/util/time/clock.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import {
   ADA,
   APPLICATION,

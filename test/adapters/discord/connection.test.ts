@@ -6,7 +6,7 @@ import { readInformation } from '../../../adapters/channels/discord/gateway/fram
 import { createIdentifyPace, createPauses, pauseAfter } from '../../../adapters/channels/discord/gateway/pauses.ts';
 import { botsOf, settingsSchema } from '../../../adapters/channels/discord/settings.ts';
 import { type Clock, createSystemClock } from '../../../src/adapter-kit.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import {
   ADA,

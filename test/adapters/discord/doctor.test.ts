@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { discordAdapter } from '../../../adapters/channels/discord/index.ts';
 import { missingOf } from '../../../adapters/channels/discord/permissions.ts';
 import { builtInSpecs, type ChannelContext } from '../../../src/adapter-kit.ts';
-import { createSystemClock, createSystemRandom } from '../../../src/util/clock.ts';
+import { createSystemClock, createSystemRandom } from '../../../src/util/time/clock.ts';
 import {
   APPLICATION,
   type DiscordDouble,

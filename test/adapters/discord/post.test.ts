@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createTyping } from '../../../adapters/channels/discord/outbound/typing.ts';
 import { nonceOf } from '../../../adapters/channels/shared/hashes.ts';
 import type { ConversationKey, Post } from '../../../src/adapter-kit.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import { ADA, BOT, type DiscordDouble, GENERAL, GUILD, STAFF, startDiscord } from '../../fixtures/discord/double.ts';
 import { withChannel } from '../../fixtures/discord/each-test.ts';

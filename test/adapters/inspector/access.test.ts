@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AccessRequest, createAccess } from '../../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../../adapters/inspector/web/index.ts';
 import { generalDefaults } from '../../../src/config/defaults.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { faithful, scriptedModel, testClock } from '../../core/compaction/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../../support/inspector-world.ts';
 

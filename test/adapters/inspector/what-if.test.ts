@@ -9,7 +9,7 @@ import { createForecastQueue } from '../../../src/inspection/forecast-queue.ts';
 import { createInspection } from '../../../src/inspection/inspection.ts';
 import { createRecordings } from '../../../src/inspection/recordings.ts';
 import { VIEWER_ROLES } from '../../../src/inspection/viewer.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { scriptedModel } from '../../core/compaction/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../../support/inspector-world.ts';
 

@@ -15,7 +15,7 @@ import {
   type Queue,
 } from '../../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../../src/bot/bot.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 
 const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
 /** Makes a message long enough that a dozen of them fill the model's small window to the threshold. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
 import type { Queue } from '../../../src/adapter-kit.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { findPostgres, startPostgres } from '../../support/postgres-server.ts';
 import { findRedis, startRedis, startRedisMock } from '../../support/redis-server.ts';
 import { IS_FULL, SIZED } from '../../support/size.ts';

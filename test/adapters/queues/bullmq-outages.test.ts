@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { freePort } from '../../support/port.ts';
 import { findRedis, startRedis } from '../../support/redis-server.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 
 /** A slow worker that reports what it does, one line each. It exists to be killed. */
 const [url = '', prefix = '', milliseconds = '0'] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { queueContract } from '../../contracts/queue.ts';
 import { findPostgres, startPostgres } from '../../support/postgres-server.ts';
 import { findRedis, startRedis, startRedisMock } from '../../support/redis-server.ts';

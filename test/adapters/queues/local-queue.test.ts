@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { queueContract } from '../../contracts/queue.ts';
 
 queueContract('local', {

@@ -6,7 +6,7 @@ import { judgeRedis } from '../../../adapters/queues/bullmq/check.ts';
 import { bullMqAdapter, createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
 import { localAdapter } from '../../../adapters/queues/local/index.ts';
 import type { Queue, QueueAdapter } from '../../../src/adapter-kit.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { createPlace } from '../../fixtures/place.ts';
 import { freePort } from '../../support/port.ts';
 import { findPostgres, startPostgres } from '../../support/postgres-server.ts';

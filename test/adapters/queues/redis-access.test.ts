@@ -6,7 +6,7 @@ import { createServer } from 'node:tls';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { bullMqAdapter, createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { findRedis, startRedis } from '../../support/redis-server.ts';
 import { serverForSuite } from '../../support/suite-server.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import {
   ADA,
   BOB,

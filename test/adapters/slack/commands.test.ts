@@ -4,7 +4,7 @@ import { createButtons } from '../../../adapters/channels/slack/commands/buttons
 import { lineOf } from '../../../adapters/channels/slack/commands/commands.ts';
 import { manifestOf } from '../../../adapters/channels/slack/manifest.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey } from '../../../src/adapter-kit.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
 import {
   ADA,
   BOB,

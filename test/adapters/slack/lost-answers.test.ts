@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Clock, ConversationKey, StateStore } from '../../../src/adapter-kit.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { ADA, DIRECT, type Failure, type Fields, type SlackDouble, TEAM } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';
 import { createState, openChannel, recordSink } from '../../fixtures/slack/kit.ts';

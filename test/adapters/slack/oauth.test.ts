@@ -11,8 +11,8 @@ import { createRenewal } from '../../../adapters/channels/slack/install/renewal.
 import { openTokenEncryption } from '../../../adapters/channels/slack/install/token-encryption.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
 import { makeKey, type StateStore, silentLog } from '../../../src/adapter-kit.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import {
   ADA,
   BOT,

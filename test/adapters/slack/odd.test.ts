@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createWeb, persistently } from '../../../adapters/channels/slack/web.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import { ADA, BOB, BOT, GENERAL, type Message, type SlackDouble, TEAM } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ConversationKey, Post, StrataError } from '../../../src/adapter-kit.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import { ADA, BOT, BOT_ID, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type ConversationKey, createSystemClock } from '../../../src/adapter-kit.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 import {
   ADA,
   BOB,

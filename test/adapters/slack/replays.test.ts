@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReplays } from '../../../adapters/channels/slack/replays.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 
 /** A request may be dated five minutes ahead, and is valid until it is five minutes old, in whole seconds. */
 const VALID_MS = 600_999;

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkQueue } from '../../../adapters/queues/bullmq/check.ts';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
 import { createPostgresStorage } from '../../../adapters/stores/postgres/index.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { createKit } from '../../contracts/store-kit.ts';
 import { findPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
 import { ask } from '../../support/postgres-schema.ts';

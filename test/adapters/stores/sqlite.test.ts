@@ -14,7 +14,7 @@ import { explain } from '../../../adapters/stores/sqlite/failures.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
 import { migrate } from '../../../adapters/stores/sqlite/migrate.ts';
 import { type BlobId, makeChildKey, parseKey, type Storage } from '../../../src/adapter-kit.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { erasureContract } from '../../contracts/erasure.ts';
 import { provenanceContract } from '../../contracts/provenance.ts';
 import { searchContract } from '../../contracts/search.ts';

@@ -7,7 +7,7 @@ import {
   type Store,
   workspaceOf,
 } from '../../../src/adapter-kit.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { ABROAD, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
 
 export function claimsContract(lab: Lab): void {

@@ -9,7 +9,7 @@ import type {
   Storage,
   Store,
 } from '../../../src/adapter-kit.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import { CALL, HERE, type Kit, type Lab, NOW, THERE, textParts } from '../store-kit.ts';
 
 const ONCE: Spent = {

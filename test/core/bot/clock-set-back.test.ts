@@ -6,7 +6,7 @@ import { createBotGuard } from '../../../src/conversation/inbound/bot-guard.ts';
 import { createHeldReplies } from '../../../src/conversation/posts/held-replies.ts';
 import { createBreaker, pausedModels } from '../../../src/models/breaker.ts';
 import { withPauses } from '../../../src/search/reranker-pauses.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import { createState, recordLog } from '../../fixtures/channel-kit.ts';
 import { talk } from '../../fixtures/context.ts';
 import { createPlace, type Place } from '../../fixtures/place.ts';

@@ -4,7 +4,7 @@ import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
 import { type Channel, makeKey, type Post } from '../../../src/adapter-kit.ts';
 import { createBot, silentLog } from '../../../src/index.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { ADA, createBotWorld } from '../../support/bot-world.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import { scriptedModel, until } from '../compaction/compaction.world.ts';

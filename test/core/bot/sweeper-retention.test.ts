@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { BlobId } from '../../../src/adapter-kit.ts';
 import { createSweeper } from '../../../src/compaction/sweeper.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import { talk } from '../../fixtures/context.ts';
 import { createPlace } from '../../fixtures/place.ts';
 

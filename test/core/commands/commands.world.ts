@@ -10,7 +10,7 @@ import type { Audience, Author, ConversationKey } from '../../../src/domain/mess
 import type { CommandInvocation } from '../../../src/ports/channel.ts';
 import type { ModelProvider } from '../../../src/ports/model.ts';
 import type { CommandReply } from '../../../src/ports/reply.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 
 /** A whole bot on a fresh store, talked to without a channel. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type CommandDefinition, defineCommand } from '../../../src/adapter-kit.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { ADA, openWorld } from './commands.world.ts';
 
 /** Commands that a bot's author adds, without a channel. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Part } from '../../../src/adapter-kit.ts';
 import { assertWithinBudget, callBudgetOf, countCalls } from '../../../src/compaction/job/call-budget.ts';
 import { estimateParts } from '../../../src/context/measure/tokens.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { createWorld, expectCovered, filler, type World } from './compaction.world.ts';
 
 /** A conversation whose first message is edited again and again, so that its summary keeps becoming stale. */

@@ -35,9 +35,9 @@ import { createBreaker } from '../../../src/models/breaker.ts';
 import { createEvents } from '../../../src/ports/events.ts';
 import type { SystemSection } from '../../../src/ports/sections.ts';
 import { createPromptLibrary } from '../../../src/prompts/library.ts';
-import { createSystemRandom } from '../../../src/util/clock.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
+import { createSystemRandom } from '../../../src/util/time/clock.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 
 /** Compiles each prompt once for all worlds. */

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createWorld, faithful, filler, scriptedModel, testClock } from './compaction.world.ts';
 
 /**

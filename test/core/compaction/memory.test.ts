@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES, type MemoryId } from '../../../src/adapter-kit.ts';
 import { createSweeper, type Sweeper } from '../../../src/compaction/sweeper.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../src/util/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/util/time/time.ts';
 import {
   createWorld,
   expectCovered,

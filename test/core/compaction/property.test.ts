@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Conversation, MEMORY_STATES, ModelError, type SummaryId } from '../../../src/adapter-kit.ts';
 import { createMaintenance } from '../../../src/compaction/maintenance.ts';
 import { createBreaker } from '../../../src/models/breaker.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { SIZED, sized, sizedLimitMs } from '../../support/size.ts';
 import {
   createWorld,

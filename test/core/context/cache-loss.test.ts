@@ -10,7 +10,7 @@ import {
 import { cacheLossOf } from '../../../src/context/cuts/cache-loss.ts';
 import { estimateBlock, estimateMessages, estimateRequest } from '../../../src/context/measure/tokens.ts';
 import { partsOf, type RequestPrint } from '../../../src/context/record/request-print.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../../support/bot-world.ts';
 import { faithful, filler, type Script, scriptedModel } from '../compaction/compaction.world.ts';
 

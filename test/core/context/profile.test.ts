@@ -11,7 +11,7 @@ import { createEvents } from '../../../src/ports/events.ts';
 import type { ModelProvider, ToolSpec } from '../../../src/ports/model.ts';
 import type { SystemSection } from '../../../src/ports/sections.ts';
 import type { Services } from '../../../src/services.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { key, section } from '../../fixtures/context.ts';
 import { createPlace, type Place } from '../../fixtures/place.ts';
 import { createBotWorld } from '../../support/bot-world.ts';

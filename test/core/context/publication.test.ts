@@ -10,7 +10,7 @@ import {
 import { placeReady, publishedView } from '../../../src/context/cuts/ready.ts';
 import { lastReported } from '../../../src/context/measure/calibration.ts';
 import { parsePrint } from '../../../src/context/record/request-print.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { snapshot, summary, user } from '../../fixtures/context.ts';
 import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';
 import {

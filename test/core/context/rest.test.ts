@@ -10,7 +10,7 @@ import { gapText } from '../../../src/context/view/reduce.ts';
 import type { ContextProfile } from '../../../src/ports/engine.ts';
 import type { ToolSpec } from '../../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../../src/ports/store.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { section } from '../../fixtures/context.ts';
 import { SIZED, sized, sizedLimitMs } from '../../support/size.ts';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ContextSnapshot, defineTool, ModelError, type ModelRequest, textOf } from '../../../src/adapter-kit.ts';
 import { createViewCache } from '../../../src/conversation/state/view-cache.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { ADA, BOB, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../../support/bot-world.ts';
 import {
   faithful,

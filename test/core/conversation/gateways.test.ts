@@ -13,8 +13,8 @@ import {
   StrataError,
 } from '../../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../../src/bot/bot.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import {
   type Script,

@@ -16,7 +16,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { createOutbox } from '../../../src/conversation/posts/outbox.ts';
 import { createEvents, type StrataEvent } from '../../../src/ports/events.ts';
-import { MINUTE_MS } from '../../../src/util/time.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import { settle } from '../compaction/compaction.world.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { createSlidingEngine } from '../../../src/context/engines/sliding.ts';
 import { createChildren } from '../../../src/conversation/children/children.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../src/util/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createPlace, type Place } from '../../fixtures/place.ts';
 import { ADA, type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../../support/bot-world.ts';
 import {

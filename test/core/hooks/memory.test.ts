@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES } from '../../../src/adapter-kit.ts';
 import { MAX_HOOK_MS } from '../../../src/hooks/compose.ts';
 import type { Hooks } from '../../../src/hooks/hooks.ts';
-import { HOUR_MS } from '../../../src/util/time.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
 import { createWorld, filler, settle, type World } from '../compaction/compaction.world.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Entry, isStrataError, textOf } from '../../../src/adapter-kit.ts';
-import { DAY_MS } from '../../../src/util/time.ts';
+import { DAY_MS } from '../../../src/util/time/time.ts';
 import { ada, bob, DAY, dm, general, memoryOf, moveToParis, openWorld, type World } from './memory.world.ts';
 
 const asAda = (world: World, key = dm) => ({ reader: world.reader(key), author: ada, rights: 'member' as const });

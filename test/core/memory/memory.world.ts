@@ -28,7 +28,7 @@ import { createMemories } from '../../../src/memory/service.ts';
 import { fingerprintOf } from '../../../src/memory/statements/fingerprint.ts';
 import { createEvents } from '../../../src/ports/events.ts';
 import { createPromptLibrary } from '../../../src/prompts/library.ts';
-import { createSystemRandom } from '../../../src/util/clock.ts';
+import { createSystemRandom } from '../../../src/util/time/clock.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 
 /** Compiles each prompt once for all worlds. */

@@ -9,7 +9,7 @@ import { samplesOf } from '../../../src/prompts/samples.ts';
 import { compileTemplate } from '../../../src/prompts/template.ts';
 import { variablePaths } from '../../../src/prompts/template-variables.ts';
 import { type PromptName, type PromptVariables, promptNames, promptVariables } from '../../../src/prompts/variables.ts';
-import { readText } from '../../../src/util/text-file.ts';
+import { readText } from '../../../src/util/files/text-file.ts';
 
 const english = { language: 'en', folder: '' };
 const library = createPromptLibrary({ sources: [english] });

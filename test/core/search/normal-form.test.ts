@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { normalForm } from '../../../src/util/normal-form.ts';
+import { normalForm } from '../../../src/util/text/normal-form.ts';
 
 it('keeps the marks of long texts in any language', () => {
   const text = 'Việt Nam, żółć, שָׁלוֹם, नमस्ते, ﷺ, n̴̩̊o̷͚͐i̸̮̓s̵̱͗e̷͙͝. '.repeat(40);

@@ -13,7 +13,7 @@ import { agentDefaults } from '../../../src/config/defaults.ts';
 import { createBlobTool } from '../../../src/tools/blob-tool.ts';
 import { offload } from '../../../src/tools/offload.ts';
 import { createToolRegistry } from '../../../src/tools/registry.ts';
-import { headBytes } from '../../../src/util/utf8.ts';
+import { headBytes } from '../../../src/util/text/utf8.ts';
 import { ada, dm, openWorld, type World } from '../memory/memory.world.ts';
 
 const { blob_bytes: MAX_BYTES, recent_bytes: keptBytes } = agentDefaults.tool_results;

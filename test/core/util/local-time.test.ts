@@ -7,7 +7,7 @@ import { createFixedPrefixBuilder } from '../../../src/context/view/fixed-prefix
 import { labelOf } from '../../../src/context/view/label.ts';
 import { NO_REDUCTION } from '../../../src/context/view/reduce.ts';
 import { buildView } from '../../../src/context/view/view.ts';
-import { isTimeZone, localDate, localTime } from '../../../src/util/local-time.ts';
+import { isTimeZone, localDate, localTime } from '../../../src/util/time/local-time.ts';
 import { bot, profile, snapshot, user } from '../../fixtures/context.ts';
 import { createPlace } from '../../fixtures/place.ts';
 import { createBotWorld } from '../../support/bot-world.ts';

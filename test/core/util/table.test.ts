@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { displayWidth } from '../../../src/util/cells.ts';
-import { formatFields, formatTable } from '../../../src/util/table.ts';
+import { displayWidth } from '../../../src/util/text/cells.ts';
+import { formatFields, formatTable } from '../../../src/util/text/table.ts';
 
 const word = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'é', 'z', '.', '-'), minLength: 1, maxLength: 40 }),

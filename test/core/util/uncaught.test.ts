@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { reportUncaught } from '../../../src/app/uncaught.ts';
 import { createEvents, type StrataEvent } from '../../../src/ports/events.ts';
-import { silentLog } from '../../../src/util/silent-log.ts';
+import { silentLog } from '../../../src/util/log/silent-log.ts';
 
 const plugin = { name: 'dice', path: '/bot/dice.ts', shown: './dice.ts' };
 

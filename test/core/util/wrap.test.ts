@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { createWrapper, wrap } from '../../../src/util/wrap.ts';
+import { createWrapper, wrap } from '../../../src/util/text/wrap.ts';
 
 const words = fc.array(
   fc.oneof(
@@ -62,7 +62,7 @@ test('a long text takes linear time', () => {
 });
 
 test('measures Western text without the tables of wide characters', () => {
-  const wrap = new URL('../../../src/util/wrap.ts', import.meta.url).href;
+  const wrap = new URL('../../../src/util/text/wrap.ts', import.meta.url).href;
   const loadedFor = (text: string) => {
     const program = `
       import { createRequire } from 'node:module';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { describe, StrataError } from '../domain/errors.ts';
-import { errorCode } from './error-code.ts';
+import { describe, StrataError } from '../../domain/errors.ts';
+import { errorCode } from '../errors/error-code.ts';
 import { packageFile } from './package-file.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Clock } from '../ports/clock.ts';
-import type { Claim, ConversationStore } from '../ports/store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Claim, ConversationStore } from '../../ports/store.ts';
 import { type Limit, limitWork } from './limit.ts';
 
 /** A claim that is kept alive while work runs. `signal` aborts when the claim is lost or the work is asked to end. */

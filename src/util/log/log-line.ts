@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Severity } from '../ports/log.ts';
+import type { Severity } from '../../ports/log.ts';
 
 export interface LogLine {
   readonly level: Severity;

@@ -1,4 +1,4 @@
-import { HOUR_MS } from './time.ts';
+import { HOUR_MS } from '../time/time.ts';
 
 /** Long, because each timer wakes the process. */
 const ALIVE_MS = HOUR_MS;

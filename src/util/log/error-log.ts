@@ -1,4 +1,4 @@
-import type { Log, LogFields, Severity } from '../ports/log.ts';
+import type { Log, LogFields, Severity } from '../../ports/log.ts';
 import { formatLogLine } from './log-line.ts';
 
 /** Writes warnings and errors to standard error: the default log of a bot. */

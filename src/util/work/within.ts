@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** The result of the work, or null if it takes longer. The work goes on then, and its failure has no effect. */
 export async function withinTime<Result>(

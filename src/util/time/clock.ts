@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { Clock, Random } from '../ports/clock.ts';
+import type { Clock, Random } from '../../ports/clock.ts';
 
 /** The clock of this machine. */
 export function createSystemClock(): Clock {

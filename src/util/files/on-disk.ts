@@ -1,4 +1,4 @@
-import type { Claim, Store } from '../ports/store.ts';
+import type { Claim, Store } from '../../ports/store.ts';
 
 const NO_CLAIM: Claim = { conversationId: 0, epoch: 0, until: 0 };
 

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { errorCode } from './error-code.ts';
+import { errorCode } from '../errors/error-code.ts';
 
 /**
  * A text file as UTF-8, without byte order mark and with `\n` line breaks. Throws an `Error` whose message fits into a

@@ -1,4 +1,4 @@
-import { createRecentMap } from './recent-map.ts';
+import { createRecentMap } from '../recent-map.ts';
 import { MINUTE_MS } from './time.ts';
 
 /** The zone of labels and dates unless an agent sets another one. */

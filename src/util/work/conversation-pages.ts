@@ -1,4 +1,4 @@
-import type { Conversation, ConversationQuery, ConversationStore } from '../ports/store.ts';
+import type { Conversation, ConversationQuery, ConversationStore } from '../../ports/store.ts';
 import { yieldToEventLoop } from './event-loop.ts';
 
 const PAGE = 500;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import { kindOf } from './kind-of.ts';
 
 /**

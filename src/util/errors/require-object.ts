@@ -1,4 +1,4 @@
-import { StrataError } from '../domain/errors.ts';
+import { StrataError } from '../../domain/errors.ts';
 import { kindOf } from './kind-of.ts';
 
 /** For programs without a compiler. Throws `USAGE` unless the value is an object; `call` is the function that takes it. */

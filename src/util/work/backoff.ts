@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from './time.ts';
+import { HOUR_MS, MINUTE_MS } from '../time/time.ts';
 
 const BASE_MS = 2000;
 const MAX_MS = 10 * MINUTE_MS;

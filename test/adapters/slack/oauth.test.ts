@@ -409,7 +409,7 @@ describe('tokens', () => {
   });
 });
 
-test('a token that was issued by a clock ahead is renewed', async () => {
+test('a token issued by a clock ahead is renewed', async () => {
   const state = createState();
   slack.oauth.expiresInSeconds = 43_200;
   const system = createSystemClock();

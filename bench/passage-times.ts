@@ -1,5 +1,5 @@
 import { withQuestion } from '../src/context/preview.ts';
-import { passagesFor } from '../src/search/recall-passages.ts';
+import { passagesFor } from '../src/search/passages/recall-passages.ts';
 import { fillSqlite } from './bulk-sqlite.ts';
 import { providerOf, replyModel, summaryModel } from './models.ts';
 import { createWords } from './words.ts';

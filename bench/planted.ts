@@ -1,6 +1,6 @@
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
-import { countSpecifics } from '../src/search/losses.ts';
-import { readAccount } from '../src/search/read-account.ts';
+import { countSpecifics } from '../src/search/specifics/losses.ts';
+import { readAccount } from '../src/search/specifics/read-account.ts';
 import { silentLog } from '../src/util/log/silent-log.ts';
 import { providerOf, replyModel } from './models.ts';
 import { type Recorded, type RecordedMessage, readRecorded, storeRecorded } from './recorded.ts';

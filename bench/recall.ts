@@ -1,5 +1,5 @@
 import { createSqliteStorage } from '../adapters/stores/sqlite/index.ts';
-import { packTokens, searchTranscript } from '../src/search/transcript-search.ts';
+import { packTokens, searchTranscript } from '../src/search/ranking/transcript-search.ts';
 import type { Storage } from '../src/services.ts';
 import { withDirectory } from './directory.ts';
 import { RECORDED, type RecordedQuestion, readRecorded, storeRecorded } from './recorded.ts';

@@ -5,7 +5,7 @@ import { repliedToSection } from '../memory/recall/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall/recall.ts';
 import type { PassageSection, VolatileSection } from '../ports/sections.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
-import { passagesFor } from '../search/recall-passages.ts';
+import { passagesFor } from '../search/passages/recall-passages.ts';
 import type { Services } from '../services.ts';
 
 /** Sections for the newest message only: passages, memories, what it replies to, the clock. Never cached. */

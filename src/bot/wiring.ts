@@ -31,7 +31,7 @@ import { createEvents } from '../ports/events.ts';
 import type { Log } from '../ports/log.ts';
 import type { QueueHandler } from '../ports/queue.ts';
 import { createPromptLibrary } from '../prompts/library.ts';
-import { withPauses } from '../search/reranker-pauses.ts';
+import { withPauses } from '../search/passages/reranker-pauses.ts';
 import type { Channels, Services, TextLog } from '../services.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
 import { createToolRegistry } from '../tools/registry.ts';

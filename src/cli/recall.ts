@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts';
 import { sayOf, whoSaid } from '../commands/format-entry.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import type { ConversationKey } from '../domain/message.ts';
-import { searchTranscript } from '../search/transcript-search.ts';
+import { searchTranscript } from '../search/ranking/transcript-search.ts';
 import { cleanText, excerpt } from '../util/text/text.ts';
 import { type Cli, globalsOf, withApp, writeJson } from './cli.ts';
 import { questionsIn } from './input-lines.ts';

@@ -1,9 +1,9 @@
 import { type Entry, textOf } from '../domain/message.ts';
 import type { Passage } from '../ports/sections.ts';
 import type { Conversation } from '../ports/store.ts';
-import { asksOfThePast } from '../search/asking.ts';
-import { MIN_GROUNDING, passageText } from '../search/recall-passages.ts';
-import { rankTranscript } from '../search/transcript-search.ts';
+import { asksOfThePast } from '../search/passages/asking.ts';
+import { MIN_GROUNDING, passageText } from '../search/passages/recall-passages.ts';
+import { rankTranscript } from '../search/ranking/transcript-search.ts';
 import type { Services } from '../services.ts';
 
 /** An answered message that asks about the past, and what bears on it. */

@@ -9,8 +9,8 @@ import { canRead } from '../memory/rights/policy.ts';
 import type { Memory, MemoryReader, MemoryStore } from '../ports/memory-store.ts';
 import type { Passage, PassageSection, SystemSection, VolatileSection } from '../ports/sections.ts';
 import type { PromptLibrary, PromptVariables } from '../prompts/variables.ts';
-import { passageTextElsewhere } from '../search/place-passages.ts';
-import { passageText } from '../search/recall-passages.ts';
+import { passageTextElsewhere } from '../search/passages/place-passages.ts';
+import { passageText } from '../search/passages/recall-passages.ts';
 import { MINUTE_MS } from '../util/time/time.ts';
 import { type Gone, goneText } from './gone.ts';
 

@@ -12,7 +12,7 @@ import type { MemoryReader } from '../ports/memory-store.ts';
 import type { ModelMessage } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Summary } from '../ports/summary-store.ts';
-import { readableFrom } from '../search/place-passages.ts';
+import { readableFrom } from '../search/passages/place-passages.ts';
 import type { Services } from '../services.ts';
 import { applyChange } from './changed.ts';
 import { type Gone, goneElsewhere, goneEntry, goneText, withoutContent } from './gone.ts';

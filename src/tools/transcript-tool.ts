@@ -19,7 +19,7 @@ export function createTranscriptTool(services: Pick<Services, 'store' | 'search'
     async run({ query }, { conversationId, readUpto, windowTokens = Number.POSITIVE_INFINITY }) {
       const tokenBudget = Math.min(MAX_TOKENS, MAX_SHARE * windowTokens);
       const search = { conversationId, question: query, limit: MAX_MESSAGES + 1, tokenBudget };
-      const { searchTranscript } = await import('../search/transcript-search.ts');
+      const { searchTranscript } = await import('../search/ranking/transcript-search.ts');
       const hits = await searchTranscript(services, search);
       // The question itself is not an answer.
       const found = hits.filter((hit) => hit.seq < readUpto).slice(0, MAX_MESSAGES);

@@ -9,8 +9,8 @@ import type { Entry, MemoryId } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
 import { writtenNamesIn } from '../../src/memory/people/written-names.ts';
 import { createState } from '../../src/models/spoken/state.ts';
-import { readSaid } from '../../src/search/line-features.ts';
-import { accountFor } from '../../src/search/losses.ts';
+import { readSaid } from '../../src/search/ranking/line-features.ts';
+import { accountFor } from '../../src/search/specifics/losses.ts';
 
 type Run = (...values: readonly unknown[]) => unknown;
 type Call = (run: Run, text: string) => unknown;
@@ -245,8 +245,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/requests/changed.ts#applyChange',
     (run, text) => run({ system: [], messages: [] }, JSON.stringify({ system: [{ text, cacheBreak: false }] })),
   ],
-  ['src/search/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
-  ['src/search/recall-passages.ts#passageText', (run, text) => run(entry(text), 'UTC')],
+  ['src/search/passages/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
+  ['src/search/passages/recall-passages.ts#passageText', (run, text) => run(entry(text), 'UTC')],
   ['src/context/view/label.ts#labelOf', (run, text) => run(entry(text), null, 'UTC')],
   ['src/context/view/view.ts#renderEntry', (run, text) => run(entry(text), [], 'UTC')],
   ['src/compaction/job/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
@@ -295,25 +295,34 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
         { text, kind: 'fact', subjectId: null },
       ),
   ],
-  ['src/search/line-features.ts#readSaid', (run, text) => run(text, 10)],
+  ['src/search/ranking/line-features.ts#readSaid', (run, text) => run(text, 10)],
   ...['isQuestion', 'isReaction', 'isStanding', 'isPreference', 'codeShare', 'times', 'numbers', 'digits', 'names'].map(
-    (name): readonly [string, Call] => [`src/search/line-features.ts#${name}`, (run, text) => run(readSaid(text, 10))],
+    (name): readonly [string, Call] => [
+      `src/search/ranking/line-features.ts#${name}`,
+      (run, text) => run(readSaid(text, 10)),
+    ],
   ),
-  ['src/search/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
-  ['src/search/inflection.ts#isPartOf', (run, text) => run(text, `over${text}`, true)],
+  ['src/search/words/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
+  ['src/search/words/inflection.ts#isPartOf', (run, text) => run(text, `over${text}`, true)],
   [
-    'src/search/read-tokens.ts#readTokens',
+    'src/search/ranking/read-tokens.ts#readTokens',
     (run, text) => run(text, { isWanted: () => true, token: () => undefined, part: () => undefined }),
   ],
-  ['src/search/word-parts.ts#readParts', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
-  ['src/search/word-parts.ts#readComposed', (run, text) => run(text, { isWanted: () => true, part: () => undefined })],
+  [
+    'src/search/ranking/word-parts.ts#readParts',
+    (run, text) => run(text, { isWanted: () => true, part: () => undefined }),
+  ],
+  [
+    'src/search/ranking/word-parts.ts#readComposed',
+    (run, text) => run(text, { isWanted: () => true, part: () => undefined }),
+  ],
   ['src/memory/forget/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
   ['src/memory/people/months.ts#monthsIn', (run, text) => isFoundBy(run(`${text} may`), 'May')],
   [
-    'src/search/specific-keys.ts#specificKey',
+    'src/search/specifics/specific-keys.ts#specificKey',
     (run, text) => [run('number', text), run('date', text), run('code', text)],
   ],
-  ['src/search/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
+  ['src/search/specifics/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
   [
     'adapters/inspector/web/find-page.ts#findBody',
     (run, text) => run(text, { conversations: [], messages: [], memories: [{ ...found, text }], searched: 1 }),
@@ -356,15 +365,18 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     },
   ],
   ['src/inspection/turns-upto.ts#weigh', (run, text) => run([entry(text)], 'UTC')],
-  ['src/search/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
+  ['src/search/passages/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
   ['adapters/inspector/web/html.ts#withParameters', (run, text) => run(text, { q: text })],
   ['adapters/inspector/web/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
   ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],
-  ['src/search/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
-  ['src/search/losses.ts#keptShare', (run, text) => run(accountFor(text.slice(0, 1000), [{ seq: 1, text }]))],
-  ['src/search/losses.ts#countSpecifics', (run, text) => run(accountFor(text.slice(0, 1000), [{ seq: 1, text }]))],
-  ['src/search/read-account.ts#sourceOf', (run, text) => run(entry(text))],
-  ['src/search/losses.ts#lostOnce', (run, text) => run(accountFor('', [{ seq: 1, text }]).lost)],
+  ['src/search/specifics/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
+  ['src/search/specifics/losses.ts#keptShare', (run, text) => run(accountFor(text.slice(0, 1000), [{ seq: 1, text }]))],
+  [
+    'src/search/specifics/losses.ts#countSpecifics',
+    (run, text) => run(accountFor(text.slice(0, 1000), [{ seq: 1, text }])),
+  ],
+  ['src/search/specifics/read-account.ts#sourceOf', (run, text) => run(entry(text))],
+  ['src/search/specifics/losses.ts#lostOnce', (run, text) => run(accountFor('', [{ seq: 1, text }]).lost)],
   ['src/tools/offload.ts#offload', (run, text) => run(text, 'b1', { blobBytes: 8000, keptBytes: 6000 })],
   ['adapters/stores/postgres/words.ts#indexText', (run, text) => run([1], text)],
   [

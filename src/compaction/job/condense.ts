@@ -4,7 +4,7 @@ import { shorten } from '../../context/measure/truncate.ts';
 import type { SummaryId } from '../../domain/message.ts';
 import type { CommitResult, NewSummary, Summary } from '../../ports/summary-store.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
-import type { Account } from '../../search/losses.ts';
+import type { Account } from '../../search/specifics/losses.ts';
 import { limitFor } from '../answer/audit.ts';
 import { bySection } from '../answer/sections.ts';
 import { condensedSize, MAX_WORDS } from './answer-size.ts';

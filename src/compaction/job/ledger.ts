@@ -1,7 +1,7 @@
 import type { SummaryId } from '../../domain/message.ts';
 import type { LossIndex, NewSummary, Summary } from '../../ports/summary-store.ts';
-import { type Account, countSpecifics, lossIndexOf, mergeLosses } from '../../search/losses.ts';
-import { readAccount } from '../../search/read-account.ts';
+import { type Account, countSpecifics, lossIndexOf, mergeLosses } from '../../search/specifics/losses.ts';
+import { readAccount } from '../../search/specifics/read-account.ts';
 import type { JobContext } from './job-context.ts';
 
 /** For a longer range, a condensed summary keeps the index of its parts instead of reading every message again. */

@@ -2,7 +2,7 @@ import { placeOf, workspaceOf } from '../../domain/key.ts';
 import { type ConversationKey, textOf } from '../../domain/message.ts';
 import type { Cursor, KeptConversations, KeptMessage, QuotedMessage } from '../../ports/channel.ts';
 import type { Conversation, ConversationScope } from '../../ports/store.ts';
-import { wordsOf } from '../../search/words.ts';
+import { wordsOf } from '../../search/words/words.ts';
 import type { Services } from '../../services.ts';
 import { pagesOf } from '../../util/work/conversation-pages.ts';
 import { owesReply } from './snapshot.ts';

@@ -1,4 +1,4 @@
-import { fold } from '../../search/words.ts';
+import { fold } from '../../search/words/words.ts';
 
 /**
  * Attributes with one value at a time, recognised without a model: home, employer, name. Deliberately careful: an

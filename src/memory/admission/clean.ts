@@ -1,4 +1,4 @@
-import { fold, wordsOf } from '../../search/words.ts';
+import { fold, wordsOf } from '../../search/words/words.ts';
 import { oneLine } from '../../util/text/foreign-text.ts';
 import { normalForm } from '../../util/text/normal-form.ts';
 import { trimEndOf, trimEndWhile } from '../../util/text/scan.ts';

@@ -1,8 +1,8 @@
 import { type Entry, type Part, textOf } from '../../domain/message.ts';
-import { formsOf, isInflection } from '../../search/inflection.ts';
-import { isEnglish } from '../../search/stop-words.ts';
-import { latinFormsOf } from '../../search/two-alphabets.ts';
-import { tokensOf, wordsOf } from '../../search/words.ts';
+import { formsOf, isInflection } from '../../search/words/inflection.ts';
+import { isEnglish } from '../../search/words/stop-words.ts';
+import { latinFormsOf } from '../../search/words/two-alphabets.ts';
+import { tokensOf, wordsOf } from '../../search/words/words.ts';
 import { replyNoteIn } from '../../util/text/quote-notes.ts';
 import { CLOSING_MARKS, createFinder } from '../../util/text/scan.ts';
 import { yieldToEventLoop } from '../../util/work/event-loop.ts';

@@ -1,5 +1,5 @@
-import { latin } from '../../search/lookalikes.ts';
-import { fold, isAscii, wordsOf } from '../../search/words.ts';
+import { latin } from '../../search/words/lookalikes.ts';
+import { fold, isAscii, wordsOf } from '../../search/words/words.ts';
 import { oneLine } from '../../util/text/foreign-text.ts';
 import { normalForm } from '../../util/text/normal-form.ts';
 import * as words from './order-words.ts';

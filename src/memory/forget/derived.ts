@@ -1,7 +1,7 @@
 import type { Audience, Entry } from '../../domain/message.ts';
 import type { Memory } from '../../ports/memory-store.ts';
 import type { MemoryReading } from '../../ports/provenance-store.ts';
-import { cachedStem } from '../../search/stem.ts';
+import { cachedStem } from '../../search/words/stem.ts';
 import { memoize } from '../../util/work/memoize.ts';
 import { groupedNumbersIn, spelt } from './spelling.ts';
 import { matchesStatement, type StatementTraits, traitsOf } from './statement-match.ts';

@@ -1,5 +1,5 @@
 import type { Entry } from '../../domain/message.ts';
-import { fold, wordsOf } from '../../search/words.ts';
+import { fold, wordsOf } from '../../search/words/words.ts';
 import type { Services } from '../../services.ts';
 import { memoize } from '../../util/work/memoize.ts';
 import { holdsName, isNamed, isOnlyAbout, isOrdinaryAmong, speaksOfSpeaker } from '../people/about-person.ts';

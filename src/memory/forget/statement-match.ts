@@ -1,8 +1,8 @@
 import type { Audience, Entry } from '../../domain/message.ts';
 import type { Memory } from '../../ports/memory-store.ts';
-import { cachedStem } from '../../search/stem.ts';
-import { tellingWords } from '../../search/stop-words.ts';
-import { tokensOf, wordsOf } from '../../search/words.ts';
+import { cachedStem } from '../../search/words/stem.ts';
+import { tellingWords } from '../../search/words/stop-words.ts';
+import { tokensOf, wordsOf } from '../../search/words/words.ts';
 import { namesOf } from '../statements/fingerprint.ts';
 import { stemsIn, wordsIn } from './vocabulary.ts';
 

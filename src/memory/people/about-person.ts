@@ -1,5 +1,5 @@
-import { tellingWords } from '../../search/stop-words.ts';
-import { fold, wordsOf } from '../../search/words.ts';
+import { tellingWords } from '../../search/words/stop-words.ts';
+import { fold, wordsOf } from '../../search/words/words.ts';
 import { visibleText } from '../../util/text/foreign-text.ts';
 import { fingerprintFor, fingerprintOf } from '../statements/fingerprint.ts';
 

@@ -1,4 +1,4 @@
-import { fold, wordsOf } from '../../search/words.ts';
+import { fold, wordsOf } from '../../search/words/words.ts';
 
 /** Languages in which a person may be called like a month. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'sv'];

@@ -1,6 +1,6 @@
-import { plainSpelling } from '../../search/plain-spelling.ts';
-import { hasShortEndings, isEnglish } from '../../search/stop-words.ts';
-import { fold, isAscii, tokensOf } from '../../search/words.ts';
+import { plainSpelling } from '../../search/words/plain-spelling.ts';
+import { hasShortEndings, isEnglish } from '../../search/words/stop-words.ts';
+import { fold, isAscii, tokensOf } from '../../search/words/words.ts';
 import { trimEndWhile } from '../../util/text/scan.ts';
 
 const WORD = /[\p{L}\p{M}\p{N}'’]+/gu;

@@ -1,8 +1,8 @@
 import type { Author } from '../../domain/message.ts';
 import type { Store } from '../../ports/store.ts';
-import { latin, latinCapitals, undecorated } from '../../search/lookalikes.ts';
-import { isStopWord } from '../../search/stop-words.ts';
-import { wordsOf } from '../../search/words.ts';
+import { latin, latinCapitals, undecorated } from '../../search/words/lookalikes.ts';
+import { isStopWord } from '../../search/words/stop-words.ts';
+import { wordsOf } from '../../search/words/words.ts';
 import { createRecentMap } from '../../util/recent-map.ts';
 import { yieldToEventLoop } from '../../util/work/event-loop.ts';
 import { memoize } from '../../util/work/memoize.ts';

@@ -1,4 +1,4 @@
-import { wordsOf } from '../../search/words.ts';
+import { wordsOf } from '../../search/words/words.ts';
 import { sentencesOf } from './about-person.ts';
 import { isSmall } from './name-forms.ts';
 import { looksIn, looksOf } from './people.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { cachedStem } from '../../search/stem.ts';
-import { tellingWords } from '../../search/stop-words.ts';
-import { fold, isUnspaced, tokensOf, wordsOf } from '../../search/words.ts';
+import { cachedStem } from '../../search/words/stem.ts';
+import { tellingWords } from '../../search/words/stop-words.ts';
+import { fold, isUnspaced, tokensOf, wordsOf } from '../../search/words/words.ts';
 import { normalForm } from '../../util/text/normal-form.ts';
 import { areOpposite, negationsOf } from './negations.ts';
 

@@ -1,4 +1,4 @@
-import { fold, wordsOf } from '../../search/words.ts';
+import { fold, wordsOf } from '../../search/words/words.ts';
 
 /** Words that make the opposite of a statement, in the languages whose stop words are known and some more. */
 const WORDS = new Set(

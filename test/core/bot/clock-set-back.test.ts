@@ -5,7 +5,7 @@ import { createCompactor } from '../../../src/compaction/watch/compactor.ts';
 import { createBotGuard } from '../../../src/conversation/inbound/bot-guard.ts';
 import { createHeldReplies } from '../../../src/conversation/posts/held-replies.ts';
 import { createBreaker, pausedModels } from '../../../src/models/breaker.ts';
-import { withPauses } from '../../../src/search/reranker-pauses.ts';
+import { withPauses } from '../../../src/search/passages/reranker-pauses.ts';
 import { DAY_MS } from '../../../src/util/time/time.ts';
 import { createState, recordLog } from '../../fixtures/channel-kit.ts';
 import { talk } from '../../fixtures/context.ts';

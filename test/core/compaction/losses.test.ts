@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { accountFor, keptShare, lossIndexOf, lostOnce, mergeLosses } from '../../../src/search/losses.ts';
-import { readAccount } from '../../../src/search/read-account.ts';
-import { specificsIn } from '../../../src/search/specifics.ts';
+import { accountFor, keptShare, lossIndexOf, lostOnce, mergeLosses } from '../../../src/search/specifics/losses.ts';
+import { readAccount } from '../../../src/search/specifics/read-account.ts';
+import { specificsIn } from '../../../src/search/specifics/specifics.ts';
 import { cells, openWorld } from '../commands/commands.world.ts';
 import { scriptedModel } from './compaction.world.ts';
 

@@ -10,8 +10,8 @@ import {
   similarity,
 } from '../../../src/memory/statements/fingerprint.ts';
 import { createNearDuplicates } from '../../../src/memory/statements/near-duplicates.ts';
-import { stem } from '../../../src/search/stem.ts';
-import { tokensOf } from '../../../src/search/words.ts';
+import { stem } from '../../../src/search/words/stem.ts';
+import { tokensOf } from '../../../src/search/words/words.ts';
 
 describe('fingerprints', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { searchTranscript } from '../../../src/search/transcript-search.ts';
+import { searchTranscript } from '../../../src/search/ranking/transcript-search.ts';
 import { ada, bob, DAY, general, openWorld, type World } from './memory.world.ts';
 
 async function search(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { isOwnPast, kindsAskedFor } from '../../../src/search/asked-kinds.ts';
-import { readQuestion } from '../../../src/search/question.ts';
+import { isOwnPast, kindsAskedFor } from '../../../src/search/ranking/asked-kinds.ts';
+import { readQuestion } from '../../../src/search/ranking/question.ts';
 
 it.each([
   ['Quelle est la clé ?', 'code'],

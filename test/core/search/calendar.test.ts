@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CALENDAR } from '../../../src/search/specific-words.ts';
+import { CALENDAR } from '../../../src/search/specifics/specific-words.ts';
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ru', 'uk', 'tr', 'sv'];
 const MONTHS = Array.from({ length: 12 }, (_, index) => Date.UTC(2024, index, 15));

@@ -3,8 +3,8 @@ import type { LossIndex, ModelRequest, PassageSection } from '../../../src/adapt
 import { fitPassages } from '../../../src/context/fit/passages.ts';
 import { estimateText } from '../../../src/context/measure/tokens.ts';
 import { waitingMessages } from '../../../src/memory/recall/recall.ts';
-import { asksOfThePast } from '../../../src/search/asking.ts';
-import { passagesFor } from '../../../src/search/recall-passages.ts';
+import { asksOfThePast } from '../../../src/search/passages/asking.ts';
+import { passagesFor } from '../../../src/search/passages/recall-passages.ts';
 import { ASKING, TELLING } from '../../fixtures/asking.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
 import { scriptedModel } from '../compaction/compaction.world.ts';

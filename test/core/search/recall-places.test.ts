@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AUDIENCES, type Audience, type ConversationKey, makeKey } from '../../../src/adapter-kit.ts';
 import { withQuestion } from '../../../src/context/preview.ts';
 import { removeMessages } from '../../../src/memory/forget/removal.ts';
-import { passagesFor } from '../../../src/search/recall-passages.ts';
+import { passagesFor } from '../../../src/search/passages/recall-passages.ts';
 import { general, openWorld, type World } from '../memory/memory.world.ts';
 
 const inChannel = (thread: string, isClosed = false) =>

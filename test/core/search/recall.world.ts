@@ -1,5 +1,5 @@
 import { withQuestion } from '../../../src/context/preview.ts';
-import { passagesFor } from '../../../src/search/recall-passages.ts';
+import { passagesFor } from '../../../src/search/passages/recall-passages.ts';
 import { openWorld, type World } from '../memory/memory.world.ts';
 
 const PADDING = 'Nothing else of note was said on this long and quiet afternoon by the harbour. '.repeat(60);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainSpelling } from '../../../src/search/plain-spelling.ts';
-import { readTokens, type TokenReader } from '../../../src/search/read-tokens.ts';
-import { beginningOf, stem } from '../../../src/search/stem.ts';
-import { tokensOf } from '../../../src/search/words.ts';
-import { valuesIn } from '../../../src/search/written-values.ts';
+import { readTokens, type TokenReader } from '../../../src/search/ranking/read-tokens.ts';
+import { valuesIn } from '../../../src/search/specifics/written-values.ts';
+import { plainSpelling } from '../../../src/search/words/plain-spelling.ts';
+import { beginningOf, stem } from '../../../src/search/words/stem.ts';
+import { tokensOf } from '../../../src/search/words/words.ts';
 
 const ENDINGS = `s es ed ing eed y ly ational tional enci anci izer bli alli entli eli ousli ization ation ator alism
 iveness fulness ousness ality ivity bility logy icate ative alize icity ical ful ness al ance ence er ic able ible ant

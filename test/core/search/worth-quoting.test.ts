@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { worthQuoting } from '../../../src/search/worth-quoting.ts';
+import { worthQuoting } from '../../../src/search/passages/worth-quoting.ts';
 
 /** Equal messages, the best first. */
 const hits = (count: number, tokens: number) =>

@@ -1,5 +1,5 @@
-import type { SpecificKind } from '../ports/summary-store.ts';
-import { withPlainDigits } from './plain-spelling.ts';
+import type { SpecificKind } from '../../ports/summary-store.ts';
+import { withPlainDigits } from '../words/plain-spelling.ts';
 import { CALENDAR } from './specific-words.ts';
 
 /** A longer token is data, such as an encoded file. */

@@ -1,12 +1,12 @@
-import { isRepetition } from '../domain/lookups.ts';
-import type { Entry } from '../domain/message.ts';
-import type { Services } from '../services.ts';
+import { isRepetition } from '../../domain/lookups.ts';
+import type { Entry } from '../../domain/message.ts';
+import type { Services } from '../../services.ts';
+import { fold } from '../words/words.ts';
 import { scoresOf } from './features.ts';
 import { createLineReader, type Line } from './lines.ts';
 import { type Pool, poolOf } from './pool.ts';
 import { readQuestion } from './question.ts';
 import { AMONG_PEOPLE, WITH_BOT } from './weights.ts';
-import { fold } from './words.ts';
 
 export interface TranscriptQuery {
   readonly conversationId: number;

@@ -1,9 +1,9 @@
-import { HOUR_MS } from '../util/time/time.ts';
-import { memoize } from '../util/work/memoize.ts';
+import { HOUR_MS } from '../../util/time/time.ts';
+import { memoize } from '../../util/work/memoize.ts';
+import { wordsOf } from '../words/words.ts';
 import { coverageOf, rarityOf, topicRarities } from './coverage.ts';
 import type { Line } from './lines.ts';
 import type { Question } from './question.ts';
-import { wordsOf } from './words.ts';
 
 const SESSION_GAP_MS = 3 * HOUR_MS;
 /** Share of a neighbour's words that count for a line. */

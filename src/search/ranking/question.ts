@@ -1,14 +1,14 @@
-import { memoize } from '../util/work/memoize.ts';
+import { memoize } from '../../util/work/memoize.ts';
+import { isFunctionWord } from '../words/function-words.ts';
+import { loneNouns, partedNoun } from '../words/inflection.ts';
+import { plainSpelling } from '../words/plain-spelling.ts';
+import { stem } from '../words/stem.ts';
+import { hasShortEndings, isEnglish, tellingWords } from '../words/stop-words.ts';
+import { mayBeSerbian } from '../words/two-alphabets.ts';
+import { fold, tokensOf, wordsOf } from '../words/words.ts';
 import { isOwnPast } from './asked-kinds.ts';
-import { isFunctionWord } from './function-words.ts';
-import { loneNouns, partedNoun } from './inflection.ts';
-import { plainSpelling } from './plain-spelling.ts';
 import { asksWhy, isAskingWord } from './question-words.ts';
-import { stem } from './stem.ts';
-import { hasShortEndings, isEnglish, tellingWords } from './stop-words.ts';
-import { mayBeSerbian } from './two-alphabets.ts';
 import { otherTokensOf } from './word-parts.ts';
-import { fold, tokensOf, wordsOf } from './words.ts';
 
 /** What a question says about its answer. Computed once, before the search. */
 export interface Question {

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../util/time/time.ts';
+import { DAY_MS } from '../../util/time/time.ts';
 import * as said from './line-features.ts';
 import type { Line } from './lines.ts';
 import { indexAt, type Pool, shareAt } from './pool.ts';

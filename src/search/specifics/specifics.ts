@@ -1,4 +1,4 @@
-import type { SpecificKind } from '../ports/summary-store.ts';
+import type { SpecificKind } from '../../ports/summary-store.ts';
 import { specificKey } from './specific-keys.ts';
 import { calendarWord, groupLength, isPlainNumber, kindOfToken, THOUSANDS } from './specific-tokens.ts';
 import { PROHIBITION, PROMISE } from './specific-words.ts';

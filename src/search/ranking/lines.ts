@@ -1,14 +1,22 @@
-import { type Entry, textOf } from '../domain/message.ts';
-import { canEndCompound, formsOf, isInflection, isPartOf, MIN_COMPOUND, PART_FROM, withDigraph } from './inflection.ts';
+import { type Entry, textOf } from '../../domain/message.ts';
+import { valuesIn } from '../specifics/written-values.ts';
+import {
+  canEndCompound,
+  formsOf,
+  isInflection,
+  isPartOf,
+  MIN_COMPOUND,
+  PART_FROM,
+  withDigraph,
+} from '../words/inflection.ts';
+import { marksOf, plainSpelling } from '../words/plain-spelling.ts';
+import { beginningOf, cachedStem } from '../words/stem.ts';
+import { isEnglish } from '../words/stop-words.ts';
+import { latinFormsOf } from '../words/two-alphabets.ts';
 import { readSaid, type Said } from './line-features.ts';
-import { marksOf, plainSpelling } from './plain-spelling.ts';
 import type { Question } from './question.ts';
 import { lowerOf, readTokens, type TokenReader } from './read-tokens.ts';
-import { beginningOf, cachedStem } from './stem.ts';
-import { isEnglish } from './stop-words.ts';
-import { latinFormsOf } from './two-alphabets.ts';
 import { emojiIn, groupedNumbersIn } from './word-parts.ts';
-import { valuesIn } from './written-values.ts';
 
 /** One entry as the ranker sees it. */
 export interface Line {

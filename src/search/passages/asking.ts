@@ -1,4 +1,4 @@
-import { isOwnPast } from './asked-kinds.ts';
+import { isOwnPast } from '../ranking/asked-kinds.ts';
 import {
   ASKING_ANYWHERE,
   ASKING_PHRASES,
@@ -16,8 +16,8 @@ import {
   REQUESTS,
   SUBJECTS,
   VERBS,
-} from './question-words.ts';
-import { fold, isAscii } from './words.ts';
+} from '../ranking/question-words.ts';
+import { fold, isAscii } from '../words/words.ts';
 
 /**
  * Whether a message asks about something said earlier, judged by its form alone. Only such messages cause a search for

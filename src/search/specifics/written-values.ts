@@ -1,7 +1,7 @@
-import { withPlainDigits } from './plain-spelling.ts';
+import { withPlainDigits } from '../words/plain-spelling.ts';
+import { fold } from '../words/words.ts';
 import { calendarWord } from './specific-tokens.ts';
 import { CALENDAR, MONTHS } from './specific-words.ts';
-import { fold } from './words.ts';
 
 /**
  * Times, days, short amounts and codes in one spelling each, whatever a text writes: "15:00" for "3 pm", "--03-04" for

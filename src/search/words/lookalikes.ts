@@ -1,4 +1,4 @@
-import { normalForm } from '../util/text/normal-form.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
 import { isAscii } from './words.ts';
 
 /** Letters of other alphabets that look like Latin ones, each with its Latin counterpart. */

@@ -1,6 +1,6 @@
-import { APOSTROPHE, BREAK, HYPHEN, isSeam, KINDS } from './character-kinds.ts';
+import { APOSTROPHE, BREAK, HYPHEN, isSeam, KINDS } from '../words/character-kinds.ts';
+import { isAscii, partsOf, tokensOf } from '../words/words.ts';
 import { createLinks, type PartReader, readComposed, readParts } from './word-parts.ts';
-import { isAscii, partsOf, tokensOf } from './words.ts';
 
 /** What is done with the tokens of a text. ASCII words that are not wanted are only counted. */
 export interface TokenReader extends Pick<PartReader, 'isWanted'> {

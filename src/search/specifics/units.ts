@@ -1,4 +1,4 @@
-import { fold } from './words.ts';
+import { fold } from '../words/words.ts';
 
 /** Without abbreviations of several things, such as "m", and words with other meanings, such as "in". */
 const UNITS: ReadonlyMap<string, string> = new Map(

@@ -1,11 +1,11 @@
-import { estimateText } from '../context/measure/tokens.ts';
-import { labelOf } from '../context/view/label.ts';
-import { placeOf } from '../domain/key.ts';
-import { type Entry, isAtLeastAsTight, textOf } from '../domain/message.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { Services } from '../services.ts';
-import { underLabel } from '../util/text/foreign-text.ts';
-import { rankTranscript, type TranscriptHit } from './transcript-search.ts';
+import { estimateText } from '../../context/measure/tokens.ts';
+import { labelOf } from '../../context/view/label.ts';
+import { placeOf } from '../../domain/key.ts';
+import { type Entry, isAtLeastAsTight, textOf } from '../../domain/message.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { Services } from '../../services.ts';
+import { underLabel } from '../../util/text/foreign-text.ts';
+import { rankTranscript, type TranscriptHit } from '../ranking/transcript-search.ts';
 
 /** The conversations of the place with the newest messages. */
 const MAX_CONVERSATIONS = 8;

@@ -1,16 +1,16 @@
-import type { AgentSettings } from '../config/schema.ts';
-import { estimateText } from '../context/measure/tokens.ts';
-import { BOT_LABEL, labelOf, timeLabel } from '../context/view/label.ts';
-import { type Entry, textOf } from '../domain/message.ts';
-import type { Passage, PassageSection } from '../ports/sections.ts';
-import type { ContextSnapshot } from '../ports/store.ts';
-import { promptSourceOf } from '../prompts/variables.ts';
-import type { Services } from '../services.ts';
-import { underLabel } from '../util/text/foreign-text.ts';
-import { isOwnPast, kindsAskedFor } from './asked-kinds.ts';
+import type { AgentSettings } from '../../config/schema.ts';
+import { estimateText } from '../../context/measure/tokens.ts';
+import { BOT_LABEL, labelOf, timeLabel } from '../../context/view/label.ts';
+import { type Entry, textOf } from '../../domain/message.ts';
+import type { Passage, PassageSection } from '../../ports/sections.ts';
+import type { ContextSnapshot } from '../../ports/store.ts';
+import { promptSourceOf } from '../../prompts/variables.ts';
+import type { Services } from '../../services.ts';
+import { underLabel } from '../../util/text/foreign-text.ts';
+import { isOwnPast, kindsAskedFor } from '../ranking/asked-kinds.ts';
+import { bestFirst, byWorth, rankTranscript, type TranscriptHit } from '../ranking/transcript-search.ts';
 import { asksOfThePast } from './asking.ts';
 import type { PlaceQuestion } from './place-passages.ts';
-import { bestFirst, byWorth, rankTranscript, type TranscriptHit } from './transcript-search.ts';
 import { worthQuoting } from './worth-quoting.ts';
 
 /** If less than this share of the question is found, the match is chance. Calibrated with `bench/recall.ts`. */

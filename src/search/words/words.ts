@@ -1,4 +1,4 @@
-import { normalForm } from '../util/text/normal-form.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
 
 /**
  * Words of any script, for fingerprints, similarity and search. Runs of scripts without spaces, or with attached

@@ -1,4 +1,4 @@
-import { fold } from './words.ts';
+import { fold } from '../words/words.ts';
 
 /** Words by which questions are recognised, in some of the most spoken languages. All are folded. */
 

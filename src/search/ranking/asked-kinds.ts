@@ -1,6 +1,6 @@
-import type { SpecificKind } from '../ports/summary-store.ts';
-import { withWordEdges } from '../util/text/word-edges.ts';
-import { fold } from './words.ts';
+import type { SpecificKind } from '../../ports/summary-store.ts';
+import { withWordEdges } from '../../util/text/word-edges.ts';
+import { fold } from '../words/words.ts';
 
 /** What kind of detail a question asks for, by its words in the most spoken languages. */
 const KINDS: readonly (readonly [readonly SpecificKind[], RegExp])[] = [

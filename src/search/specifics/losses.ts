@@ -1,8 +1,8 @@
-import { type LossIndex, SPECIFIC_KINDS, type SpecificKind } from '../ports/summary-store.ts';
+import { type LossIndex, SPECIFIC_KINDS, type SpecificKind } from '../../ports/summary-store.ts';
+import { cachedStem } from '../words/stem.ts';
+import { tellingWords } from '../words/stop-words.ts';
+import { fold, tokensOf, wordsOf } from '../words/words.ts';
 import { type Span, type Specific, specificsIn } from './specifics.ts';
-import { cachedStem } from './stem.ts';
-import { tellingWords } from './stop-words.ts';
-import { fold, tokensOf, wordsOf } from './words.ts';
 
 /** One message that a summary covers. */
 export interface Source {

@@ -1,4 +1,4 @@
-import { byWorth, type TranscriptHit } from './transcript-search.ts';
+import { byWorth, type TranscriptHit } from '../ranking/transcript-search.ts';
 
 const MIN_CANDIDATE_TOKENS = 4000;
 const LABEL_TOKENS = 20;

@@ -1,8 +1,8 @@
-import type { SpecificKind } from '../ports/summary-store.ts';
-import { withPlainDigits } from './plain-spelling.ts';
+import type { SpecificKind } from '../../ports/summary-store.ts';
+import { withPlainDigits } from '../words/plain-spelling.ts';
+import { fold, wordsOf } from '../words/words.ts';
 import { calendarWord } from './specific-tokens.ts';
 import { MONTHS } from './specific-words.ts';
-import { fold, wordsOf } from './words.ts';
 
 const FRACTION = /[¼-¾⅐-⅞]/gu;
 const DASHES = /[–—−]/gu;

@@ -1,4 +1,4 @@
-import { normalForm } from '../util/text/normal-form.ts';
+import { normalForm } from '../../util/text/normal-form.ts';
 import { simplified } from './han-spelling.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { BREAK, isLink, isSeam, kindAt } from './character-kinds.ts';
-import { withPlainDigits } from './plain-spelling.ts';
-import { fold } from './words.ts';
-import { valuesIn } from './written-values.ts';
+import { valuesIn } from '../specifics/written-values.ts';
+import { BREAK, isLink, isSeam, kindAt } from '../words/character-kinds.ts';
+import { withPlainDigits } from '../words/plain-spelling.ts';
+import { fold } from '../words/words.ts';
 
 /**
  * What else people may call the words of a text: the parts of "PaymentRetryHandler", "wifi" for "Wi-Fi", a number

@@ -176,6 +176,18 @@ describe('a child conversation', () => {
     expect(purposes.find(({ key }) => key === 'child')).toMatchObject({ calls: 2, inputTokens: 80, outputTokens: 4 });
   });
 
+  it('answers even if its costs cannot be stored', async () => {
+    const addUsage = () => Promise.reject(new Error('the ledger is full'));
+    await using here = await world({
+      models: [delegating(() => ({ text: 'seven boats' }))],
+      storage: (own) => ({ ...own, store: { ...own.store, journal: { ...own.store.journal, addUsage } } }),
+    });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(posted(here)).toEqual(['Found: seven boats']);
+    expect(here.events).toContainEqual(expect.objectContaining({ message: 'the ledger is full' }));
+  });
+
   it('compares no request with an earlier one', async () => {
     const asked: number[] = [];
     const storage: BotWorldOptions['storage'] = (own) => {
@@ -344,6 +356,22 @@ describe('the end of a child', () => {
     expect(ends).not.toContain('end swept');
     expect(posted(here)).toEqual(['Found: seven']);
     expect([await rows(here), await notes(here)]).toEqual([[HERE], []]);
+  });
+
+  it('comes after what the engine hears of its turns', async () => {
+    noting = {
+      ...noting,
+      async ingestBatch({ snapshot }) {
+        if (snapshot.conversation.key === HERE) return { ingested: 0 };
+        await sleep(DEADLINE_MS);
+        ends.push('ingest');
+        return { ingested: 1 };
+      },
+    };
+    await using here = await world({ models: [delegating(() => ({ text: 'seven boats' }))] });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(ends).toEqual([`prepare in ${HERE}`, 'ingest', 'end completed']);
   });
 
   it('comes at the next start after a crash', async () => {

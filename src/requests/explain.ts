@@ -79,7 +79,7 @@ export async function explainReply(
   const { requests } = services.store.journal;
   const seq = await findReply(services, options);
   const reply = await readNote(requests, conversation.id, seq);
-  if (reply === null || reply.seq !== seq) throw notFound(options.seq);
+  if (reply === null) throw notFound(options.seq);
   const rebuilt = await rebuildRequest(services, { conversation, reply, reader });
   if (rebuilt === null) throw notFound(options.seq);
   const previousSeq = await newestReply(services, { conversation, toSeq: seq - 1 });
@@ -145,7 +145,7 @@ async function findReply({ store }: Pick<Services, 'store'>, { conversation, seq
   const noted = await store.journal.requests.notes(conversation.id, range);
   const seqs = new Set(noted.map((reply) => reply.seq));
   // What the bot said unasked meanwhile has no note.
-  const reply = entries.find((entry) => answers(entry, named) && (entry.redactedAt !== null || seqs.has(entry.seq)));
+  const reply = entries.find((entry) => answers(entry, named) && seqs.has(entry.seq));
   if (reply === undefined || reply.redactedAt !== null) throw notFound(seq);
   return reply.seq;
 }

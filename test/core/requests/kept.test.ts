@@ -227,6 +227,27 @@ it('a request is compared with one whose reply still exists', async () => {
   const [, second, third] = world.channel.calls;
   await world.bot.sink.removed({ conversation: world.key, externalIds: [`p-${second?.nonce}`] });
   expect((await world.command('why changes')).text).toMatch(/^Compared with the request for #2: /);
+  // Nor is a deleted one shown, or another one in its place.
+  await world.bot.sink.removed({ conversation: world.key, externalIds: ['m3'] });
+  for (const message of ['3', '4', '5']) {
+    expect((await world.command('why show', { message })).text).toContain(`no record of a reply #${message}`);
+  }
   await world.bot.sink.removed({ conversation: world.key, externalIds: [`p-${third?.nonce}`] });
   expect((await world.command('why')).title).toBe('Why #2');
+});
+
+it('a failed reply has no request, whatever was answered later', async () => {
+  const model = scriptedModel(
+    (_, { count }) => (count === 1 ? Promise.reject(new Error('broken')) : { text: 'Yes.' }),
+    {
+      id: 'test:chat',
+    },
+  );
+  await using world = await createBotWorld({ models: [model] });
+  for (const text of ['Is it?', 'And now?']) {
+    await world.say(text);
+    await world.settled();
+  }
+  expect((await world.command('why')).title).toBe('Why #4');
+  expect((await world.command('why show', { message: '2' })).text).toContain('no record of a reply #2');
 });

@@ -16,7 +16,7 @@ import { type Application, createRest, type Rest, readApplication, statusOf } fr
 import { type NamedBot, siteOf } from './settings.ts';
 
 /** Somebody is waiting for the result. */
-const PATIENCE_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** Token, intents, permissions and commands of one bot, for `strata doctor`. Changes nothing. */
 export async function checkBot(
@@ -24,7 +24,7 @@ export async function checkBot(
   { log, commandSpecs }: Pick<ChannelContext, 'log' | 'commandSpecs'>,
 ): Promise<readonly Finding[]> {
   const found = reporter(name);
-  const rest = createRest(settings, log, { patienceMs: PATIENCE_MS });
+  const rest = createRest(settings, log, { maxWaitMs: MAX_WAIT_MS });
   const application = await readApplication(rest).catch((error: unknown) => unanswered(found, 'token', error));
   if ('severity' in application) return [application];
   const asked = { rest, application, commands: commandsJson(commandSpecs, settings.localizations), settings };
@@ -147,7 +147,7 @@ async function checkCommands(found: Reporter, of: Asked): Promise<readonly Findi
 
 /** The invite URL of each bot. */
 export async function inviteTo({ name, settings }: NamedBot, log: Log): Promise<string> {
-  const rest = createRest(settings, log, { patienceMs: PATIENCE_MS });
+  const rest = createRest(settings, log, { maxWaitMs: MAX_WAIT_MS });
   const id = idOfToken(settings.token) ?? (await readApplication(rest)).id;
   const url = inviteUrl(id, siteOf(settings));
   return name === '' ? url : `${name}: ${url}`;

@@ -26,14 +26,14 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>):
 
 /**
  * Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. Waits for
- * the end of any rate limit, unless it lasts longer than `patienceMs`: then it throws a `RateLimitError`.
+ * the end of any rate limit, unless it lasts longer than `maxWaitMs`: then it throws a `RateLimitError`.
  */
 export function createRest(
   settings: BotSettings,
   log: Log,
-  { patienceMs = Number.POSITIVE_INFINITY }: { readonly patienceMs?: number } = {},
+  { maxWaitMs = Number.POSITIVE_INFINITY }: { readonly maxWaitMs?: number } = {},
 ): Rest {
-  const rejectOnRateLimit = ({ timeToReset }: RateLimitData) => timeToReset > patienceMs;
+  const rejectOnRateLimit = ({ timeToReset }: RateLimitData) => timeToReset > maxWaitMs;
   const rest = withLastingToken(new REST({ ...restOptionsOf(settings), rejectOnRateLimit }).setToken(settings.token));
   rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
     log.debug('Discord returned a rate limit', { route, waitMs: timeToReset, global });

@@ -135,20 +135,20 @@ export function reachingPauseMs(error: unknown, attempt: number): number {
   return Math.max(askedMs, Math.min(MAX_REACHING_PAUSE_MS, FIRST_REACHING_PAUSE_MS * 2 ** attempt));
 }
 
-export interface Patience {
+export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Callers wait themselves if Slack asks for more. Default: as long as Slack asks for. */
+  /** If Slack asks for a longer pause, the error is thrown, and the caller waits. Default: no limit. */
   readonly maxWaitMs?: number;
-  /** How often a read-only call is tried. Default: for about twenty seconds. */
+  /** How often a call that may be repeated is tried. Default: for about twenty seconds. */
   readonly attempts?: number;
 }
 
 const MAX_WAITS = 20;
 
-/** Waits as long as Slack asks for. */
-export async function withRetries<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
-  const { clock, signal, maxWaitMs = Number.POSITIVE_INFINITY } = patience;
+/** Repeats a call that Slack has limited, after the pause that Slack asks for. */
+export async function retryRateLimited<Result>(call: () => Promise<Result>, options: RetryOptions): Promise<Result> {
+  const { clock, signal, maxWaitMs = Number.POSITIVE_INFINITY } = options;
   for (let wait = 0; ; wait += 1) {
     try {
       return await call();
@@ -163,16 +163,16 @@ export async function withRetries<Result>(call: () => Promise<Result>, patience:
 const FIRST_PAUSE_MS = 300;
 const READ_ATTEMPTS = 7;
 
-/** For read-only calls: temporary failures are retried too. Ends with the signal. */
-export async function persistently<Result>(call: () => Promise<Result>, patience: Patience): Promise<Result> {
-  const { attempts = READ_ATTEMPTS } = patience;
+/** For calls that may be repeated, such as reading: temporary failures are retried too. Ends with the signal. */
+export async function retryRepeatable<Result>(call: () => Promise<Result>, options: RetryOptions): Promise<Result> {
+  const { attempts = READ_ATTEMPTS } = options;
   for (let attempt = 1; ; attempt += 1) {
-    patience.signal.throwIfAborted();
+    options.signal.throwIfAborted();
     try {
-      return await withRetries(() => unlessAborted(patience.signal, call()), patience);
+      return await retryRateLimited(() => unlessAborted(options.signal, call()), options);
     } catch (error) {
       if (!isPassing(error) || attempt === attempts) throw error;
-      await patience.clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { signal: patience.signal });
+      await options.clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), { signal: options.signal });
     }
   }
 }

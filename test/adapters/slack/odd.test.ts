@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createWeb, persistently } from '../../../adapters/channels/slack/web.ts';
+import { createWeb, retryRepeatable } from '../../../adapters/channels/slack/web.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import { ADA, BOB, BOT, GENERAL, type Message, type SlackDouble, TEAM } from '../../fixtures/slack/double.ts';
@@ -53,7 +53,7 @@ describe('an answer of the Web API', () => {
     slack.fail('conversations.info', { retryAfter });
     const waits: number[] = [];
     const clock = { ...createSystemClock(), sleep: async (ms: number) => void waits.push(ms) };
-    await persistently(() => web.conversations.info({ channel: GENERAL }), { clock, signal });
+    await retryRepeatable(() => web.conversations.info({ channel: GENERAL }), { clock, signal });
     expect(waits).toEqual([1_000]);
   });
 

@@ -7,7 +7,7 @@ import type { Rest } from '../rest.ts';
 import type { WireInteraction } from '../wire.ts';
 
 /** Discord waits three seconds for a first response. A slower answer is announced first and sent later. */
-const PATIENCE_MS = 1_500;
+const FIRST_RESPONSE_MS = 1_500;
 
 export interface Answer {
   readonly body: object;
@@ -125,5 +125,5 @@ function changed({ body, files }: Answer): object {
 
 /** Null if it is not ready while Discord still waits. */
 export function soon<Result>(clock: Clock, work: Promise<Result>): Promise<Result | null> {
-  return withinTime(work, { clock, ms: PATIENCE_MS });
+  return withinTime(work, { clock, ms: FIRST_RESPONSE_MS });
 }

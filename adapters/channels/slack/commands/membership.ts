@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { isDirect } from '../place.ts';
 import { audienceOf, type Places } from '../places.ts';
-import { persistently } from '../web.ts';
+import { retryRepeatable } from '../web.ts';
 import type { Workspace } from '../workspace.ts';
 
 const PAGE = 999;
@@ -51,7 +51,7 @@ async function isMember(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const range = { channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) };
     const ask = () => web.conversations.members(range);
-    const answer = await persistently(ask, { clock, signal, maxWaitMs: MAX_WAIT_MS });
+    const answer = await retryRepeatable(ask, { clock, signal, maxWaitMs: MAX_WAIT_MS });
     const { members, response_metadata: more } = membersSchema.parse(answer);
     if (members.includes(userId)) return true;
     cursor = more?.next_cursor ?? '';

@@ -3,7 +3,7 @@ import type { ChannelIds } from '../channel-ids.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 import { audienceOf } from '../places.ts';
 import { createRate } from '../rate.ts';
-import { codeOf, isFinal, NOT_FOUND, persistently, type Web } from '../web.ts';
+import { codeOf, isFinal, NOT_FOUND, retryRepeatable, type Web } from '../web.ts';
 import { channelSchema } from '../wire.ts';
 
 export interface ReviewOptions {
@@ -55,7 +55,7 @@ async function publicChannels({ sink, teamId }: ReviewOptions): Promise<Readonly
 async function isClosed(options: ReviewOptions, channelId: string): Promise<boolean> {
   const channel = await options.channelIds.current(channelId);
   try {
-    const answer = await persistently(() => options.web.conversations.info({ channel }), options);
+    const answer = await retryRepeatable(() => options.web.conversations.info({ channel }), options);
     return audienceOf(channelSchema.parse(answer.channel)) !== 'public';
   } catch (error) {
     if (!isFinal(error)) throw error;

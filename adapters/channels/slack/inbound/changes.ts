@@ -1,6 +1,6 @@
 import type { Cursor, KeptMessage } from '../../../../src/adapter-kit.ts';
 import { placeOfKey } from '../place.ts';
-import { codeOf, persistently } from '../web.ts';
+import { codeOf, retryRepeatable } from '../web.ts';
 import type { WireMessage } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 import { deletedFiles } from './files.ts';
@@ -82,7 +82,7 @@ async function isGone(
   await pace();
   const { web } = context.workspace;
   try {
-    await persistently(() => web.conversations.replies({ channel, ts, limit: 1 }), context);
+    await retryRepeatable(() => web.conversations.replies({ channel, ts, limit: 1 }), context);
     return false;
   } catch (error) {
     if (codeOf(error) === 'thread_not_found') return true;

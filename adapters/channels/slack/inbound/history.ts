@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { faultText } from '../../../../src/adapter-kit.ts';
 import { dropMalformed } from '../packets.ts';
 import { isNewer } from '../place.ts';
-import { persistently } from '../web.ts';
+import { retryRepeatable } from '../web.ts';
 import { messageSchema } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 
@@ -48,7 +48,7 @@ export async function* pagesOf(
     used.add(cursor);
     const query = cursor === '' ? range : { ...range, cursor };
     await pace();
-    const answer = await persistently(
+    const answer = await retryRepeatable(
       () =>
         threadTs === null ? web.conversations.history(query) : web.conversations.replies({ ...query, ts: threadTs }),
       context,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Cursor, HOUR_MS } from '../../../../src/adapter-kit.ts';
 import { servesPlace } from '../access.ts';
 import { isDirect, isNewer, PLATFORM, placeOfKey } from '../place.ts';
-import { persistently } from '../web.ts';
+import { retryRepeatable } from '../web.ts';
 import type { CatchUpContext, Pace } from './catch-up-context.ts';
 
 /** For this long a message may still be on its way to the store while a newer one of another place is stored. */
@@ -111,5 +111,5 @@ async function readPage(context: CatchUpContext, cursor: string): Promise<z.infe
   const { web, userId: user } = context.workspace;
   const range = { types: 'public_channel,private_channel,mpim,im', exclude_archived: true, limit: PAGE };
   const query = { ...range, user, ...(cursor === '' ? {} : { cursor }) };
-  return pageSchema.parse(await persistently(() => web.users.conversations(query), context));
+  return pageSchema.parse(await retryRepeatable(() => web.users.conversations(query), context));
 }

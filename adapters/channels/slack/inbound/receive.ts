@@ -32,7 +32,7 @@ export interface Receiver {
 /**
  * An event whose data arrives within this time is stored directly. Others are parked, acknowledged, and stored later.
  */
-const PATIENCE_MS = 250;
+const DIRECT_STORE_MS = 250;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 
@@ -95,7 +95,7 @@ async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promi
     () => true,
     () => true,
   );
-  return (await within(clock, PATIENCE_MS, ended)) === true;
+  return (await within(clock, DIRECT_STORE_MS, ended)) === true;
 }
 
 /** Retries until it is stored. If the process ends first, the next start finds it. */

@@ -4,7 +4,7 @@ import { within } from '../../shared/within.ts';
 import { isNewer, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { persistently } from '../web.ts';
+import { retryRepeatable } from '../web.ts';
 import type { DraftRate } from './draft-rate.ts';
 import { DRAFTS, type NotedDraftContext, removeDraft, removeNoted, sweepDrafts } from './noted-drafts.ts';
 import type { TakenDraft } from './post.ts';
@@ -67,7 +67,7 @@ export function createDrafts(context: DraftContext): Drafts {
     const { channelId: channel } = placeOfKey(conversation);
     // Retried, because a late delta must not end up behind the final text. An expired stream has already ended.
     const stream = { channel, ts: draft.at.ts };
-    const ended = persistently(() => context.workspace.web.chat.stopStream(stream), context).catch(() => undefined);
+    const ended = retryRepeatable(() => context.workspace.web.chat.stopStream(stream), context).catch(() => undefined);
     await within(context.clock, MAX_ENDING_MS, ended);
     return draft.at;
   };

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
-import { codeOf, persistently, TIME_LIMIT_MS } from '../web.ts';
+import { codeOf, retryRepeatable, TIME_LIMIT_MS } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import type { PlainPosts } from './plain-posts.ts';
@@ -52,7 +52,7 @@ export async function removeDraft(
   const message = { channel: placeOfKey(conversation).channelId, ts };
   await web.chat.stopStream(message).catch(() => undefined);
   try {
-    await persistently(() => web.chat.delete(message), context);
+    await retryRepeatable(() => web.chat.delete(message), context);
   } catch (error) {
     if (!GONE.has(codeOf(error) ?? '')) throw error;
   }
@@ -121,7 +121,7 @@ async function leftOvers(context: NotedDraftContext, conversation: ConversationK
   const range = ts === null ? { oldest, limit: MAX_LOOKED_AT } : { oldest, latest: ts, inclusive: true };
   try {
     const query = { channel, ts: threadTs, ...range, include_all_metadata: true };
-    const { messages } = historySchema.parse(await persistently(() => web.conversations.replies(query), context));
+    const { messages } = historySchema.parse(await retryRepeatable(() => web.conversations.replies(query), context));
     const mayBeDraft = (message: WireMessage) =>
       isOwn(message, context.workspace) && !known.has(message.ts) && isText(message);
     const isDraft = (message: WireMessage) => (ts === null ? mayBeDraft(message) : message.ts === ts);

@@ -2,7 +2,7 @@ import { type Clock, createRecentMap, StrataError } from '../../../../src/adapte
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { within } from '../../shared/within.ts';
 import { createRate } from '../rate.ts';
-import { retryAfterOf, withRetries } from '../web.ts';
+import { retryAfterOf, retryRateLimited } from '../web.ts';
 
 /** Slack accepts one message per second and channel, and some hundreds per minute and workspace. */
 const CHANNEL_PAUSE_MS = 1_050;
@@ -75,7 +75,7 @@ export function createPostRate(clock: Clock): PostRate {
     }
   };
   return (place, post) =>
-    withRetries(() => inTurn(place, post), { clock, signal: place.signal, maxWaitMs: MAX_WAIT_MS });
+    retryRateLimited(() => inTurn(place, post), { clock, signal: place.signal, maxWaitMs: MAX_WAIT_MS });
 }
 
 function waiting(retryAfterMs: number): StrataError {

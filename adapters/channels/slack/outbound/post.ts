@@ -14,7 +14,7 @@ import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Threads } from '../threads.ts';
-import { codeOf, isFinal, isPassing, isTooLarge, persistently, refusedBy, withRetries } from '../web.ts';
+import { codeOf, isFinal, isPassing, isTooLarge, refusedBy, retryRateLimited, retryRepeatable } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
@@ -65,7 +65,7 @@ export function createPoster(options: PosterOptions): Poster {
       const { text, blocks, metadata } = messageOf(post, options.settings);
       const body = { channel, ts, text, metadata, parse: 'none', link_names: false };
       // Setting the same text again is harmless, so a lost response is retried once.
-      await persistently(() => call(options, 'chat.update', { ...body, blocks }), {
+      await retryRepeatable(() => call(options, 'chat.update', { ...body, blocks }), {
         clock: options.clock,
         signal,
         maxWaitMs: MAX_WAIT_MS,
@@ -252,13 +252,13 @@ async function findPosted(options: PosterOptions, { post, threadTs, signal }: Pl
   const isPlainPost = await options.plainPosts.finder(plainPostOf(post), messageOf(post, options.settings).whole);
   const query = { ...target, ...since, ...(threadTs === null ? {} : { ts: threadTs }) };
   const fileName = fileNameOf(post);
-  const patience = { clock: options.clock, signal, maxWaitMs: MAX_WAIT_MS };
+  const retryOptions = { clock: options.clock, signal, maxWaitMs: MAX_WAIT_MS };
   let hasFile = false;
   let cursor = '';
   for (let page = 0; page < PAGES; page += 1) {
     const range = cursor === '' ? query : { ...query, cursor };
     const answer = historySchema.parse(
-      await withRetries(() => call(options, `conversations.${kind}`, range), patience),
+      await retryRateLimited(() => call(options, `conversations.${kind}`, range), retryOptions),
     );
     const own = answer.messages.filter((message) => isOwn(message, options.workspace));
     const found = own.find((message) => nonceIn(message) === nonceOf(post) || isPlainPost(message));

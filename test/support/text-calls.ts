@@ -166,7 +166,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${DISCORD}/attachment.ts#toAttachment`, (run, text) => run({ id: '1', filename: text, size: 1, url: text }, text)],
   [
     `${SLACK}/commands/render.ts#toMessage`,
-    (run, text) => run(answerOf(text), { seal: () => 'sealed', specs: builtInSpecs, prefix: '/strata ' }),
+    (run, text) => run(answerOf(text), { sign: () => 'signed', specs: builtInSpecs, prefix: '/strata ' }),
   ],
   [`${SLACK}/commands/form.ts#previewForm`, (run, text) => run({}, { title: text, submit: text, blocks: [] })],
   [`${DISCORD}/outbound/blocks.ts#ownMarker`, (run, text) => run([], { text, at: text.length })],

@@ -262,7 +262,7 @@ async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Prom
     });
     return;
   }
-  receivedEvents.saw(event);
+  receivedEvents.record(event);
   if (showsOn(surface, sink, { type: body.event.type, event })) return;
   await receiver.event({ event, isShared: body.is_ext_shared_channel === true });
 }

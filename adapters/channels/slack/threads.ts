@@ -15,10 +15,10 @@ export interface Newest {
 
 /** The thread and author of the newest message of a conversation: where and to whom the bot answers. */
 export interface Threads {
-  /** Called before the message is stored, so that no reply can be earlier. */
-  told(conversation: ConversationKey, newest: Newest): Promise<void>;
-  /** No message was stored, so nothing would delete what is kept. */
-  untold(conversation: ConversationKey): Promise<void>;
+  /** Call it before the message is stored, so that no reply can be earlier. */
+  setNewest(conversation: ConversationKey, newest: Newest): Promise<void>;
+  /** Call it if no message was stored: nothing else would delete what is kept. */
+  forget(conversation: ConversationKey): Promise<void>;
   /** The current thread for posts: that of the key, otherwise of the newest message. */
   of(conversation: ConversationKey): Promise<string | null>;
   /**
@@ -43,7 +43,7 @@ export function createThreads(state: StateStore): Threads {
     return newest?.threadTs ?? null;
   };
   return {
-    async told(conversation, newest) {
+    async setNewest(conversation, newest) {
       known.set(conversation, newest);
       if (!spansThreads(conversation)) return;
       // Read each time: the store deletes it with the conversation.
@@ -51,7 +51,7 @@ export function createThreads(state: StateStore): Threads {
       if (before?.threadTs === newest.threadTs) return;
       await state.set(NAMESPACE, conversation, { threadTs: newest.threadTs });
     },
-    async untold(conversation) {
+    async forget(conversation) {
       known.delete(conversation);
       if (spansThreads(conversation)) await state.delete(NAMESPACE, conversation);
     },

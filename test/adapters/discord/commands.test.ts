@@ -187,7 +187,7 @@ describe('a button', () => {
     await fc.assert(
       fc.asyncProperty(options, async (values) => {
         const button = {
-          deed: 'page',
+          kind: 'page',
           ownerId: ADA.id,
           command: { path: ['memory', 'search'], options: { ...values } },
         } as const;
@@ -201,7 +201,7 @@ describe('a button', () => {
 
   test('of another bot, or one that was changed, does nothing', async () => {
     const id = await open().write({
-      deed: 'run',
+      kind: 'run',
       ownerId: ADA.id,
       command: { path: ['memory', 'forget'], options: { id: 'a' } },
     });
@@ -219,19 +219,19 @@ describe('a button', () => {
     const ahead = { ...clock, now: () => clock.now() + aheadMs };
     const buttons = createButtons({ secret: 'secret', state, clock: ahead, random: createSystemRandom(clock) });
     const command = { path: ['memory', 'search'], options: { query: `the-door-code ${'x'.repeat(200)}` } };
-    const customId = await buttons.write({ deed: 'run', ownerId: ADA.id, command });
+    const customId = await buttons.write({ kind: 'run', ownerId: ADA.id, command });
     const [row] = await state.list('discord.buttons');
     expect(JSON.stringify(row)).not.toMatch(/door|eHh4/);
     await state.set('discord.buttons', row?.key ?? '', { sealed: 'changed', at: clock.now() });
     expect(await buttons.read(customId)).toEqual({ kind: 'expired' });
     aheadMs = 8 * DAY_MS;
-    await buttons.write({ deed: 'run', ownerId: ADA.id, command });
+    await buttons.write({ kind: 'run', ownerId: ADA.id, command });
     expect(await state.list('discord.buttons')).toHaveLength(1);
   });
 
   test('explains that its command is no longer stored', async () => {
     const long = {
-      deed: 'run',
+      kind: 'run',
       ownerId: ADA.id,
       command: { path: ['memory', 'search'], options: { query: 'x'.repeat(200) } },
     } as const;
@@ -552,7 +552,7 @@ describe('the commands in Discord', () => {
       state,
       clock: createSystemClock(),
       random: createSystemRandom(createSystemClock()),
-    }).write({ deed: 'page', ownerId: ADA.id, command: { path: ['status'], options: {} } });
+    }).write({ kind: 'page', ownerId: ADA.id, command: { path: ['status'], options: {} } });
     await withChannel({ table: { users: { deny: [ADA.id] } }, state }, async ({ double, sink }) => {
       for (const use of [slash('memory', 'list'), press(sealed)]) {
         const refused = await answerTo(double, double.interact(use));

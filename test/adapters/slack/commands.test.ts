@@ -194,7 +194,7 @@ describe('slash commands', () => {
     const user = { id: BOB, team_id: TEAM };
     const command = { path: ['memory', 'list'], options: {} };
     const secret = createHash('sha256').update(`buttons ${BOT_TOKEN}`).digest('hex');
-    press(createButtons(secret).write({ deed: 'run', ownerId: BOB, command }), { user });
+    press(createButtons(secret).write({ kind: 'run', ownerId: BOB, command }), { user });
     const message = { type: 'message', ts: '1700000000.000100', user: ADA, text: 'The key is under the mat' };
     const menu = { type: 'message_action', user, channel: { id: GENERAL }, message };
     slack.interact({ ...menu, callback_id: 'remember_message' });
@@ -412,7 +412,7 @@ describe('answers', () => {
   });
 
   test('buttons work after a restart, only as made', () => {
-    const button = { deed: 'run', ownerId: ADA, command: { path: ['memory', 'show'], options: { id: ID } } } as const;
+    const button = { kind: 'run', ownerId: ADA, command: { path: ['memory', 'show'], options: { id: ID } } } as const;
     const value = createButtons('secret').write(button);
     expect(value.length).toBeLessThanOrEqual(75);
     expect(createButtons('secret').read(value)).toEqual(button);

@@ -14,11 +14,11 @@ import {
 import { decrypt, type EncryptionKey, encrypt } from '../../shared/encryption.ts';
 
 /** What a button does: `page` and `cancel` change their message, `run` answers below it. */
-export const DEEDS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
-export type Deed = keyof typeof DEEDS;
+export const KIND_LETTERS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
+export type ButtonKind = keyof typeof KIND_LETTERS;
 
 export interface Button {
-  readonly deed: Deed;
+  readonly kind: ButtonKind;
   /** Who may press it. */
   readonly ownerId: string;
   readonly command: ReplyCommand;
@@ -66,8 +66,8 @@ export function createButtons({ secret, state, clock, random }: ButtonOptions): 
     }
   };
   return {
-    async write({ deed, ownerId, command }) {
-      const head = `${DEEDS[deed]}.${BigInt(ownerId).toString(36)}.`;
+    async write({ kind, ownerId, command }) {
+      const head = `${KIND_LETTERS[kind]}.${BigInt(ownerId).toString(36)}.`;
       const whole = signer.sign(head + textOfCommand(command));
       if (whole.length <= MAX_ID) return whole;
       if (clock.now() - sweptAt > SWEEP_MS) await sweep();
@@ -79,11 +79,11 @@ export function createButtons({ secret, state, clock, random }: ButtonOptions): 
     async read(customId) {
       const text = signer.verify(customId) ?? '';
       const [, letter = '', owner = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
-      const deed = deedOf(letter);
-      if (deed === null) return { kind: 'foreign' };
+      const kind = kindOf(letter);
+      if (kind === null) return { kind: 'foreign' };
       const command = payload.startsWith(STORED) ? await stored(state, lockOf(secret, payload.slice(1))) : payload;
       if (command === null) return { kind: 'expired' };
-      return { kind: 'button', button: { deed, ownerId: fromBase36(owner), command: commandOfText(command) } };
+      return { kind: 'button', button: { kind, ownerId: fromBase36(owner), command: commandOfText(command) } };
     },
     sweep,
   };
@@ -111,13 +111,13 @@ function lockOf(secret: string, id: string): { readonly name: string; readonly l
   return { name, lock: { key: derive('key'), owner: name } };
 }
 
-function deedOf(letter: string): Deed | null {
-  const found = Object.entries(DEEDS).find(([, own]) => own === letter)?.[0];
-  return found !== undefined && isDeed(found) ? found : null;
+function kindOf(letter: string): ButtonKind | null {
+  const found = Object.entries(KIND_LETTERS).find(([, own]) => own === letter)?.[0];
+  return found !== undefined && isKind(found) ? found : null;
 }
 
-function isDeed(text: string): text is Deed {
-  return text in DEEDS;
+function isKind(text: string): text is ButtonKind {
+  return text in KIND_LETTERS;
 }
 
 function fromBase36(text: string): string {

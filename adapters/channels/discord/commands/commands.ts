@@ -24,7 +24,7 @@ import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';
-import type { Buttons, Deed } from './buttons.ts';
+import type { ButtonKind, Buttons } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
 import { canStillRead, mayRead } from './membership.ts';
@@ -225,7 +225,7 @@ async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'
 
 async function ask(visit: Visit, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
   const { parts, responder, userId } = visit;
-  const customId = await parts.buttons.write({ deed: 'run', ownerId: userId, command });
+  const customId = await parts.buttons.write({ kind: 'run', ownerId: userId, command });
   // A form must come at once: better without the old wording than not at all.
   const text = (await soon(parts.clock, wordingOf(visit, command))) ?? '';
   await responder.form(formOf({ customId, command, options, text }));
@@ -247,12 +247,12 @@ async function press(visit: Visit): Promise<void> {
   if (read.kind === 'foreign')
     return await say(responder, notice('This button belongs to an older version of the bot. Use the command again.'));
   if (read.kind === 'expired') return await say(responder, notice('This list has expired. Use the command again.'));
-  const { deed, ownerId, command } = read.button;
+  const { kind, ownerId, command } = read.button;
   if (ownerId !== userId) return await say(responder, notice('Only the person who asked can use these buttons.'));
-  await DEEDS_DONE[deed](visit, command);
+  await HANDLERS[kind](visit, command);
 }
 
-const DEEDS_DONE: Readonly<Record<Deed, (visit: Visit, command: ReplyCommand) => Promise<void>>> = {
+const HANDLERS: Readonly<Record<ButtonKind, (visit: Visit, command: ReplyCommand) => Promise<void>>> = {
   page: (visit, command) => run(visit, command, 'update'),
   run: (visit, command) => run(visit, command, 'answer'),
   confirm: ({ parts, responder, invoke, ...visit }, command) => {
@@ -288,7 +288,7 @@ async function render({ parts, userId }: Visit, { reply, buttons }: Shown): Prom
   const sealed = await Promise.all(
     (buttons ?? message.buttons).map(async (button) => ({
       button,
-      customId: await parts.buttons.write({ deed: button.deed, ownerId: userId, command: button.command }),
+      customId: await parts.buttons.write({ kind: button.kind, ownerId: userId, command: button.command }),
     })),
   );
   return { body: bodyOf(message, sealed), files: message.files, ephemeral: reply.ephemeral };

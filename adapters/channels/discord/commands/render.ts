@@ -1,7 +1,7 @@
 import { ButtonStyle, ComponentType } from 'discord.js';
 import { type CommandReply, type CommandSpec, type ReplyCommand, renderReply } from '../../../../src/adapter-kit.ts';
 import { type DescribedFile, fileOf, NO_PINGS } from '../outbound/post.ts';
-import type { Deed } from './buttons.ts';
+import type { ButtonKind } from './buttons.ts';
 
 const TITLE = 256;
 const DESCRIPTION = 4000;
@@ -35,7 +35,7 @@ export interface Embed {
 export interface ReplyButton {
   readonly label: string;
   readonly style: ButtonStyle.Secondary | ButtonStyle.Danger | ButtonStyle.Primary;
-  readonly deed: Deed;
+  readonly kind: ButtonKind;
   readonly command: ReplyCommand;
 }
 
@@ -117,14 +117,14 @@ function clip(text: string, length: number): string {
 function buttonsOf({ page, actions }: CommandReply): readonly ReplyButton[] {
   const style = ButtonStyle.Secondary;
   const pages: ReplyButton[] = [
-    ...(page?.previous ? [{ label: 'Previous', style, deed: 'page', command: page.previous } as const] : []),
-    ...(page?.next ? [{ label: 'Next', style, deed: 'page', command: page.next } as const] : []),
+    ...(page?.previous ? [{ label: 'Previous', style, kind: 'page', command: page.previous } as const] : []),
+    ...(page?.next ? [{ label: 'Next', style, kind: 'page', command: page.next } as const] : []),
   ];
   const others = actions.map(
     (action): ReplyButton => ({
       label: clip(action.label, LABEL),
       style: action.style === 'danger' ? ButtonStyle.Danger : style,
-      deed: 'run',
+      kind: 'run',
       command: action.command,
     }),
   );

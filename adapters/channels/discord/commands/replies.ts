@@ -37,6 +37,6 @@ export function confirmation(command: ReplyCommand, specs: readonly CommandSpec[
   };
 }
 
-export function button(label: string, deed: ReplyButton['deed'], command: ReplyCommand): ReplyButton {
-  return { label, style: deed === 'cancel' ? ButtonStyle.Secondary : ButtonStyle.Danger, deed, command };
+export function button(label: string, kind: ReplyButton['kind'], command: ReplyCommand): ReplyButton {
+  return { label, style: kind === 'cancel' ? ButtonStyle.Secondary : ButtonStyle.Danger, kind, command };
 }

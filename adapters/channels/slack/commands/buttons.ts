@@ -1,11 +1,11 @@
 import { commandOfText, createTokenSigner, type ReplyCommand, textOfCommand } from '../../../../src/adapter-kit.ts';
 
 /** What a button does: `page` changes its list, `run` answers below it, `forget` removes a message. */
-export const DEEDS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;
-export type Deed = keyof typeof DEEDS;
+export const KIND_LETTERS = { page: 'p', run: 'r', confirm: 'c', forget: 'm' } as const;
+export type ButtonKind = keyof typeof KIND_LETTERS;
 
 export interface Button {
-  readonly deed: Deed;
+  readonly kind: ButtonKind;
   /** Who may press it. */
   readonly ownerId: string;
   readonly command: ReplyCommand;
@@ -24,23 +24,23 @@ export interface Buttons {
 export function createButtons(secret: string): Buttons {
   const signer = createTokenSigner(secret);
   return {
-    write({ deed, ownerId, command }) {
-      return signer.sign(`${DEEDS[deed]}.${ownerId}.${textOfCommand(command)}`);
+    write({ kind, ownerId, command }) {
+      return signer.sign(`${KIND_LETTERS[kind]}.${ownerId}.${textOfCommand(command)}`);
     },
     read(value) {
       const text = signer.verify(value) ?? '';
       const [, letter = '', ownerId = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
-      const deed = deedOf(letter);
-      return deed === null ? null : { deed, ownerId, command: commandOfText(payload) };
+      const kind = kindOf(letter);
+      return kind === null ? null : { kind, ownerId, command: commandOfText(payload) };
     },
   };
 }
 
-function deedOf(letter: string): Deed | null {
-  const found = Object.entries(DEEDS).find(([, own]) => own === letter)?.[0];
-  return found !== undefined && isDeed(found) ? found : null;
+function kindOf(letter: string): ButtonKind | null {
+  const found = Object.entries(KIND_LETTERS).find(([, own]) => own === letter)?.[0];
+  return found !== undefined && isKind(found) ? found : null;
 }
 
-function isDeed(text: string): text is Deed {
-  return text in DEEDS;
+function isKind(text: string): text is ButtonKind {
+  return text in KIND_LETTERS;
 }

@@ -22,11 +22,11 @@ import { isListing, LIST } from './home.ts';
 import {
   answer,
   confirmationOf,
+  type Interaction,
+  type InteractionOptions,
   invocationOf,
   openForm,
   UNSERVED,
-  type Visit,
-  type VisitOptions,
 } from './interaction.ts';
 import { canStillRead } from './membership.ts';
 import {
@@ -42,7 +42,7 @@ import {
   whyCommand,
 } from './menus.ts';
 
-export interface CommandServices extends VisitOptions {
+export interface CommandServices extends InteractionOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Refreshes a person's App Home. */
@@ -83,7 +83,7 @@ export function createCommandHandlers(parts: CommandServices): CommandHandlers {
 
 async function slash(parts: CommandServices, body: unknown): Promise<void> {
   const { command, text, user_id: userId, team_id: teamId, channel_id: channelId, ...rest } = slashSchema.parse(body);
-  const visit: Visit = {
+  const interaction: Interaction = {
     userId,
     teamId,
     channelId,
@@ -97,8 +97,8 @@ async function slash(parts: CommandServices, body: unknown): Promise<void> {
     specs: parts.sink.commandSpecs,
     prefix: `/${prefix} `,
   });
-  if (read.kind === 'refused') return await answer(parts, visit, { reply: read.reply });
-  await run(parts, visit, { command: read.command, replace: false });
+  if (read.kind === 'refused') return await answer(parts, interaction, { reply: read.reply });
+  await run(parts, interaction, { command: read.command, replace: false });
 }
 
 /** `/strata memory list` and `/strata-memory list` mean `/memory list`; `/strata` alone shows help. */
@@ -114,7 +114,7 @@ async function press(parts: CommandServices, body: unknown): Promise<void> {
   const { user, team, channel, container, message, view, actions, ...rest } = actionSchema.parse(body);
   const [action] = actions;
   const isHome = view?.type === 'home';
-  const visit: Visit = {
+  const interaction: Interaction = {
     userId: user.id,
     teamId: user.team_id ?? team?.id ?? null,
     channelId: channel?.id ?? (await homeOf(parts, user.id)),
@@ -124,19 +124,19 @@ async function press(parts: CommandServices, body: unknown): Promise<void> {
     isHome,
   };
   if (action?.action_id === WHY_BUTTON && message) {
-    return await run(parts, visit, { command: whyCommand(message), replace: false });
+    return await run(parts, interaction, { command: whyCommand(message), replace: false });
   }
   const button = parts.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
   if (button === null) {
-    return await answer(parts, visit, {
+    return await answer(parts, interaction, {
       reply: errorReply('This button belongs to an older version of the bot. Use the command again.'),
     });
   }
   if (button.ownerId !== user.id) {
-    return await answer(parts, visit, { reply: errorReply('Only the person who asked can use these buttons.') });
+    return await answer(parts, interaction, { reply: errorReply('Only the person who asked can use these buttons.') });
   }
   if (isHome && isListing(button.command)) return await parts.refreshHome(user.id, button.command);
-  await run(parts, visit, { command: button.command, replace: button.deed === 'page' });
+  await run(parts, interaction, { command: button.command, replace: button.kind === 'page' });
 }
 
 /** A person's direct message, which the App Home belongs to. */
@@ -147,7 +147,7 @@ async function homeOf({ workspace }: CommandServices, userId: string): Promise<s
 
 async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
   const { callback_id: id, user, team, channel, message, ...rest } = shortcutSchema.parse(body);
-  const visit: Visit = {
+  const interaction: Interaction = {
     userId: user.id,
     teamId: user.team_id ?? team?.id ?? null,
     channelId: channel.id,
@@ -156,7 +156,7 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome: false,
   };
-  if (id === WHY_MENU) return await run(parts, visit, { command: whyCommand(message), replace: false });
+  if (id === WHY_MENU) return await run(parts, interaction, { command: whyCommand(message), replace: false });
   const target: Target = {
     ts: message.ts,
     threadTs: message.thread_ts ?? null,
@@ -165,15 +165,16 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
   };
   if (id === REMEMBER_MENU) {
     const command = rememberCommand(target, user.id);
-    if (command === null) return await answer(parts, visit, { reply: errorReply('There is no text to remember.') });
-    return await run(parts, visit, { command, replace: false });
+    if (command === null)
+      return await answer(parts, interaction, { reply: errorReply('There is no text to remember.') });
+    return await run(parts, interaction, { command, replace: false });
   }
   if (id !== FORGET_MENU) return;
   const command = forgetCommand(target);
-  const opened = openedBy(parts, visit, { deed: 'forget', command });
+  const opened = openedBy(parts, interaction, { kind: 'forget', command });
   await openForm(
     parts,
-    visit,
+    interaction,
     confirmForm({ opened, command, specs: parts.sink.commandSpecs }, forgetQuestion(target)),
   );
 }
@@ -185,7 +186,7 @@ async function submit(parts: CommandServices, body: unknown): Promise<void> {
   if (opened === null || button === null || button.ownerId !== user.id) return;
   const { responseUrl, channelId, threadTs } = opened;
   const teamId = user.team_id ?? team?.id ?? null;
-  const visit: Visit = {
+  const interaction: Interaction = {
     userId: user.id,
     teamId,
     channelId,
@@ -195,28 +196,28 @@ async function submit(parts: CommandServices, body: unknown): Promise<void> {
     isHome: responseUrl === '',
   };
   const isReader = await canStillRead(parts, { channelId: await parts.channelIds.first(channelId), userId: user.id });
-  if (!isReader) return await answer(parts, visit, { reply: UNSERVED });
-  if (button.deed === 'forget') return await forget(parts, visit, button.command);
+  if (!isReader) return await answer(parts, interaction, { reply: UNSERVED });
+  if (button.kind === 'forget') return await forget(parts, interaction, button.command);
   const { path, options } = button.command;
-  await execute(parts, visit, {
+  await execute(parts, interaction, {
     command: { path, options: { ...options, ...formValues(view.state.values) } },
     replace: false,
   });
 }
 
-async function forget(parts: CommandServices, visit: Visit, { options }: ReplyCommand): Promise<void> {
-  const invocation = await invocationOf(parts, visit);
-  if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
+async function forget(parts: CommandServices, interaction: Interaction, { options }: ReplyCommand): Promise<void> {
+  const invocation = await invocationOf(parts, interaction);
+  if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
   const { ts = '', thread = '', author = '' } = options;
-  const who = { userId: visit.userId, rights: invocation.rights, isDirect: invocation.audience === 'dm' };
+  const who = { userId: interaction.userId, rights: invocation.rights, isDirect: invocation.audience === 'dm' };
   const refused = mayForget(author, who);
-  if (refused !== null) return await answer(parts, visit, { reply: refused });
-  const channelIds = await parts.channelIds.all(visit.channelId);
+  if (refused !== null) return await answer(parts, interaction, { reply: refused });
+  const channelIds = await parts.channelIds.all(interaction.channelId);
   const said = { channelIds, ts, threadTs: thread === '' ? null : thread };
   for (const conversation of conversationsOf(parts.workspace.teamId, said)) {
     await parts.sink.removed({ conversation, externalIds: [ts] });
   }
-  await answer(parts, visit, { reply: FORGOTTEN });
+  await answer(parts, interaction, { reply: FORGOTTEN });
 }
 
 interface Running {
@@ -225,27 +226,27 @@ interface Running {
 }
 
 /** First asks for missing values or a confirmation; then runs the command. */
-async function run(parts: CommandServices, visit: Visit, running: Running): Promise<void> {
+async function run(parts: CommandServices, interaction: Interaction, running: Running): Promise<void> {
   const { command } = running;
   const { commandSpecs: specs } = parts.sink;
   const missing = missingOptions(command, specs);
-  const opened = () => openedBy(parts, visit, { deed: 'confirm', command });
-  if (missing.length > 0) return await ask(parts, visit, { command, options: missing, opened: opened() });
+  const opened = () => openedBy(parts, interaction, { kind: 'confirm', command });
+  if (missing.length > 0) return await ask(parts, interaction, { command, options: missing, opened: opened() });
   if (asksConfirmation(command, specs)) {
-    return await openForm(parts, visit, confirmForm({ opened: opened(), command, specs }, null));
+    return await openForm(parts, interaction, confirmForm({ opened: opened(), command, specs }, null));
   }
-  await execute(parts, visit, running);
+  await execute(parts, interaction, running);
 }
 
-async function execute(parts: CommandServices, visit: Visit, { command, replace }: Running): Promise<void> {
-  const invocation = await invocationOf(parts, visit);
-  if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
+async function execute(parts: CommandServices, interaction: Interaction, { command, replace }: Running): Promise<void> {
+  const invocation = await invocationOf(parts, interaction);
+  if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
   // Search results replace the list, with its pages and menus.
-  if (visit.isHome && isListing(command)) return await parts.refreshHome(visit.userId, command);
+  if (interaction.isHome && isListing(command)) return await parts.refreshHome(interaction.userId, command);
   const reply = await parts.sink.command({ ...invocation, ...command });
-  await answer(parts, visit, { reply, replace });
-  if (visit.isHome && CHANGING.has(command.path[1] ?? '') && confirmationOf(reply) === undefined) {
-    await parts.refreshHome(visit.userId, LIST);
+  await answer(parts, interaction, { reply, replace });
+  if (interaction.isHome && CHANGING.has(command.path[1] ?? '') && confirmationOf(reply) === undefined) {
+    await parts.refreshHome(interaction.userId, LIST);
   }
 }
 
@@ -254,16 +255,20 @@ const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget',
 
 async function ask(
   parts: CommandServices,
-  visit: Visit,
+  interaction: Interaction,
   {
     command,
     options,
     opened,
   }: { readonly command: ReplyCommand; readonly options: readonly OptionSpec[]; readonly opened: Opened },
 ): Promise<void> {
-  const invocation = await invocationOf(parts, visit);
-  if (invocation === null) return await answer(parts, visit, { reply: UNSERVED });
-  await openForm(parts, visit, inputForm({ opened, command, options }, await wordingOf(parts, invocation, command)));
+  const invocation = await invocationOf(parts, interaction);
+  if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
+  await openForm(
+    parts,
+    interaction,
+    inputForm({ opened, command, options }, await wordingOf(parts, invocation, command)),
+  );
 }
 
 /** The text to correct, from the related command that shows it. */
@@ -278,8 +283,8 @@ async function wordingOf(
   return reply.tone === 'error' ? '' : reply.text;
 }
 
-function openedBy(parts: CommandServices, visit: Visit, button: Pick<Button, 'deed' | 'command'>): Opened {
-  const { channelId, threadTs, userId, responseUrl, isHome } = visit;
+function openedBy(parts: CommandServices, interaction: Interaction, button: Pick<Button, 'kind' | 'command'>): Opened {
+  const { channelId, threadTs, userId, responseUrl, isHome } = interaction;
   const sealed = parts.buttons.write({ ...button, ownerId: userId });
   return { sealed, responseUrl: isHome ? '' : responseUrl, channelId, threadTs };
 }

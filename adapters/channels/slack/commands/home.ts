@@ -43,12 +43,12 @@ export function createHome(options: HomeOptions): Home {
         rights: settings.operators.includes(userId) ? 'operator' : 'member',
         ...command,
       });
-      const seal = (
+      const sign = (
         button: Parameters<typeof buttons.write>[0] | Omit<Parameters<typeof buttons.write>[0], 'ownerId'>,
       ) => buttons.write({ ...button, ownerId: userId });
       const prefix = `/${settings.command_prefix} `;
-      const { blocks } = toMessage(reply, { seal, specs: sink.commandSpecs, prefix });
-      const tools = actionsBlock(TOOLS, seal);
+      const { blocks } = toMessage(reply, { sign, specs: sink.commandSpecs, prefix });
+      const tools = actionsBlock(TOOLS, sign);
       await workspace.web.apiCall('views.publish', {
         user_id: userId,
         view: { type: 'home', blocks: [INTRODUCTION, ...tools, { type: 'divider' }, ...blocks] },
@@ -66,20 +66,20 @@ const INTRODUCTION = {
 };
 
 const TOOLS = [
-  { label: 'All', style: 'plain', deed: 'page', command: LIST },
+  { label: 'All', style: 'plain', kind: 'page', command: LIST },
   {
     label: 'About me, everywhere',
     style: 'plain',
-    deed: 'page',
+    kind: 'page',
     command: { path: ['memory', 'list'], options: { about: 'me' } },
   },
-  { label: 'Search', style: 'plain', deed: 'run', command: { path: ['memory', 'search'], options: {} } },
-  { label: 'Remember something', style: 'plain', deed: 'run', command: { path: ['memory', 'remember'], options: {} } },
-  { label: 'Take a copy', style: 'plain', deed: 'run', command: { path: ['memory', 'export'], options: {} } },
+  { label: 'Search', style: 'plain', kind: 'run', command: { path: ['memory', 'search'], options: {} } },
+  { label: 'Remember something', style: 'plain', kind: 'run', command: { path: ['memory', 'remember'], options: {} } },
+  { label: 'Take a copy', style: 'plain', kind: 'run', command: { path: ['memory', 'export'], options: {} } },
   {
     label: 'Forget everything about me',
     style: 'danger',
-    deed: 'run',
+    kind: 'run',
     command: { path: ['memory', 'forget'], options: { id: 'me' } },
   },
 ] as const;

@@ -18,7 +18,7 @@ import { MAX_METADATA, previewForm } from './form.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
 import type { Responder } from './respond.ts';
 
-export interface VisitOptions {
+export interface InteractionOptions {
   readonly workspace: Workspace;
   readonly settings: SlackSettings;
   readonly sink: ChannelSink;
@@ -30,7 +30,7 @@ export interface VisitOptions {
 }
 
 /** Where an interaction came from, and everything that answering it needs. */
-export interface Visit {
+export interface Interaction {
   readonly userId: string;
   readonly teamId: string | null;
   readonly channelId: string;
@@ -53,17 +53,20 @@ export const UNSERVED = errorReply('The bot does not serve you here.');
 const MAX_ROLE_AGE_MS = 60_000;
 
 /** Null if the access lists exclude the person or the place. */
-export async function invocationOf(options: VisitOptions, visit: Visit): Promise<CommandInvocation | null> {
+export async function invocationOf(
+  options: InteractionOptions,
+  interaction: Interaction,
+): Promise<CommandInvocation | null> {
   const { settings, workspace, places } = options;
-  const { userId } = visit;
-  const channelId = await options.channelIds.first(visit.channelId);
+  const { userId } = interaction;
+  const channelId = await options.channelIds.first(interaction.channelId);
   const user = await places.user(userId, { maxAgeMs: MAX_ROLE_AGE_MS });
-  const isOutsider = isForeign(user, { home: user?.team_id ?? visit.teamId, own: workspace.teamId });
+  const isOutsider = isForeign(user, { home: user?.team_id ?? interaction.teamId, own: workspace.teamId });
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
-    conversation: await conversationOf(options, { ...visit, channelId }),
+    conversation: await conversationOf(options, { ...interaction, channelId }),
     ...(await heardIn(places, { id: channelId, type: null })),
     author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
@@ -73,8 +76,11 @@ export async function invocationOf(options: VisitOptions, visit: Visit): Promise
 }
 
 /** Slack sends no thread with a command: in a direct message with many threads, the newest one applies. */
-async function conversationOf({ workspace, settings, sink }: VisitOptions, visit: Visit): Promise<ConversationKey> {
-  const { channelId, threadTs } = visit;
+async function conversationOf(
+  { workspace, settings, sink }: InteractionOptions,
+  interaction: Interaction,
+): Promise<ConversationKey> {
+  const { channelId, threadTs } = interaction;
   const own = keyOf({ teamId: workspace.teamId, channelId, threadTs });
   if (threadTs !== null || !isDirect(channelId, null) || settings.direct_conversation === 'person') return own;
   for await (const { conversation } of sink.conversations.heardIn(own)) return conversation;
@@ -83,26 +89,26 @@ async function conversationOf({ workspace, settings, sink }: VisitOptions, visit
 
 /** Slack allows a form to open only within three seconds of the click; later ones are replaced by a message. */
 export async function openForm(
-  options: VisitOptions,
-  visit: Visit,
+  options: InteractionOptions,
+  interaction: Interaction,
   view: { readonly private_metadata: string },
 ): Promise<void> {
   if (view.private_metadata.length > MAX_METADATA) {
     const reply = errorReply(
       'That text is too long for a confirmation. Use an id from /memory list, or a shorter text.',
     );
-    return await answer(options, { ...visit, isHome: false }, { reply });
+    return await answer(options, { ...interaction, isHome: false }, { reply });
   }
   try {
-    await open(options, visit, view);
+    await open(options, interaction, view);
   } catch (error) {
     options.log.warn('Slack did not open a form', { cause: describe(error) });
     const reply = errorReply('Slack could not open the form in time. Try again.');
-    await answer(options, { ...visit, isHome: false }, { reply });
+    await answer(options, { ...interaction, isHome: false }, { reply });
   }
 }
 
-async function open({ workspace }: VisitOptions, { triggerId }: Visit, view: object): Promise<void> {
+async function open({ workspace }: InteractionOptions, { triggerId }: Interaction, view: object): Promise<void> {
   await workspace.web.apiCall('views.open', { trigger_id: triggerId, view });
 }
 
@@ -111,25 +117,33 @@ export function confirmationOf({ actions }: CommandReply): CommandReply['actions
   return actions.find(({ style }) => style === 'danger');
 }
 
-export async function answer(options: VisitOptions, visit: Visit, { reply, replace = false }: Answer): Promise<void> {
-  const seal = (button: Pick<Button, 'deed' | 'command'>) =>
-    options.buttons.write({ ...button, ownerId: visit.userId });
+export async function answer(
+  options: InteractionOptions,
+  interaction: Interaction,
+  { reply, replace = false }: Answer,
+): Promise<void> {
+  const sign = (button: Pick<Button, 'kind' | 'command'>) =>
+    options.buttons.write({ ...button, ownerId: interaction.userId });
   const prefix = `/${options.settings.command_prefix} `;
-  const message = toMessage(reply, { seal, specs: options.sink.commandSpecs, prefix });
+  const message = toMessage(reply, { sign, specs: options.sink.commandSpecs, prefix });
   const confirmed = confirmationOf(reply);
-  if (visit.isHome && confirmed !== undefined) {
-    const { channelId, threadTs } = visit;
+  if (interaction.isHome && confirmed !== undefined) {
+    const { channelId, threadTs } = interaction;
     const opened = {
-      sealed: seal({ deed: 'confirm', command: confirmed.command }),
+      sealed: sign({ kind: 'confirm', command: confirmed.command }),
       responseUrl: '',
       channelId,
       threadTs,
     };
     const blocks = message.blocks.filter(({ type }) => type !== 'actions');
-    return await openForm(options, visit, previewForm(opened, { title: reply.title, submit: confirmed.label, blocks }));
+    return await openForm(
+      options,
+      interaction,
+      previewForm(opened, { title: reply.title, submit: confirmed.label, blocks }),
+    );
   }
-  if (visit.isHome) return await show(options, visit, { message, title: reply.title });
-  const { responseUrl, channelId, threadTs, userId } = visit;
+  if (interaction.isHome) return await show(options, interaction, { message, title: reply.title });
+  const { responseUrl, channelId, threadTs, userId } = interaction;
   await options.responder.answer({ responseUrl, channelId, threadTs, userId }, message, {
     ephemeral: reply.ephemeral,
     replace,
@@ -141,11 +155,11 @@ export async function answer(options: VisitOptions, visit: Visit, { reply, repla
  * one.
  */
 async function show(
-  options: VisitOptions,
-  visit: Visit,
+  options: InteractionOptions,
+  interaction: Interaction,
   { message, title }: { readonly message: ReplyMessage; readonly title: string },
 ): Promise<void> {
-  const { channelId, userId } = visit;
+  const { channelId, userId } = interaction;
   const direct = { responseUrl: '', channelId, threadTs: null, userId };
   const note = () => options.responder.answer(direct, message, { ephemeral: true, replace: false });
   if (message.files.length > 0) return await note();
@@ -155,5 +169,5 @@ async function show(
     close: { type: 'plain_text', text: 'Close' },
     blocks: message.blocks.filter(({ type }) => type !== 'actions'),
   };
-  await open(options, visit, view).catch(note);
+  await open(options, interaction, view).catch(note);
 }

@@ -7,7 +7,7 @@ import {
   renderReply,
 } from '../../../../src/adapter-kit.ts';
 import { clipEscaped, escapeText, type SlackBlock } from '../outbound/format.ts';
-import type { Button, Deed } from './buttons.ts';
+import type { Button, ButtonKind } from './buttons.ts';
 
 const TITLE = 150;
 const SECTION = 2900;
@@ -28,12 +28,12 @@ export interface ReplyMessage {
   readonly files: readonly (ReplyFile | ReplyPicture)[];
 }
 
-export type Seal = (button: Pick<Button, 'deed' | 'command'>) => string;
+export type SignButton = (button: Pick<Button, 'kind' | 'command'>) => string;
 
 /** Text beyond Slack's limits is cut in the message and attached whole as a file. */
 export function toMessage(
   reply: CommandReply,
-  { seal, ...commands }: { readonly seal: Seal; readonly specs: readonly CommandSpec[]; readonly prefix: string },
+  { sign, ...commands }: { readonly sign: SignButton; readonly specs: readonly CommandSpec[]; readonly prefix: string },
 ): ReplyMessage {
   const plain = renderReply(reply, { color: false, ...commands });
   const texts = reply.text === '' ? [] : chunks(reply.text);
@@ -41,10 +41,10 @@ export function toMessage(
     { type: 'header', text: { type: 'plain_text', text: clip(`${SIGNS[reply.tone]}${reply.title}`, TITLE) } },
     ...texts.map((text) => section(text)),
     ...fieldBlocks(reply),
-    ...rowBlocks(reply, seal),
+    ...rowBlocks(reply, sign),
     ...pageBlocks(reply),
   ];
-  const buttons = buttonBlocks(reply, seal);
+  const buttons = buttonBlocks(reply, sign);
   const kept = content.slice(0, MAX_BLOCKS - buttons.length);
   const isCut = kept.length < content.length || reply.fields.some(({ value }) => escapeText(value).length > FIELD);
   const whole = isCut ? [{ name: 'whole.txt', text: plain }] : [];
@@ -92,13 +92,13 @@ function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
 /**
  * One section per row: Slack allows one table per message, without menus. A memory's row has a menu of its commands.
  */
-function rowBlocks({ rows, title }: CommandReply, seal: Seal): readonly SlackBlock[] {
+function rowBlocks({ rows, title }: CommandReply, sign: SignButton): readonly SlackBlock[] {
   if (rows === null) return [];
   return rows.cells.map((cells) => {
     const [first = '', ...rest] = cells.map((cell) => cell.replaceAll('\n', ' '));
     const shown = rest.map((cell, index) => (rows.columns[index + 1] === 'LINK' ? linkText(cell) : addressText(cell)));
     const line = [`\`${escapeText(first.replaceAll('`', "'")) || '–'}\``, ...shown.filter((cell) => cell !== '')];
-    const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, seal) : null;
+    const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, sign) : null;
     return section(clipEscaped(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
   });
 }
@@ -117,7 +117,7 @@ function isAddress(text: string): boolean {
   return /^https:\/\/[^\s|]+$/.test(text);
 }
 
-const MEMORY_DEEDS = {
+const MEMORY_MENU = {
   Show: 'show',
   'Where it comes from': 'why',
   Edit: 'edit',
@@ -125,10 +125,10 @@ const MEMORY_DEEDS = {
   Forget: 'forget',
 } as const;
 
-function memoryMenu(id: string, seal: Seal): object | null {
-  const options = Object.entries(MEMORY_DEEDS).map(([label, sub]) => ({
+function memoryMenu(id: string, sign: SignButton): object | null {
+  const options = Object.entries(MEMORY_MENU).map(([label, sub]) => ({
     text: { type: 'plain_text', text: label },
-    value: seal({ deed: 'run', command: { path: ['memory', sub], options: { id } } }),
+    value: sign({ kind: 'run', command: { path: ['memory', sub], options: { id } } }),
   }));
   if (options.some(({ value }) => value.length > MENU_VALUE)) return null;
   return { type: 'overflow', action_id: `menu ${id}`, options };
@@ -142,26 +142,26 @@ function pageBlocks({ page }: CommandReply): readonly SlackBlock[] {
 export interface ReplyButton {
   readonly label: string;
   readonly style: 'plain' | 'danger';
-  readonly deed: Deed;
+  readonly kind: ButtonKind;
   readonly command: ReplyCommand;
 }
 
-function buttonBlocks({ page, actions }: CommandReply, seal: Seal): readonly SlackBlock[] {
+function buttonBlocks({ page, actions }: CommandReply, sign: SignButton): readonly SlackBlock[] {
   const pages: ReplyButton[] = [
-    ...(page?.previous ? [{ label: 'Previous', style: 'plain', deed: 'page', command: page.previous } as const] : []),
-    ...(page?.next ? [{ label: 'Next', style: 'plain', deed: 'page', command: page.next } as const] : []),
+    ...(page?.previous ? [{ label: 'Previous', style: 'plain', kind: 'page', command: page.previous } as const] : []),
+    ...(page?.next ? [{ label: 'Next', style: 'plain', kind: 'page', command: page.next } as const] : []),
   ];
-  const all = [...pages, ...actions.map((action): ReplyButton => ({ ...action, deed: 'run' }))];
-  return actionsBlock(all, seal);
+  const all = [...pages, ...actions.map((action): ReplyButton => ({ ...action, kind: 'run' }))];
+  return actionsBlock(all, sign);
 }
 
-export function actionsBlock(buttons: readonly ReplyButton[], seal: Seal): readonly SlackBlock[] {
+export function actionsBlock(buttons: readonly ReplyButton[], sign: SignButton): readonly SlackBlock[] {
   const elements = buttons
-    .map(({ label, style, deed, command }, index) => ({
+    .map(({ label, style, kind, command }, index) => ({
       type: 'button',
       action_id: `button ${index}`,
       text: { type: 'plain_text', text: clip(label, LABEL) },
-      value: seal({ deed, command }),
+      value: sign({ kind, command }),
       ...(style === 'danger' ? { style: 'danger' } : {}),
     }))
     .filter(({ value }) => value.length <= BUTTON_VALUE)

@@ -44,32 +44,32 @@ export function createSurface(options: SurfaceOptions): Surface {
   };
   const { settings } = options;
   /** Synchronously, because the next message may already be on its way. */
-  const looks = (userId: string, channelId: string | null): void => {
-    const told = Promise.allSettled([options.userContexts.told(userId, channelId)]);
-    later(() => told);
+  const setViewed = (userId: string, channelId: string | null): void => {
+    const stored = Promise.allSettled([options.userContexts.setViewed(userId, channelId)]);
+    later(() => stored);
   };
   const serves = (channelId: string, userId: string) => isServed(settings, { channelId, userId, isOutsider: false });
   const handlers: Readonly<Record<string, (event: unknown) => void>> = {
     app_home_opened(event) {
       const { user, channel, tab, context } = homeOpenedSchema.parse(event);
       if (!serves(channel, user)) return;
-      if (context) looks(user, channelIn(context));
+      if (context) setViewed(user, channelIn(context));
       if (tab === 'home') later(() => options.home.publish(user));
       else if (settings.surface === 'agent') later(() => welcome(options, { channel, user, threadTs: null }));
     },
     assistant_thread_started(event) {
       const { user_id: user, channel_id: channel, thread_ts: threadTs, context } = threadIn(event);
       if (!serves(channel, user)) return;
-      looks(user, context?.channel_id ?? null);
+      setViewed(user, context?.channel_id ?? null);
       later(() => welcome(options, { channel, user, threadTs }));
     },
     assistant_thread_context_changed(event) {
       const { user_id: user, channel_id: channel, context } = threadIn(event);
-      if (serves(channel, user)) looks(user, context?.channel_id ?? null);
+      if (serves(channel, user)) setViewed(user, context?.channel_id ?? null);
     },
     app_context_changed(event) {
       const { user, context } = appContextChangedSchema.parse(event);
-      if (user) looks(user, channelIn(context));
+      if (user) setViewed(user, channelIn(context));
     },
   };
   return {

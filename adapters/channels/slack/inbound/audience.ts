@@ -36,8 +36,8 @@ export interface AudienceOptions {
 
 /** Reports to the bot who can read a conversation, and from which places it was removed. */
 export interface AudienceWatch {
-  /** Resolves when the bot knows the conversation's audience, if that could have changed. */
-  told(conversation: ConversationKey, heardBy: HeardBy): Promise<void>;
+  /** A message shows who can read its conversation. Resolves when the bot has applied it. */
+  observed(conversation: ConversationKey, heardBy: HeardBy): Promise<void>;
   /** The readers of the channel have changed: to `audience`, or if that is null, to what Slack reports. */
   changed(channelId: string, audience: Audience | null): Promise<void>;
   /** Connected again: looks for changes whose events were missed. Resolves when they are applied; never rejects. */
@@ -70,15 +70,15 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
       options.places.forgetChannels();
       return review();
     },
-    async told(conversation, { audience, isAudienceAssumed }) {
+    async observed(conversation, { audience, isAudienceAssumed }) {
       if (isAudienceAssumed === true) return lookups.begin(placeOfKey(conversation).channelId);
       if (known.get(conversation) === audience) return;
       known.set(conversation, audience);
       await options.sink.audienceChanged(conversation, audience);
     },
-    async changed(channelId, told) {
+    async changed(channelId, given) {
       options.places.forget(channelId);
-      if (told !== null) return await apply(channelId, told);
+      if (given !== null) return await apply(channelId, given);
       const channel = await options.places.channel(channelId);
       if (channel !== null) return await apply(channelId, audienceOf(channel));
       lookups.begin(channelId);

@@ -210,7 +210,7 @@ async function viewedBy(
 ): Promise<string | null> {
   if (!isDirect(message.channel, message.channel_type)) return null;
   const userId = idOf(message);
-  if (message.app_context) await userContexts.told(userId, channelIn(message.app_context));
+  if (message.app_context) await userContexts.setViewed(userId, channelIn(message.app_context));
   return await userContexts.noteFor(conversation, userId);
 }
 

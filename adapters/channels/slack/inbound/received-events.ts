@@ -9,7 +9,8 @@ const NAMESPACE = 'slack.seen';
  * events show it.
  */
 export interface ReceivedEvents {
-  saw(event: unknown): void;
+  /** Returns at once. */
+  record(event: unknown): void;
   /** Resolves when everything is stored. */
   drained(): Promise<void>;
 }
@@ -24,7 +25,7 @@ export function createReceivedEvents({
   const known = new Set<string>();
   const running = new Set<Promise<void>>();
   return {
-    saw(event) {
+    record(event) {
       const kind = kindOf(event);
       if (kind === null || known.has(kind)) return;
       known.add(kind);

@@ -134,11 +134,15 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
       isFollowUp,
     });
     if (inbound === null) return drop(options, message, 'empty');
-    await audiences.told(conversation, place);
-    await threads.told(conversation, { threadTs: answerThread(options, message), userId: author.id, ts: message.ts });
+    await audiences.observed(conversation, place);
+    await threads.setNewest(conversation, {
+      threadTs: answerThread(options, message),
+      userId: author.id,
+      ts: message.ts,
+    });
     const { stored } = await sink.message(inbound);
     // Dropped, or delivered again.
-    if (!stored && !(await isKept(sink, conversation))) return await threads.untold(conversation);
+    if (!stored && !(await isKept(sink, conversation))) return await threads.forget(conversation);
     await followUps.keep(said);
     if (isFirst) await firstMessages.keep(conversation, message.ts);
     if (isFirst && stored) options.onBegan(inbound);

@@ -9,8 +9,8 @@ const MAX_KNOWN = 5_000;
 
 /** The channel that a person is viewing while they write to the bot, as reported by Slack's agent surface. */
 export interface UserContexts {
-  /** Null: nothing that the bot knows. */
-  told(userId: string, channelId: string | null): Promise<void>;
+  /** Null if the person views nothing, or no channel. */
+  setViewed(userId: string, channelId: string | null): Promise<void>;
   /** The note before the person's next message; null if nothing has changed since the last one. */
   noteFor(conversation: ConversationKey, userId: string): Promise<string | null>;
 }
@@ -36,7 +36,7 @@ export function createUserContexts({
     return newest;
   };
   return {
-    async told(userId, channelId) {
+    async setViewed(userId, channelId) {
       const key = keyOf(userId);
       const next = channelId ?? '';
       const before = known.get(key);

@@ -1,14 +1,14 @@
 import { PermissionFlagsBits } from 'discord.js';
 
 /** The permissions that the bot needs in a server, and why. */
-const NEEDED = {
-  ViewChannel: 'see channels',
-  SendMessages: 'answer',
-  SendMessagesInThreads: 'answer in threads',
-  ReadMessageHistory: 'read what it missed, and reply to messages',
-  EmbedLinks: 'show the answers of commands',
-  AttachFiles: 'send long replies and exports as files',
-} as const satisfies Partial<Record<keyof typeof PermissionFlagsBits, string>>;
+const NEEDED = [
+  ['ViewChannel', 'see channels'],
+  ['SendMessages', 'answer'],
+  ['SendMessagesInThreads', 'answer in threads'],
+  ['ReadMessageHistory', 'read what it missed, and reply to messages'],
+  ['EmbedLinks', 'show the answers of commands'],
+  ['AttachFiles', 'send long replies and exports as files'],
+] as const satisfies readonly (readonly [keyof typeof PermissionFlagsBits, string])[];
 
 const SCOPES = ['bot', 'applications.commands'];
 
@@ -24,28 +24,16 @@ export function inviteUrl(applicationId: string, site: string): string {
 }
 
 function neededBits(): bigint {
-  return names().reduce((bits, name) => bits | PermissionFlagsBits[name], 0n);
+  return NEEDED.reduce((bits, [name]) => bits | PermissionFlagsBits[name], 0n);
 }
 
 /** The missing permissions. */
 export function missingOf(permissions: string): readonly string[] {
   const given = BigInt(permissions);
   if ((given & PermissionFlagsBits.Administrator) !== 0n) return [];
-  return names()
-    .filter((name) => (given & PermissionFlagsBits[name]) === 0n)
-    .map((name) => `${name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')} (to ${NEEDED[name]})`);
-}
-
-function names(): readonly (keyof typeof NEEDED)[] {
-  const all: readonly (keyof typeof NEEDED)[] = [
-    'ViewChannel',
-    'SendMessages',
-    'SendMessagesInThreads',
-    'ReadMessageHistory',
-    'EmbedLinks',
-    'AttachFiles',
-  ];
-  return all;
+  return NEEDED.filter(([name]) => (given & PermissionFlagsBits[name]) === 0n).map(
+    ([name, use]) => `${name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')} (to ${use})`,
+  );
 }
 
 /** A token begins with the id of its bot. Null if it does not look like one. */

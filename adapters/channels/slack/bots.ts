@@ -169,7 +169,7 @@ interface Routing {
 
 /** Passes each event to the bot of its workspace. */
 function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Routing): Listener {
-  const meant = async (teamId: string) => {
+  const botFor = async (teamId: string) => {
     try {
       return await roster.of(teamId);
     } catch (error) {
@@ -180,7 +180,7 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
   };
   const firstServed = async (teamIds: readonly string[]) => {
     for (const teamId of teamIds) {
-      const bot = await meant(teamId);
+      const bot = await botFor(teamId);
       if (bot !== null) return bot;
     }
     return null;
@@ -205,10 +205,10 @@ function createListener({ log }: SlackBotsOptions, { roster, signal, watch }: Ro
         await roster.ended(teamId, ending);
         return await watch.look();
       }
-      await (await meant(teamId))?.event(event, body);
+      await (await botFor(teamId))?.event(event, body);
     },
     async withheld(minute) {
-      await (await meant(minute.teamId))?.withheld(minute);
+      await (await botFor(minute.teamId))?.withheld(minute);
     },
     command: pass('command'),
     action: pass('action'),

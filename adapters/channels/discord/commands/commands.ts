@@ -86,7 +86,7 @@ function nameOf({ type, data, channel_id: channel, guild_id: server }: WireInter
 }
 
 /** One interaction with everything that answering it needs. */
-interface Visit {
+interface InteractionContext {
   readonly parts: CommandServices;
   readonly interaction: WireInteraction;
   readonly responder: Responder;
@@ -97,42 +97,42 @@ interface Visit {
 
 async function serve(parts: CommandServices, interaction: WireInteraction): Promise<void> {
   const responder = createResponder(interaction, parts);
-  const visit = await openVisit(parts, interaction, responder);
+  const context = await openInteraction(parts, interaction, responder);
   const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
-  if (visit === null) {
+  if (context === null) {
     return isTyping ? await responder.choices([]) : await say(responder, notice(UNSERVED));
   }
   switch (interaction.type) {
     case InteractionType.ApplicationCommand:
-      return await (interaction.data?.type === ApplicationCommandType.Message ? menu(visit) : slash(visit));
+      return await (interaction.data?.type === ApplicationCommandType.Message ? menu(context) : slash(context));
     case InteractionType.ApplicationCommandAutocomplete:
-      return await complete(visit);
+      return await complete(context);
     case InteractionType.MessageComponent:
-      return await ifReader(visit, press);
+      return await ifReader(context, press);
     case InteractionType.ModalSubmit:
-      return await ifReader(visit, submit);
+      return await ifReader(context, submit);
     default:
       return;
   }
 }
 
 /** Buttons and forms may outlive the membership of their person. */
-async function ifReader(visit: Visit, work: (visit: Visit) => Promise<void>): Promise<void> {
-  const { parts, interaction, place, userId } = visit;
+async function ifReader(context: InteractionContext, work: typeof press): Promise<void> {
+  const { parts, interaction, place, userId } = context;
   const permissions = interaction.member?.permissions ?? '0';
-  if (await canStillRead(parts, { place, userId, permissions })) return await work(visit);
-  await say(visit.responder, notice(UNSERVED));
+  if (await canStillRead(parts, { place, userId, permissions })) return await work(context);
+  await say(context.responder, notice(UNSERVED));
 }
 
 const UNSERVED =
   'The bot does not serve you here: it cannot see this place, you cannot read its history, or its operators excluded you or the place. Try a direct message.';
 
 /** Null if the access lists exclude the person or the place, or if the person cannot read the history there. */
-async function openVisit(
+async function openInteraction(
   parts: CommandServices,
   interaction: WireInteraction,
   responder: Responder,
-): Promise<Visit | null> {
+): Promise<InteractionContext | null> {
   const { member, guild_id: guildId } = interaction;
   const channelId = interaction.channel_id ?? interaction.channel?.id;
   const user = member?.user ?? interaction.user;
@@ -167,9 +167,9 @@ function rightsOf(
   return (BigInt(permissions) & MANAGES) === 0n ? 'member' : 'moderator';
 }
 
-async function slash(visit: Visit): Promise<void> {
-  const { data } = visit.interaction;
-  await run(visit, commandOf(data?.name ?? '', data?.options ?? []), 'answer');
+async function slash(context: InteractionContext): Promise<void> {
+  const { data } = context.interaction;
+  await run(context, commandOf(data?.name ?? '', data?.options ?? []), 'answer');
 }
 
 /** A sub-command appears as an option that contains the options. */
@@ -183,7 +183,7 @@ function commandOf(name: string, options: readonly WireOption[]): ReplyCommand {
   return { path: isNested || first?.type === 1 ? [name, first.name] : [name], options: Object.fromEntries(values) };
 }
 
-async function complete({ parts, interaction, invoke, responder }: Visit): Promise<void> {
+async function complete({ parts, interaction, invoke, responder }: InteractionContext): Promise<void> {
   const options = interaction.data?.options ?? [];
   const command = commandOf(interaction.data?.name ?? '', options);
   const focused = options.flatMap((option) => [option, ...(option.options ?? [])]).find((option) => option.focused);
@@ -195,77 +195,74 @@ async function complete({ parts, interaction, invoke, responder }: Visit): Promi
   );
 }
 
-async function menu(visit: Visit): Promise<void> {
-  const { data } = visit.interaction;
+async function menu(context: InteractionContext): Promise<void> {
+  const { data } = context.interaction;
   const target = data?.resolved?.messages.get(data.target_id ?? '');
-  if (target === undefined) return await say(visit.responder, notice('Discord did not send the message. Try again.'));
+  if (target === undefined) return await say(context.responder, notice('Discord did not send the message. Try again.'));
   if (data?.name === REMEMBER_MENU) {
-    const command = rememberCommand(target, visit.userId);
-    return command === null
-      ? await say(visit.responder, notice('There is no text to remember.'))
-      : await run(visit, command, 'answer');
+    const command = rememberCommand(target, context.userId);
+    if (command !== null) return await run(context, command, 'answer');
+    return await say(context.responder, notice('There is no text to remember.'));
   }
-  if (data?.name === WHY_MENU) return await run(visit, whyCommand(target), 'answer');
-  if (data?.name === FORGET_MENU) await visit.responder.answer(render(visit, forgetQuestion(target)), true);
+  if (data?.name === WHY_MENU) return await run(context, whyCommand(target), 'answer');
+  if (data?.name === FORGET_MENU) await context.responder.answer(render(context, forgetQuestion(target)), true);
 }
 
 /** First asks for missing values or a confirmation; then runs the command. */
-async function run(visit: Visit, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
-  const { parts, responder, invoke } = visit;
-  const { commandSpecs } = parts.sink;
+async function run(context: InteractionContext, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
+  const { responder } = context;
+  const { commandSpecs } = context.parts.sink;
   const missing = optionsToAsk(command, commandSpecs);
-  if (missing.length > 0) return await ask(visit, command, missing);
-  const question = confirmation(command, commandSpecs);
-  if (asksConfirmation(command, commandSpecs)) return await responder.answer(render(visit, question), true);
-  const work = parts.sink.command(invoke(command)).then((reply) => rendered(visit, reply));
+  if (missing.length > 0) return await ask(context, command, missing);
+  if (asksConfirmation(command, commandSpecs)) {
+    return await responder.answer(render(context, confirmation(command, commandSpecs)), true);
+  }
+  const work = execute(context, command);
   await (how === 'update'
     ? responder.update(work)
     : responder.answer(work, actionOf(command, commandSpecs)?.ephemeral ?? true));
 }
 
-async function ask(visit: Visit, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
-  const { parts, responder, userId } = visit;
+async function ask(context: InteractionContext, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
+  const { parts, responder, userId } = context;
   const customId = await parts.buttons.write({ kind: 'run', ownerId: userId, command });
   // A form must come at once: better without the old wording than not at all.
-  const text = (await soon(parts.clock, wordingOf(visit, command))) ?? '';
+  const text = (await soon(parts.clock, wordingOf(context, command))) ?? '';
   await responder.form(formOf({ customId, command, options, text }));
 }
 
 /** The text to correct, as shown by the related command. */
-async function wordingOf({ parts, invoke }: Visit, command: ReplyCommand): Promise<string> {
+async function wordingOf({ parts, invoke }: InteractionContext, command: ReplyCommand): Promise<string> {
   const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
   if (actionOf(sibling, parts.sink.commandSpecs) === null || command.options['id'] === undefined) return '';
   const reply = await parts.sink.command(invoke(sibling));
   return reply.tone === 'error' ? '' : reply.text;
 }
 
-async function press(visit: Visit): Promise<void> {
-  const { parts, responder, interaction, userId } = visit;
+async function press(context: InteractionContext): Promise<void> {
+  const { parts, responder, interaction, userId } = context;
   const { data, message } = interaction;
-  if (data?.custom_id === WHY_BUTTON && message) return await run(visit, whyCommand(message), 'answer');
+  if (data?.custom_id === WHY_BUTTON && message) return await run(context, whyCommand(message), 'answer');
   const read = await parts.buttons.read(data?.custom_id ?? '');
   if (read.kind === 'foreign')
     return await say(responder, notice('This button belongs to an older version of the bot. Use the command again.'));
   if (read.kind === 'expired') return await say(responder, notice('This list has expired. Use the command again.'));
   const { kind, ownerId, command } = read.button;
   if (ownerId !== userId) return await say(responder, notice('Only the person who asked can use these buttons.'));
-  await HANDLERS[kind](visit, command);
+  await HANDLERS[kind](context, command);
 }
 
-const HANDLERS: Readonly<Record<ButtonKind, (visit: Visit, command: ReplyCommand) => Promise<void>>> = {
-  page: (visit, command) => run(visit, command, 'update'),
-  run: (visit, command) => run(visit, command, 'answer'),
-  confirm: ({ parts, responder, invoke, ...visit }, command) => {
-    const whole = { ...visit, parts, responder, invoke };
-    return responder.update(parts.sink.command(invoke(command)).then((reply) => rendered(whole, reply)));
-  },
-  cancel: (visit) => visit.responder.update(render(visit, plainReply('Nothing was changed.'))),
-  forget: (visit, { options }) =>
-    visit.responder.update(forgetMessage(visit, options).then((reply) => rendered(visit, reply))),
+const HANDLERS: Readonly<Record<ButtonKind, (context: InteractionContext, command: ReplyCommand) => Promise<void>>> = {
+  page: (context, command) => run(context, command, 'update'),
+  run: (context, command) => run(context, command, 'answer'),
+  confirm: (context, command) => context.responder.update(execute(context, command)),
+  cancel: (context) => context.responder.update(render(context, plainReply('Nothing was changed.'))),
+  forget: (context, { options }) =>
+    context.responder.update(forgetMessage(context, options).then((reply) => rendered(context, reply))),
 };
 
-async function submit(visit: Visit): Promise<void> {
-  const { parts, responder, interaction, userId } = visit;
+async function submit(context: InteractionContext): Promise<void> {
+  const { parts, responder, interaction, userId } = context;
   const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
   if (read.kind !== 'button' || read.button.ownerId !== userId) {
     return await say(responder, notice('This form is no longer valid. Use the command again.'));
@@ -276,14 +273,18 @@ async function submit(visit: Visit): Promise<void> {
   if (optionsToAsk(command, parts.sink.commandSpecs).length > 0) {
     return await say(responder, notice('The form contained no text.'));
   }
-  await run(visit, command, 'answer');
+  await run(context, command, 'answer');
 }
 
-async function rendered(visit: Visit, reply: CommandReply): Promise<Answer> {
-  return await render(visit, { reply, buttons: null });
+async function execute(context: InteractionContext, command: ReplyCommand): Promise<Answer> {
+  return await rendered(context, await context.parts.sink.command(context.invoke(command)));
 }
 
-async function render({ parts, userId }: Visit, { reply, buttons }: Shown): Promise<Answer> {
+async function rendered(context: InteractionContext, reply: CommandReply): Promise<Answer> {
+  return await render(context, { reply, buttons: null });
+}
+
+async function render({ parts, userId }: InteractionContext, { reply, buttons }: Shown): Promise<Answer> {
   const message = toMessage(reply, parts.sink.commandSpecs);
   const sealed = await Promise.all(
     (buttons ?? message.buttons).map(async (button) => ({

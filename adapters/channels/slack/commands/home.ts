@@ -5,7 +5,7 @@ import { isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Buttons } from './buttons.ts';
-import { actionsBlock, toMessage } from './render.ts';
+import { actionsBlock, type SignButton, toMessage } from './render.ts';
 
 export interface HomeOptions {
   readonly workspace: Workspace;
@@ -43,9 +43,7 @@ export function createHome(options: HomeOptions): Home {
         rights: settings.operators.includes(userId) ? 'operator' : 'member',
         ...command,
       });
-      const sign = (
-        button: Parameters<typeof buttons.write>[0] | Omit<Parameters<typeof buttons.write>[0], 'ownerId'>,
-      ) => buttons.write({ ...button, ownerId: userId });
+      const sign: SignButton = (button) => buttons.write({ ...button, ownerId: userId });
       const prefix = `/${settings.command_prefix} `;
       const { blocks } = toMessage(reply, { sign, specs: sink.commandSpecs, prefix });
       const tools = actionsBlock(TOOLS, sign);

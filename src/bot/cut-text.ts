@@ -1,7 +1,7 @@
 import type { Part } from '../domain/message.ts';
 import { formatNumber } from '../util/text/text.ts';
 
-/** Reading and indexing take time in proportion to the text, and block all other replies meanwhile. */
+/** Reading and indexing take time in proportion to the text, and block all other replies during that time. */
 const MAX_TEXT_LENGTH = 1_000_000;
 
 /** The beginning of a text that is longer than any model reads, with a note about the rest. */

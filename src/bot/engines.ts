@@ -109,7 +109,7 @@ const assemblyShape = z.object({
 });
 const verdictShape = z.object({ tier: z.string(), due: z.boolean() });
 
-/** What the compiler tells engines in TypeScript. Throws `ENGINE_CONTRACT`. */
+/** Checks what the compiler checks for engines in TypeScript. Throws `ENGINE_CONTRACT`. */
 function checked<Result>(shape: z.ZodType, { info }: ContextEngine, result: Result): Result {
   const [problem] = faultsOf(shape, result);
   if (problem === undefined) return result;

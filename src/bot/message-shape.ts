@@ -42,7 +42,7 @@ const calls = {
   left: z.tuple([z.union([conversation, z.object({ workspace: z.string() })], WORKSPACE)]),
 } satisfies { readonly [Method in keyof ChannelSink]?: z.ZodType };
 
-/** What the compiler tells channels in TypeScript. Throws `MESSAGE_INVALID`. */
+/** Checks what the compiler checks for channels in TypeScript. Throws `MESSAGE_INVALID`. */
 export function checkMessage(given: InboundMessage): void {
   const faults = faultsOf(message, given);
   if (faults.length > 0) throw new StrataError('MESSAGE_INVALID', { problem: faults.join('; ') });

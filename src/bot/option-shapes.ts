@@ -98,7 +98,7 @@ function noOptions(value: unknown): string {
   return `expected an object with the options, ${got(value)}`;
 }
 
-/** What the compiler tells programs in TypeScript: missing options, options of another kind, and unknown names. */
+/** What the compiler reports to programs in TypeScript: missing options, wrong kinds of options, unknown names. */
 export function shapeFaults(options: BotOptions): readonly string[] {
   if (options instanceof Promise) return [noOptions(options)];
   return (schema.safeParse(options, { error: inWords }).error?.issues ?? []).flatMap((issue) =>

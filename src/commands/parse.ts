@@ -200,7 +200,7 @@ function takeWord(command: CommandSpec, action: ActionSpec, text: string): { wor
   return { word: quotedIn(text, end), left: text.slice(end + 1).trimStart() };
 }
 
-/** What stands between the quotes. */
+/** The text between the quotes. */
 function quotedIn(text: string, end: number): string {
   const inner = text.slice(1, end);
   return withoutEscapes(SPACED.includes(text.charAt(0)) ? inner.trim() : inner);

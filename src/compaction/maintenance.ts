@@ -36,7 +36,7 @@ export interface Maintenance {
 const LEASE_MS = 6000;
 /** Maximum number of jobs of one run; then other conversations get their turn. */
 const MAX_ROUNDS = 40;
-/** After this many jobs in a row that others have overtaken, the rest waits. */
+/** After this many results in a row that came too late, the run ends. */
 const MAX_STALE = 3;
 /** A model with a smaller window cannot summarise anything. */
 const MIN_WINDOW = 500;

@@ -46,7 +46,7 @@ export interface Names {
   readonly role: (id: string) => string | null;
 }
 
-/** Null if nobody said it: the platform's own notes, and messages whose content Discord withholds. */
+/** Null for the platform's own notes, the bot's own messages, and messages whose content Discord withholds. */
 export function toInbound(message: WireMessage, context: MapContext): InboundMessage | null {
   if (!isSaid(message) || message.author.id === context.self.userId) return null;
   const text = textOf(message, context);
@@ -117,7 +117,7 @@ function mentionsOf({ mentions }: WireMessage, self: Self): readonly Author[] {
   return mentions.filter(({ id }) => id !== self.userId).map((user) => authorOf(user, user.member));
 }
 
-/** Named, answered or meant by its role. `@everyone` means nobody. */
+/** Mentioned by name or role, or replied to. `@everyone` does not count. */
 function addresses(message: WireMessage, self: Self): boolean {
   if (message.mentions.some(({ id }) => id === self.userId)) return true;
   if (message.mention_roles.some((id) => self.roleIds.includes(id))) return true;

@@ -128,7 +128,7 @@ function durable(inner: Receiver, parts: Gate): Receiver {
 
 type ReceivedEvent = Parameters<App['processEvent']>[0];
 
-/** A request that could not be acknowledged has not begun. */
+/** Runs a request once. If it could not be acknowledged, the next delivery runs it. */
 async function takeOnce(replays: Replays, event: ReceivedEvent, take: () => Promise<void>): Promise<void> {
   const delivery = event.customProperties?.[DELIVERY];
   if (typeof delivery !== 'string') return await take();
@@ -153,8 +153,8 @@ async function takeEvent({ listener, log }: ConnectionOptions, { body, ack }: Re
 }
 
 /**
- * A request that reaches no listener is of an unknown kind or shape. It is acknowledged, because it would be no better
- * the next time.
+ * A request that reaches no listener is of an unknown kind or shape. It is acknowledged, because a repetition would not
+ * reach one either.
  */
 async function takeRequest({ sink, log, heard }: Gate, app: App, event: ReceivedEvent): Promise<void> {
   let isAcknowledged = false;

@@ -50,7 +50,7 @@ export function isOwn({ user, bot_id: botId }: Pick<WireMessage, 'user' | 'bot_i
   return user === self.userId || (Boolean(botId) && botId === self.botId);
 }
 
-/** Null if nobody said it. */
+/** Null for messages that neither a person nor another bot wrote. */
 export function toInbound(message: WireMessage, context: MapContext): InboundMessage | null {
   if (!isSaid(message) || isOwn(message, context.self)) return null;
   const text = textOf(message, context);

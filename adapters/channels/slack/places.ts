@@ -124,7 +124,7 @@ export async function heardIn(
     type,
   }: {
     readonly id: string;
-    /** According to the event; null if it does not tell. */
+    /** According to the event; null if it does not show it. */
     readonly type: string | null | undefined;
   },
 ): Promise<HeardBy> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_ANSWER_BYTES, readAtMost } from '../shared/downloads.ts';
 
-/** Methods whose answers nobody needs once the bot stops. */
+/** Methods whose answers are not needed once the bot stops. */
 const ASKING = new Set([
   ...['apps.connections.open', 'assistant.threads.setStatus', 'auth.test', 'files.info'],
   ...['conversations.history', 'conversations.info', 'conversations.members', 'conversations.replies'],

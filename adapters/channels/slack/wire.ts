@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The part of Slack's payloads that is read. A minor field of an unexpected type counts as missing, and an unreadable
- * item of a list is left out; neither costs the message around it.
+ * item of a list is left out; neither loses the message around it.
  */
 
 const id = z.string();
@@ -139,7 +139,7 @@ export const assistantSchema = z.object({
   }),
 });
 
-/** A page of a history. Its messages are parsed one by one, so that an invalid one costs none of the others. */
+/** A page of a history. Its messages are parsed one by one, so that an invalid one does not lose the others. */
 export const historySchema = z.object({
   messages: listOf(messageSchema).transform((messages) => messages ?? []),
   has_more: flag,

@@ -27,18 +27,17 @@ interface Opened {
   readonly inner: Span[];
 }
 
-/** Where a text that breaks off has to end so that all its members are whole, and what then closes it. */
+/** Where to end a text that is cut off, so that all its members are complete, and the brackets that close it. */
 interface Cut {
   readonly end: number;
   readonly closing: string;
 }
 
-/** How many levels of a value that cannot be read are looked at for values that can. */
+/** How many levels of an unreadable value are searched for readable ones. */
 const MAX_DESCENT = 3;
 
 /**
- * Finds values whatever stands around them. Of one that breaks off, it takes the members that are whole, and never the
- * beginning of a text.
+ * Finds values in any text. Of a value that is cut off, it takes the complete members, and never a part of a string.
  */
 export function jsonIn(text: string): FoundJson {
   const { spans, opened, cut } = scan(text);
@@ -75,7 +74,7 @@ const MAX_LEVELS = 128;
 
 interface Scan {
   readonly spans: Span[];
-  /** Inside of what the text ends, outermost first. */
+  /** The brackets that are still open at the end of the text, outermost first. */
   readonly opened: Opened[];
   cut: Cut | null;
 }

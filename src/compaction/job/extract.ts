@@ -22,7 +22,7 @@ export async function askForMemories(job: JobContext, task: MemoryTask): Promise
   if (first.fault === null) return first.result;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
   const { result, fault } = await attempt(job, task);
-  // Some models answer with nothing, or tell at length that there is nothing to save: they then do so twice.
+  // Some models answer with nothing, or explain at length that there is nothing to save. Twice, it counts.
   if (fault === null || (isSilent(first.result) && isSilent(result))) return result;
   if (fault === PROSE && first.fault === PROSE) return result;
   if (job.conversation.failures >= MAX_REFUSALS && isRefused(first.result) && isRefused(result)) return result;

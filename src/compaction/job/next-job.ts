@@ -40,7 +40,7 @@ export interface Look {
   readonly settling: boolean;
   readonly idleMs: number;
   readonly now: number;
-  /** The summary that somebody wants in other words; null if nobody does. */
+  /** The summary that somebody wants rewritten; null if there is none. */
   readonly asked: Pick<RewriteRequest, 'summaryId'> | null;
   /** Whether the provider reports cached tokens. */
   readonly isCached: boolean;
@@ -74,14 +74,14 @@ function leftBehind({ snapshot }: Look): Work | null {
   return fromSeq <= toSeq ? { kind: 'extract', trigger: 'idle', fromSeq, toSeq } : null;
 }
 
-/** The summary that somebody wants in other words, if it is still in the stack. */
+/** The rewrite that somebody requested, if the summary is still in the stack. */
 export function requestedRewrite({ asked, snapshot }: Pick<Look, 'asked' | 'snapshot'>): Work | null {
   const layer = snapshot.stack.find(({ id }) => id === asked?.summaryId);
   if (layer === undefined || !canRewrite(layer)) return null;
   return { kind: 'rewrite', trigger: 'manual', layer, fromSeq: layer.fromSeq, toSeq: layer.toSeq };
 }
 
-/** Whether somebody asked for these other words. */
+/** Whether a person requested it, rather than an edit of a message. */
 export function isRequestedRewrite({ kind, trigger }: Pick<Work, 'kind' | 'trigger'>): boolean {
   return kind === 'rewrite' && trigger === 'manual';
 }

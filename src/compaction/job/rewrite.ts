@@ -7,7 +7,7 @@ import { type Look, requestedRewrite } from './next-job.ts';
 import { endRewrite, type RewriteRequest, rewriteOf } from './rewrite-request.ts';
 import type { Done } from './run-job.ts';
 
-/** What somebody wants rewritten and nobody has tried yet. */
+/** The requested rewrite that was not tried yet; null if there is none. */
 export async function pendingRewrite(state: Services['state'], conversationId: number): Promise<RewriteRequest | null> {
   const request = await rewriteOf(state, conversationId);
   return request?.failure === null ? request : null;

@@ -173,7 +173,7 @@ interface Proposed {
 
 async function admit(job: JobContext, proposed: Proposed): Promise<readonly MemoryWrite[]> {
   const { services, conversation, agent, model } = job;
-  // What a tool asks in a child is nobody's statement.
+  // The task of a child comes from a tool, so it is not a person's statement.
   if (proposed.candidates.length === 0 || depthOf(conversation.key) > 0) return [];
   const request = { ...proposed, conversation, agent, model: model.id, promptHash: proposed.promptHash ?? '' };
   const { writes, refused } = await admitCandidates(services, request);

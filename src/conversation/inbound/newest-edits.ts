@@ -5,7 +5,7 @@ const MAX_KNOWN = 5_000;
 
 /**
  * When the newest edit of each message was made. A platform may deliver an edit again after a later one, and a history
- * that a channel reads may be older than the events that arrive meanwhile. Kept in memory.
+ * that a channel reads may be older than the events that arrive at the same time. Kept in memory.
  */
 export interface NewestEdits {
   /** Whether a later edit of the message is known. */

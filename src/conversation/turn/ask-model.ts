@@ -18,7 +18,7 @@ import { askInOrder } from './fallback.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import type { AskOptions, TurnOptions } from './turn.ts';
 
-/** What the calls of one turn need and leave behind. */
+/** What the calls of one turn need, and the state that they change. */
 export interface AskContext {
   readonly profile: ContextProfile;
   /** In the order in which they are tried. */

@@ -43,8 +43,8 @@ export function createDraft(): Draft {
   let length = 0;
   let isClear = false;
   return (textSoFar, added) => {
-    const isBegunAnew = textSoFar.length !== length + added.length;
-    isClear &&= !isBegunAnew;
+    const hasRestarted = textSoFar.length !== length + added.length;
+    isClear &&= !hasRestarted;
     shown = isClear ? shown + added : draftWithoutLabel(textSoFar);
     length = textSoFar.length;
     isClear ||= length > MAX_HEAD_LENGTH || (shown !== '' && textSoFar.trimStart().length > HEAD_LENGTH);
@@ -52,7 +52,7 @@ export function createDraft(): Draft {
   };
 }
 
-/** An answer that is still unclear here consists of what nobody sees. */
+/** An answer without a visible character up to here is shown as it is. */
 const MAX_HEAD_LENGTH = 20 * HEAD_LENGTH;
 
 function isPairAt(text: string, index: number): boolean {

@@ -84,7 +84,7 @@ async function answer(options: ReplyOptions, opening: Preparing): Promise<Answer
   }
 }
 
-/** A refusal may tell what the model cannot do, or how large its window is: then the turn is prepared again, once. */
+/** A refusal may reveal what the model cannot do, or how large its window is. Then the turn is prepared again, once. */
 async function answerUpto(options: ReplyOptions, opening: Preparing): Promise<Answered> {
   const first = await attempt(options, opening);
   return (await hasLearned(options, opening, first)) ? await attempt(options, opening) : first;

@@ -80,7 +80,7 @@ export function createTurnEffects(options: ReplyOptions, turn: PreparedTurn): Tu
     pause: (ms) => options.services.clock.sleep(ms, { signal }),
     callTool: toolCaller(options, turn, { state, given, images, blobs }),
     onDraft(text) {
-      // Hooks may change or hold back what it says: nobody sees it before that.
+      // Hooks may change the answer or hold it back, so no draft of it is shown.
       if (!hooks.has('model') && !hooks.has('post')) show({ kind: 'draft', text });
     },
     async ask(request, asking) {

@@ -85,7 +85,7 @@ interface Slots {
   hasFree(name: string): boolean;
 }
 
-/** After a restart nobody knows who is to be answered, so the turn needs no slot. */
+/** After a restart it is unknown who is to be answered, so the turn needs no slot. */
 const NO_SLOT: Slot = () => undefined;
 
 function createSeat({ of, leave, slotOf, hasFree }: Slots): Seat {

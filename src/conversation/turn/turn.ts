@@ -26,7 +26,7 @@ export interface TurnOptions {
   makeRoom(): Promise<boolean>;
   /**
    * The provider's filter refused the request: the next one leaves out more of the past. `nothing`: there is no more to
-   * leave out. `unable`: the engine does not tell what its request consists of.
+   * leave out. `unable`: the engine does not report what its request consists of.
    */
   leaveOut(): 'less' | 'nothing' | 'unable';
   /** Nothing of these results is sent or stored, nor what came with them. */
@@ -213,7 +213,7 @@ function requestOf(assembly: Assembly): Pick<Assembly, 'system' | 'messages' | '
   return { system: assembly.system, messages: assembly.messages, tools: assembly.tools };
 }
 
-/** Gone after a pause that is short enough for nobody to think that the bot has frozen. */
+/** A failure that a pause may cure, if the pause is so short that the bot does not seem frozen. */
 function isPassing(error: ModelError): boolean {
   return (error.reason === 'transient' || error.reason === 'rate-limit') && (error.retryAfterMs ?? 0) <= 10_000;
 }

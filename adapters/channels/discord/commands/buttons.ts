@@ -37,7 +37,7 @@ export type ReadButton =
 export interface Buttons {
   write(button: Button): Promise<string>;
   read(customId: string): Promise<ReadButton>;
-  /** Deletes stored long commands that nobody will use any more. */
+  /** Deletes stored long commands of expired buttons. */
   sweep(): Promise<void>;
 }
 

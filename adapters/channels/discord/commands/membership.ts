@@ -29,7 +29,7 @@ interface Person {
 
 /**
  * Whether the person can read the thread now. Forms and buttons stay when somebody is removed from a private thread,
- * and permissions do not show that. False if Discord does not tell in time.
+ * and permissions do not show that. False if Discord does not answer in time.
  */
 export async function canStillRead(
   { rest, clock, log }: MembershipOptions,

@@ -41,7 +41,7 @@ export async function registerCommands(registration: Registration): Promise<void
   });
 }
 
-/** Somebody else may have deleted them. */
+/** Whether Discord still has them all: somebody may have deleted some. */
 async function areThere({ rest, applicationId, commands, scopes }: Registration): Promise<boolean> {
   const lists = scopes.map((scope) => missingIn({ rest, applicationId, commands }, scope));
   return (await Promise.all(lists)).every((missing) => missing.length === 0);
@@ -74,7 +74,7 @@ async function takeBack(registration: Registration, scope: string): Promise<void
   }
 }
 
-/** One unknown server must not keep the others from their commands. */
+/** Registers the commands. A server that Discord does not know is skipped, so that the others get theirs. */
 async function offer(registration: Registration, scope: string): Promise<boolean> {
   try {
     await put(registration, scope, registration.commands);

@@ -12,7 +12,7 @@ const PAGE = 100;
 /** Looking up a message by itself costs a request. */
 const MAX_LOOKED_FOR = 50;
 
-/** How far back edits and deletions are looked for behind the missed messages. Each page costs a request. */
+/** How many pages before the missed messages are searched for edits and deletions. Each costs a request. */
 const MAX_EARLIER_PAGES = 3;
 
 /** The current messages of a channel. */
@@ -54,7 +54,7 @@ function reaches({ isLast, oldest }: Page, after: string): boolean {
   return isLast || oldest === null || !isNewer(oldest, after);
 }
 
-/** The page with the one before it. If that begins no earlier, it shows nothing new. */
+/** The page with the one before it. If that one begins no earlier, the page is stuck. */
 async function withEarlier(context: CatchUpContext, channelId: string, page: Page): Promise<Page> {
   const { messages, oldest, isLast } = await fetchPage(context, channelId, page.oldest);
   if (page.oldest !== null && oldest !== null && !isNewer(page.oldest, oldest)) return { ...page, isStuck: true };

@@ -51,7 +51,7 @@ const READERS: Readonly<Record<string, (data: unknown) => ReadPacket | null>> = 
     })),
 };
 
-/** Null if it does not concern messages, or nobody made the change. */
+/** Null if it does not concern messages, or if Discord itself made the change. */
 export function readPacket(type: string, data: unknown): ReadPacket | null {
   return Object.hasOwn(READERS, type) ? (READERS[type]?.(data) ?? null) : null;
 }

@@ -57,7 +57,7 @@ export async function applyChanges(context: CatchUpContext, of: Listed, pace: Pa
 function editedAt(message: WireMessage, { at, editedAt: known }: KeptMessage): number | null {
   const edited = Number(message.edited?.ts ?? 0);
   if (edited * 1000 > (known ?? 0)) return edited;
-  // Slack does not tell when a file was deleted.
+  // Slack does not report when a file was deleted.
   return known === null && deletedFiles(message) > 0 ? at / 1000 : null;
 }
 

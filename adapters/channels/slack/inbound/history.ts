@@ -61,7 +61,7 @@ export async function* pagesOf(
   }
 }
 
-/** One by one, so that an unreadable message costs none of the others. */
+/** One by one, so that an unreadable message does not lose the others. */
 function readListed({ sink }: CatchUpContext, channel: string, message: unknown): readonly Missed[] {
   const read = listedSchema.safeParse(message);
   if (read.success) {

@@ -37,7 +37,7 @@ export interface RawEvent {
   readonly isShared: boolean;
 }
 
-/** The audience of the channel after each event; null if the event does not tell. */
+/** The audience of the channel after each event; null if the event does not show it. */
 const CONVERSIONS: ReadonlyMap<string, Audience | null> = new Map([
   ['channel_convert_to_private', 'private'],
   ['channel_convert_to_public', null],

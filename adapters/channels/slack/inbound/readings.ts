@@ -18,7 +18,7 @@ export interface Readings<Context> {
   settled(): Promise<boolean>;
 }
 
-/** Reads one after the other. What fails for now is tried again at the side, so that it does not hold up the others. */
+/** Reads one after the other. What fails temporarily is retried concurrently, so that it does not delay the rest. */
 export function createReadings<Context extends CatchUpContext>(context: Context): Readings<Context> {
   const retried = new Set<Promise<void>>();
   let isWhole = true;

@@ -24,7 +24,7 @@ export interface Receiver {
   /** What happened to a message since; `at` in seconds. */
   edited(message: WireEventMessage, at: number): Promise<void>;
   removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
-  /** Stores what an earlier run acknowledged but did not store. Returns once it is on its way. */
+  /** Stores what an earlier run acknowledged but did not store. Resolves when that has begun. */
   recover(): Promise<void>;
   drained(): Promise<void>;
 }

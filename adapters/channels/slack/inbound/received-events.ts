@@ -59,7 +59,7 @@ const MESSAGES = new Map([
   ['mpim', 'message.mpim'],
 ]);
 
-/** The name used in the app's subscription. Null if the event does not tell. */
+/** The name used in the app's subscription. Null if the event does not show it. */
 function kindOf(event: unknown): string | null {
   const { type, channel, channel_type: channelType } = eventSchema.safeParse(event).data ?? {};
   if (type !== 'message') return type ?? null;

@@ -200,7 +200,7 @@ async function takeRenumbering(
   await audiences.changed(await channelIds.first(to), null);
 }
 
-/** Before a message that is still on its way is stored: the bot remembers the deletion. */
+/** Does not wait for a message that is being stored: the bot remembers the deletion. */
 async function takeRemoval(
   { sink, workspace, channelIds }: TakerOptions,
   { channel, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,

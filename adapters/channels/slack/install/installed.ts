@@ -60,9 +60,9 @@ export function createInstalledRoster(options: InstalledOptions): Roster {
 }
 
 interface Removals {
-  /** Slack says so. */
+  /** Slack has reported the removal. */
   readonly reported: Roster['ended'];
-  /** Nobody said so, but the event may have been missed. */
+  /** Checks for a removal whose event was missed. */
   look(installed: Installed): Promise<void>;
 }
 

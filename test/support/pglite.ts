@@ -29,7 +29,8 @@ export async function openPglite(): Promise<Pglite> {
     await enter();
     const upkeep = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: lent(pglite, gate) }) });
     const links = linksTo(pglite, gate);
-    const database = { links, upkeep, place: 'memory', create: true, drop: () => undefined };
+    const parts = { connectedAt: () => 0, drop: () => undefined };
+    const database = { links, upkeep, place: 'memory', create: true, ...parts };
     const storage = await createPostgresStorageOn(database);
     const empty = async () => {
       await enter();

@@ -70,6 +70,7 @@ function createEngine(query: Kysely<Tables>, place: string): SqlEngine {
     write: units.run,
     writeAhead: writeAheadOf(units.run),
     rowLocks: false,
+    leastEpoch: () => 0,
     // One unit runs at a time.
     lockMemories: async () => undefined,
     // The numbering continues after the highest number.

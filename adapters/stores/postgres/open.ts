@@ -24,11 +24,16 @@ export async function openPostgres({
   const sockets = new Set<Socket>();
   const drop = () => sockets.forEach((socket) => void socket.destroy());
   const pool = createPool({ url, sockets, connections: CONNECTIONS, limitMs: STATEMENT_LIMIT_MS, pipeline: true });
+  let connectedAt = 0;
+  pool.on('connect', () => {
+    connectedAt = Date.now();
+  });
   const upkeepPool = createPool({ url, sockets, connections: 1, limitMs: null, pipeline: false });
   const pulse = createPulse({ probe: () => probeServer(url, { limitMs: limits.suspectMs, sockets }), drop, limits });
   return createPostgresStorageOn({
     links: createLinks({ pool, connections: CONNECTIONS, pulse }),
     upkeep: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: upkeepPool }) }),
+    connectedAt: () => connectedAt,
     drop,
     place: placeOf(url),
     create,

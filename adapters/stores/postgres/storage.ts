@@ -24,6 +24,8 @@ export interface PostgresDatabase {
   readonly links: Links;
   /** The same database, for long work. */
   readonly upkeep: Kysely<Tables>;
+  /** When the newest connection was opened. */
+  readonly connectedAt: () => number;
   /** Ends all connections at once, also those in use: their statements fail. */
   readonly drop: () => void;
   /** Its URL, for messages. */
@@ -75,6 +77,8 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     write: units.write,
     writeAhead: writeAheadOf(units.write),
     rowLocks: true,
+    // Whoever claims on the new server has connected since; a lost epoch is smaller.
+    leastEpoch: database.connectedAt,
     async lockMemories(transaction) {
       await transaction.rows(memoryLock);
     },

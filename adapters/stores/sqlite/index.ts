@@ -130,6 +130,7 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     write: group.write,
     writeAhead: group.writeAhead,
     rowLocks: false,
+    leastEpoch: () => 0,
     // One unit writes at a time.
     lockMemories: async () => undefined,
     // The numbering continues after the highest number.

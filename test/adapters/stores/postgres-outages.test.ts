@@ -64,6 +64,27 @@ describe('a store on Postgres', () => {
     await storage.store.close();
   });
 
+  it('repeats no claim that a failover has lost', async () => {
+    const { url, storage, kit } = await openAs('behind', 'lost');
+    const asked = { wantsReply: true, claimLeaseMs: 5_000 };
+    const { conversation } = await kit.say('Hello?');
+    await ask(url, 'create table kept as select * from conversation');
+    const lost = await kit.say('Is this lost?', asked);
+    const job = await kit.claim('maintenance', conversation.id);
+    // The standby did not have the last commits.
+    await ask(url, 'delete from entry where seq > 1');
+    const columns = ['next_seq', 'reply_due_seq', 'reply_due_from', 'reply_epoch', 'reply_until'];
+    const all = [...columns, 'maintenance_epoch', 'maintenance_until', 'maintain_at', 'last_activity_at'].join(', ');
+    await ask(url, `update conversation set (${all}) = (select ${all} from kept)`);
+    await ask(server().url, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'behind'");
+    const next = await kit.say('And this?', asked);
+    expect(next.seq).toBe(lost.seq);
+    expect(next.claim?.epoch).toBeGreaterThan(lost.claim?.epoch ?? Number.NaN);
+    expect((await kit.claim('maintenance', conversation.id)).epoch).toBeGreaterThan(job.epoch);
+    if (lost.claim !== null) expect(await kit.commitTurn(lost.claim)).toEqual({ kind: 'stale' });
+    await storage.store.close();
+  });
+
   it('shares the connections that the server has left', async () => {
     const { url, storage, kit } = await openAs('crowd', 'crowded');
     await kit.say('Hello?');

@@ -27,28 +27,32 @@ export function claimsContract(lab: Lab): void {
         now: NOW,
         leaseMs: 100,
       });
-      expect([reply?.claim.epoch, work?.claim.epoch]).toEqual([1, 1]);
-      expect(work?.conversation).toMatchObject({ maintenanceEpoch: 1, maintenanceUntil: NOW + 100 });
+      const first = { reply: reply?.claim.epoch ?? Number.NaN, maintenance: work?.claim.epoch ?? Number.NaN };
+      expect(Object.values(first).map((epoch) => epoch > 0)).toEqual([true, true]);
+      expect(work?.conversation).toMatchObject({ maintenanceEpoch: first.maintenance, maintenanceUntil: NOW + 100 });
       for (const kind of ['reply', 'maintenance'] as const) {
         const request = { work: kind, conversationId: id, leaseMs: 100 };
         expect(await store.conversations.claim({ ...request, now: NOW + 99 })).toBeNull();
-        expect((await store.conversations.claim({ ...request, now: NOW + 100 }))?.claim.epoch).toBe(2);
+        const second = await store.conversations.claim({ ...request, now: NOW + 100 });
+        expect(second?.claim.epoch).toBeGreaterThan(first[kind]);
       }
     });
 
     it.each(['reply', 'maintenance'] as const)('frees a %s claim of a clock set back', async (work) => {
       const { id } = await kit.ask();
       const request = { work, conversationId: id, leaseMs: 100 };
-      await store.conversations.claim({ ...request, now: NOW + 3 * HOUR_MS });
+      const won = await store.conversations.claim({ ...request, now: NOW + 3 * HOUR_MS });
       await store.conversations.change(id, { kind: 'maintain', at: NOW });
       expect(await store.conversations.due(work, { now: NOW, limit: 9 })).toHaveLength(1);
-      expect((await store.conversations.claim({ ...request, now: NOW }))?.claim.epoch).toBe(2);
+      const again = await store.conversations.claim({ ...request, now: NOW });
+      expect(again?.claim.epoch).toBeGreaterThan(won?.claim.epoch ?? Number.NaN);
     });
 
     it('claims a reply after the clock was set back', async () => {
       const asked = { wantsReply: true, claimLeaseMs: 100 };
-      await kit.say('before', { ...asked, now: NOW + 3 * HOUR_MS });
-      expect((await kit.say('after', { ...asked, now: NOW })).claim?.epoch).toBe(2);
+      const { claim } = await kit.say('before', { ...asked, now: NOW + 3 * HOUR_MS });
+      const after = await kit.say('after', { ...asked, now: NOW });
+      expect(after.claim?.epoch).toBeGreaterThan(claim?.epoch ?? Number.NaN);
     });
 
     it('forgets a pause that a clock set back would prolong', async () => {
@@ -62,7 +66,7 @@ export function claimsContract(lab: Lab): void {
       expect(await isDue(NOW + 24 * HOUR_MS)).toBe(false);
       expect(await store.conversations.claim({ ...request, now: NOW + 24 * HOUR_MS })).toBeNull();
       expect(await isDue(NOW)).toBe(true);
-      expect((await store.conversations.claim({ ...request, now: NOW }))?.claim.epoch).toBe(2);
+      expect(await store.conversations.claim({ ...request, now: NOW })).not.toBeNull();
     });
 
     it('gives one of many at once the claim', async () => {
@@ -82,12 +86,13 @@ export function claimsContract(lab: Lab): void {
 
     it('gives a reply to nobody once it is given', async () => {
       const { id } = await kit.ask();
-      await kit.commitTurn(await kit.claim('reply', id));
+      const held = await kit.claim('reply', id);
+      await kit.commitTurn(held);
       await kit.say('chatter');
       expect(await kit.tryClaim('reply', id)).toBeNull();
-      expect(await kit.get(id)).toMatchObject({ replyUntil: null, replyEpoch: 1 });
+      expect(await kit.get(id)).toMatchObject({ replyUntil: null, replyEpoch: held.epoch });
       await kit.ask();
-      expect((await kit.claim('reply', id)).epoch).toBe(2);
+      expect((await kit.claim('reply', id)).epoch).toBeGreaterThan(held.epoch);
     });
 
     it('renews a live claim and reports a lost one', async () => {

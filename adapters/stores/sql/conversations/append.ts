@@ -16,7 +16,7 @@ import { withdrawReplies } from '../forgetting/withdrawal.ts';
 import { first, type Parameter, prepare, type SqlEngine, type Transaction, together } from '../query/engine.ts';
 import { writeJson } from '../query/json.ts';
 import { createPostInsert, type InsertPosts } from '../records/posts.ts';
-import { earliest, isFree, prepareUpdate, presentOf } from '../rows/conversation-rows.ts';
+import { earliest, isFree, nextEpoch, prepareUpdate, presentOf } from '../rows/conversation-rows.ts';
 import { toConversation } from '../rows/domain-objects.ts';
 import type { Shared } from '../rows/shared.ts';
 import type { ConversationRow } from '../schema/tables.ts';
@@ -66,7 +66,7 @@ async function store(
   transaction: Transaction,
   { append, row, isNew }: { readonly append: Append; readonly row: ConversationRow; readonly isNew: boolean },
 ): Promise<Appended> {
-  const { changed, claim } = accept(row, append);
+  const { changed, claim } = accept(row, append, nextEpoch(shared.engine, row.reply_epoch));
   const wantsReply = append.wantsReply ? 1 : 0;
   const entry = { ...newEntry(row, append.message, row.next_seq), wants_reply: wantsReply };
   const answer = append.answer === undefined ? null : newEntry(row, append.answer, row.next_seq + 1);
@@ -89,11 +89,15 @@ async function store(
 type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };
 
 /** Pure: the row after the message, and the claim to answer it if a reply is wanted and no turn is running. */
-function accept(row: ConversationRow, append: Append): { changed: ConversationRow; claim: Claim | null } {
+function accept(
+  row: ConversationRow,
+  append: Append,
+  epoch: number,
+): { changed: ConversationRow; claim: Claim | null } {
   const { now, claimLeaseMs } = append;
   const claim =
     append.wantsReply && claimLeaseMs !== null && isFree(row.reply_until, now)
-      ? { conversationId: row.id, epoch: row.reply_epoch + 1, until: now + claimLeaseMs }
+      ? { conversationId: row.id, epoch, until: now + claimLeaseMs }
       : null;
   const changed = {
     ...row,

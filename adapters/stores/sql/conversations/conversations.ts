@@ -13,6 +13,7 @@ import {
   holdsReply,
   isFree,
   isOf,
+  nextEpoch,
   whereFree,
 } from '../rows/conversation-rows.ts';
 import { toConversation } from '../rows/domain-objects.ts';
@@ -27,7 +28,7 @@ export function createConversations(shared: Shared): ConversationStore {
     find: (key) => engine.read(async (tx) => orNull(await conversations.find(tx, key))),
     get: (id) => engine.read(async (tx) => orNull(await conversations.get(tx, id))),
     list: (page) => engine.read(async (tx) => (await readPage(engine.query, tx, page)).map(toConversation)),
-    claim: (request) => engine.write((tx) => claim(conversations, tx, request)),
+    claim: (request) => engine.write((tx) => claim(shared, tx, request)),
     renew: (work, held, until) => engine.write((tx) => renew(conversations, tx, { work, held, until })),
     release: (held, outcome) => engine.write((tx) => release(conversations, tx, { held, outcome })),
     due: (work, request) =>
@@ -43,21 +44,22 @@ function orNull(row: ConversationRow | null) {
   return row === null ? null : toConversation(row);
 }
 
-async function claim(rows: ConversationRows, transaction: Transaction, request: ClaimRequest) {
+async function claim({ engine, conversations: rows }: Shared, transaction: Transaction, request: ClaimRequest) {
   const row = await rows.lock(transaction, request.conversationId);
   if (row === null || !mayClaim(row, request)) return null;
   const until = request.now + request.leaseMs;
+  const before = request.work === 'reply' ? row.reply_epoch : row.maintenance_epoch;
+  const epoch = nextEpoch(engine, before);
   const values =
     request.work === 'reply'
-      ? { reply_epoch: row.reply_epoch + 1, reply_until: until }
+      ? { reply_epoch: epoch, reply_until: until }
       : {
-          maintenance_epoch: row.maintenance_epoch + 1,
+          maintenance_epoch: epoch,
           maintenance_until: until,
           maintenance_revision: row.revision,
           maintain_again: 0,
         };
   await rows.change(transaction, row.id, values);
-  const epoch = request.work === 'reply' ? row.reply_epoch + 1 : row.maintenance_epoch + 1;
   return {
     claim: { conversationId: row.id, epoch, until },
     conversation: toConversation({ ...row, ...values }),

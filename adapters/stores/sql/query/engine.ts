@@ -41,6 +41,11 @@ export interface SqlEngine {
   writeAhead<Result>(unit: Unit<Result>): Promise<Written<Result>>;
   /** True if units run concurrently: a transaction must then lock the rows that it reads in order to change them. */
   readonly rowLocks: boolean;
+  /**
+   * No new claim has a smaller epoch. A server may lose its last commits in a failover; the epoch of a lost claim must not
+   * be given again while its holder is still working.
+   */
+  leastEpoch(): number;
   /** From here to the end of the transaction, no other unit decides from the memories, which are found by many keys. */
   lockMemories(transaction: Transaction): Promise<void>;
   /** Rows were inserted with explicit numbers; the engine must continue after them. */

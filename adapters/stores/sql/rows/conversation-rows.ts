@@ -82,6 +82,11 @@ export function whereFree(column: HeldColumn, now: number, maxMs = MAX_HOLD_MS) 
   return sql<boolean>`(${until} is null or ${until} <= ${now} or ${until} > ${now + maxMs})`;
 }
 
+/** The epoch of a new claim. */
+export function nextEpoch({ leastEpoch }: Pick<SqlEngine, 'leastEpoch'>, before: number): number {
+  return Math.max(before + 1, leastEpoch());
+}
+
 /** Whether the epoch of a claim is still the newest and was not released. */
 export function holdsReply(row: ConversationRow, epoch: number): boolean {
   return row.reply_epoch === epoch && row.reply_until !== null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { explainReply } from '../../src/requests/explain.ts';
-import { ADA, type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
-import { faithful, scriptedModel } from './compaction/compaction.world.ts';
+import { explainReply } from '../../../src/requests/explain.ts';
+import { ADA, type BotWorld, createBotWorld, HERE } from '../../support/bot-world.ts';
+import { faithful, scriptedModel } from '../compaction/compaction.world.ts';
 
 const SECRET = 'swordfish';
 

@@ -84,7 +84,7 @@ export async function rebuildRequest(services: Reading, options: RebuildOptions)
     steps: shown.steps,
     replySeq: (entry) => note.links.get(entry.seq) ?? null,
   };
-  const fitted = fit(kept, request, note);
+  const fitted = fitRecorded(kept, request, note);
   const base = { settings: settings.profile, note, gone };
   // A change may repeat what is gone.
   const changed = note.change === null || gone.size > 0 ? null : await readChanged(services, options, fitted.view);
@@ -101,7 +101,7 @@ async function readChanged({ store }: Reading, { conversation, reply }: RebuildO
   return blob === null ? null : applyChange(view, blob.text);
 }
 
-function fit(kept: KeptTexts, request: ViewRequest, note: RequestNote): Fitted {
+function fitRecorded(kept: KeptTexts, request: ViewRequest, note: RequestNote): Fitted {
   const prefix = buildPrefix(request.profile, note.budgetTokens);
   const textOfLayer = (item: Summary) => {
     if (item.kind === 'gap') return item.text === '' ? gapOf(item) : item.text;

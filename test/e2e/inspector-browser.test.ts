@@ -183,7 +183,7 @@ describe.skipIf(WITHOUT_BROWSER !== '')(`in a browser${WITHOUT_BROWSER}`, () => 
         await stream;
         await story().say();
         await page.getByText('There is something new').waitFor();
-        expect(await page.locator('[data-live]').innerText()).toMatch(/Owed replies|of the window/u);
+        expect(await page.locator('[data-live]').textContent()).toMatch(/Owed replies|of the window/u);
       }
     });
   }, 60_000);

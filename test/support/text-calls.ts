@@ -151,6 +151,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['adapters/channels/shared/said-by.ts#saidBy', (run, text) => run({ id: text, name: text, kind: 'bot' }, text)],
   ['adapters/channels/shared/encryption.ts#encrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
   ['adapters/channels/shared/encryption.ts#decrypt', (run, text) => run(text, { key: Buffer.alloc(32), owner: text })],
+  ['adapters/channels/shared/downloads.ts#hasTextEnding', (run, text) => run(text)],
   ['adapters/channels/shared/downloads.ts#isTrusted', (run, text) => run(text, { own: [text], extra: text })],
   [
     'src/conversation/posts/unasked-posts.ts#unaskedPosts',

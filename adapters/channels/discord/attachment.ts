@@ -1,9 +1,8 @@
 import type { AttachmentPart } from '../../../src/adapter-kit.ts';
+import { hasTextEnding } from '../shared/downloads.ts';
 import type { WireAttachment } from './wire.ts';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-const TEXT_ENDINGS =
-  /\.(?:txt|md|csv|tsv|log|json|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|rs|go|java|kt|c|h|cpp|cs|sh|sql|ini|diff|patch)$/i;
 
 const BY_ENDING: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -23,7 +22,7 @@ export function mediaTypeOf({ content_type: declared, filename }: WireAttachment
   if (type) return type;
   const ending = filename.split('.').at(-1)?.toLowerCase() ?? '';
   if (BY_ENDING[ending] !== undefined) return BY_ENDING[ending];
-  return TEXT_ENDINGS.test(filename) ? 'text/plain' : 'application/octet-stream';
+  return hasTextEnding(filename) ? 'text/plain' : 'application/octet-stream';
 }
 
 /** Images that are too large, or of a kind that no model reads, appear only by name, like all other files. */
@@ -44,6 +43,6 @@ export function toAttachment({ filename, size, url }: WireAttachment, mediaType:
 /** Discord turns long pasted text into a file, so small text files are read like messages. */
 export function isReadable(attachment: WireAttachment, textBytes: number): boolean {
   const { filename, size } = attachment;
-  const isText = mediaTypeOf(attachment).startsWith('text/') || TEXT_ENDINGS.test(filename);
+  const isText = mediaTypeOf(attachment).startsWith('text/') || hasTextEnding(filename);
   return isText && size > 0 && size <= textBytes;
 }

@@ -29,6 +29,14 @@ export async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: numb
   return Buffer.concat(chunks);
 }
 
+const TEXT_ENDINGS =
+  /\.(?:txt|md|csv|tsv|log|json|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|rs|go|java|kt|c|h|cpp|cs|sh|sql|ini|diff|patch)$/i;
+
+/** Whether a file with this name is text, whatever type is declared. */
+export function hasTextEnding(name: string): boolean {
+  return TEXT_ENDINGS.test(name);
+}
+
 /** Null if the bytes are not text. */
 export function decodeText(bytes: Buffer): string | null {
   if (bytes.includes(0)) return null;

@@ -210,17 +210,16 @@ async function menu(context: InteractionContext): Promise<void> {
 
 /** First asks for missing values or a confirmation; then runs the command. */
 async function run(context: InteractionContext, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
-  const { responder } = context;
   const { commandSpecs } = context.parts.sink;
   const missing = optionsToAsk(command, commandSpecs);
   if (missing.length > 0) return await ask(context, command, missing);
   if (asksConfirmation(command, commandSpecs)) {
-    return await responder.answer(render(context, confirmation(command, commandSpecs)), true);
+    return await context.responder.answer(render(context, confirmation(command, commandSpecs)), true);
   }
   const work = execute(context, command);
   await (how === 'update'
-    ? responder.update(work)
-    : responder.answer(work, actionOf(command, commandSpecs)?.ephemeral ?? true));
+    ? context.responder.update(work)
+    : context.responder.answer(work, actionOf(command, commandSpecs)?.ephemeral ?? true));
 }
 
 async function ask(context: InteractionContext, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {

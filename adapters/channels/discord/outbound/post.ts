@@ -6,7 +6,6 @@ import {
   MessageReferenceType,
   type RawFile,
   Routes,
-  SnowflakeUtil,
 } from 'discord.js';
 import {
   type ConversationKey,
@@ -25,7 +24,7 @@ import { placeOfKey, targetOf } from '../place.ts';
 import { type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
-import { isNewer, messagesIn, pageSchema, sentSchema, type WireMessage } from '../wire.ts';
+import { isNewer, messagesIn, pageSchema, sentSchema, snowflakeAt, type WireMessage } from '../wire.ts';
 import { splitWithoutFiles } from './split.ts';
 
 export interface PosterOptions {
@@ -237,11 +236,6 @@ const LOOK_BACK = 50;
  * before.
  */
 const CLOCK_SKEW_MS = 5_000;
-
-/** The lowest possible id of a message sent at that time. */
-function snowflakeAt(at: number): string {
-  return String(SnowflakeUtil.generate({ timestamp: at, increment: 0n, workerId: 0n, processId: 0n }));
-}
 
 /**
  * Discord recognises a nonce only for some minutes. After a longer outage, the first part is searched among the

@@ -1,12 +1,10 @@
 import { type AttachmentPart, CHANNEL_LINK, type ImageBytes } from '../../../../src/adapter-kit.ts';
-import { decodeText, isTrusted, readAtMost } from '../../shared/downloads.ts';
+import { decodeText, hasTextEnding, isTrusted, readAtMost } from '../../shared/downloads.ts';
 import type { WireFile, WireMessage } from '../wire.ts';
 
 const TIME_LIMIT_MS = 5_000;
 const HOSTS = ['files.slack.com', 'slack-files.com'];
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/jpg', 'image/gif', 'image/webp']);
-const TEXT_ENDINGS =
-  /\.(?:txt|md|csv|tsv|log|json|ya?ml|toml|xml|html?|css|[cm]?[jt]sx?|py|rb|rs|go|java|kt|c|h|cpp|cs|sh|sql|ini|diff|patch)$/i;
 
 export type Fetch = (
   url: URL,
@@ -108,7 +106,7 @@ function sniff(bytes: Buffer): string | null {
 }
 
 function isText(mediaType: string, name: string): boolean {
-  return mediaType.startsWith('text/') || TEXT_ENDINGS.test(name);
+  return mediaType.startsWith('text/') || hasTextEnding(name);
 }
 
 function linkOf(file: WireFile): string {

@@ -136,7 +136,7 @@ async function peopleIn({ store }: CommandServices, memories: readonly Memory[])
     const [entry] = await store.transcript.pick(conversationId, [seq]);
     names.set(id, entry?.author?.id === id ? shownName(entry.author) : id);
   }
-  return [...names].map(([id, name]) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name));
+  return [...names].map(([id, name]) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
 function isUnnamed(id: string | null, names: ReadonlyMap<string, string>): id is string {

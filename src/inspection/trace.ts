@@ -33,7 +33,7 @@ const SENTENCE_END = /\p{Sentence_Terminal}/u;
 
 function sentencesIn(line: string): readonly string[] {
   if (!SENTENCE_END.test(line)) return [line];
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'sentence' });
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'sentence' });
   return [...segmenter.segment(line)].map(({ segment }) => segment);
 }
 

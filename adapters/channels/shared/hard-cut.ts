@@ -1,6 +1,6 @@
 import { isUnspaced } from '../../../src/adapter-kit.ts';
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Loads dictionaries, so it is made when it is needed. */
 let words: Intl.Segmenter | null = null;
 /** The end of the window in which to look for the end of a word. Words of scripts without spaces are shorter. */
@@ -18,7 +18,7 @@ export function graphemeCuts(window: string, from: number): readonly number[] {
   const cuts = ends.slice(0, -1);
   const start = cuts.findLast((at) => at - from <= window.length - LOOKED_AT);
   if (start === undefined || !isUnspaced(window.slice(start - from))) return cuts;
-  words ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+  words ??= new Intl.Segmenter('en', { granularity: 'word' });
   const between = new Set(Array.from(words.segment(window.slice(start - from)), ({ index }) => start + index));
   return [...cuts, ...cuts.filter((at) => at >= start + UNSURE && between.has(at))];
 }

@@ -64,7 +64,7 @@ const SURFACE_EVENTS = {
 
 /** Every event that is handled, and that the app subscribes to. */
 export function wantedEvents({ surface }: Pick<Named, 'surface'>) {
-  return [...EVENTS, ...SURFACE_EVENTS[surface]].toSorted((one, other) => one.localeCompare(other));
+  return [...EVENTS, ...SURFACE_EVENTS[surface]].toSorted((one, other) => one.localeCompare(other, 'en'));
 }
 
 /** The app manifest for the configured transport and surface. */

@@ -67,7 +67,7 @@ export function reportFocus(entry: Entry): FocusReport {
 
 function namesIn(text: string): readonly string[] {
   const quoted = quotationsIn(text, QUOTES).map((quotation) => quotation.text);
-  const names = [...quoted, ...capitalised(text)].map((name) => name.trim().toLocaleLowerCase());
+  const names = [...quoted, ...capitalised(text)].map((name) => name.trim().toLowerCase());
   return [...new Set(names)].filter((name) => name.length > 1 && name.length <= MAX_NAME).slice(0, MAX_NAMES);
 }
 
@@ -76,7 +76,7 @@ let segmenter: Intl.Segmenter | null = null;
 /** Words written like names in scripts with capitals, except at the start of a sentence. */
 function capitalised(text: string): readonly string[] {
   if (!/\p{Lu}|[._]/u.test(text)) return [];
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   const names: string[] = [];
   let startsSentence = true;
   for (const { segment, isWordLike } of segmenter.segment(text)) {
@@ -97,7 +97,7 @@ export function boostOf(
 }
 
 function namedIn(names: readonly string[], text: string): number {
-  const lower = text.toLocaleLowerCase();
+  const lower = text.toLowerCase();
   return names.filter((name) => lower.includes(name)).length;
 }
 

@@ -61,7 +61,7 @@ let graphemes: Intl.Segmenter | null = null;
 
 /** Visible characters (grapheme clusters). */
 export function graphemesOf(text: string): Intl.Segments {
-  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return graphemes.segment(text);
 }
 

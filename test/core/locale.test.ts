@@ -12,7 +12,7 @@ async function shownIn(locale: string): Promise<string> {
   return stdout;
 }
 
-it('focus and sentences do not depend on the machine’s language', async () => {
+it('focus and sentences are alike in all locales', async () => {
   const usual = await shownIn('en_US.UTF-8');
   expect(usual).toContain('istanbul');
   for (const locale of ['tr_TR.UTF-8', 'fi_FI.UTF-8', 'el_GR.UTF-8', 'lt_LT.UTF-8', 'C']) {

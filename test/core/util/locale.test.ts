@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { ENVIRONMENT } from '../support/environment.ts';
+import { ENVIRONMENT } from '../../support/environment.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
-import { traceSentences } from '../../src/inspection/trace.ts';
-import { boostOf, focusOf } from '../../src/memory/recall/focus.ts';
-import { user } from '../fixtures/context.ts';
+import { traceSentences } from '../../../src/inspection/trace.ts';
+import { boostOf, focusOf } from '../../../src/memory/recall/focus.ts';
+import { user } from '../../fixtures/context.ts';
 
 /** Prints what small letters, ends of words and ends of sentences decide, which differ between languages. */
 

@@ -18,6 +18,7 @@ import {
 } from '../../fixtures/discord/double.ts';
 import {
   createState,
+  inbound,
   type Opened,
   type OpenOptions,
   openChannel,
@@ -606,21 +607,6 @@ test('imported messages with foreign ids do no harm', async () => {
   await channel.stop();
   await double.close();
 });
-
-function inbound(channel: string, externalId: string): InboundMessage {
-  return {
-    conversation: key(channel) as never,
-    externalId,
-    author: { id: ADA.id, name: 'Ada', kind: 'person' },
-    text: 'start',
-    attachments: [],
-    replyTo: null,
-    mentions: [],
-    addressesBot: false,
-    audience: 'public',
-    at: Date.now(),
-  };
-}
 
 describe('a server that Discord could not serve', () => {
   const hidden = [{ id: GUILD_TWO, type: 0, allow: '0', deny: String(VIEW) }];

@@ -17,7 +17,7 @@ import {
   VIEW,
 } from '../../fixtures/discord/double.ts';
 import { withChannel } from '../../fixtures/discord/each-test.ts';
-import { createState, type Opened, openChannel, recordSink, until } from '../../fixtures/discord/kit.ts';
+import { createState, inbound, type Opened, openChannel, recordSink, until } from '../../fixtures/discord/kit.ts';
 import { snowflake, textChannel, thread } from '../../fixtures/discord/payloads.ts';
 
 const THREAD = '500000000000000001';
@@ -420,7 +420,7 @@ describe('missed messages', () => {
   test('stays in order when the bot stops while reading', async () => {
     const double = await startDiscord();
     const sink = recordSink();
-    await sink.message(inbound(double.say(GENERAL, ADA, 'start', { silent: true }).id));
+    await sink.message(inbound(GENERAL, double.say(GENERAL, ADA, 'start', { silent: true }).id));
     for (const text of ['missed 1', 'missed 2']) double.say(GENERAL, BOB, text, { silent: true });
     const held = Promise.withResolvers<void>();
     sink.before = ({ text }) => (text === 'missed 1' ? held.promise : Promise.resolve());
@@ -461,7 +461,7 @@ describe('missed messages', () => {
     const sink = recordSink();
     const said = (id: string, text: string) => double.say(GENERAL, ADA, text, { id, silent: true });
     const start = said(minutesAgo(60 * 24 * 9), 'the last one heard');
-    await sink.message({ ...inbound(start.id), at: Date.now() });
+    await sink.message({ ...inbound(GENERAL, start.id), at: Date.now() });
     said(minutesAgo(60 * 24 * 8), 'eight days ago');
     said(minutesAgo(120), 'two hours ago');
     said(minutesAgo(1), 'a minute ago');
@@ -481,7 +481,7 @@ describe('missed messages', () => {
     const double = await startDiscord();
     const sink = recordSink();
     const start = double.say(GENERAL, ADA, 'start', { silent: true });
-    await sink.message(inbound(start.id));
+    await sink.message(inbound(GENERAL, start.id));
     for (let index = 0; index < 350; index += 1) double.say(GENERAL, ADA, `missed ${index}`, { silent: true });
     const { channel, log } = openChannel(double, { sink, table: { catch_up: { messages: 250 } } });
     await channel.start(sink);
@@ -498,8 +498,11 @@ describe('missed messages', () => {
   test('is retried when Discord fails, skipping channels that are gone', async () => {
     const double = await startDiscord();
     const sink = recordSink();
-    await sink.message(inbound(double.say(GENERAL, ADA, 'start', { silent: true }).id));
-    await sink.message({ ...inbound(minutesAgo(5)), conversation: `discord:${GUILD}:600000000000000001` as never });
+    await sink.message(inbound(GENERAL, double.say(GENERAL, ADA, 'start', { silent: true }).id));
+    await sink.message({
+      ...inbound(GENERAL, minutesAgo(5)),
+      conversation: `discord:${GUILD}:600000000000000001` as never,
+    });
     double.say(GENERAL, ADA, 'missed', { silent: true });
     double.rest.fail('GET', new RegExp(`/channels/${GENERAL}/messages$`), { status: 500, times: 5 });
     const { channel, log } = openChannel(double, { sink });
@@ -510,21 +513,6 @@ describe('missed messages', () => {
     await double.close();
   });
 });
-
-function inbound(externalId: string): InboundMessage {
-  return {
-    conversation: key(GENERAL) as never,
-    externalId,
-    author: { id: ADA.id, name: 'Ada', kind: 'person' },
-    text: 'start',
-    attachments: [],
-    replyTo: null,
-    mentions: [],
-    addressesBot: false,
-    audience: 'public',
-    at: Date.now(),
-  };
-}
 
 describe('who can read it', () => {
   const hidden = [{ id: GUILD, type: 0, allow: '0', deny: String(VIEW) }];
@@ -603,7 +591,7 @@ describe('who can read it', () => {
   test('reports at the start what turned private during its absence', async () => {
     const double = await startDiscord();
     const sink = recordSink();
-    await sink.message(inbound(double.say(GENERAL, ADA, 'start', { silent: true }).id));
+    await sink.message(inbound(GENERAL, double.say(GENERAL, ADA, 'start', { silent: true }).id));
     double.addChannel(
       textChannel({ id: GENERAL, guild_id: GUILD, name: 'general', permission_overwrites: hidden }) as never,
     );

@@ -356,6 +356,18 @@ describe('several gateways on one store', () => {
     expect(posts).toMatchObject([{ gateway: 'a' }]);
   });
 
+  it('leave what one of them sends unasked to it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const a = await openGateway('a', { post: () => gate.promise });
+    const b = await openGateway('b');
+    await b.bot.settled();
+    await a.bot.send(KEY, 'The tea is ready.', { audience: 'private' });
+    expect(await b.storage.store.outbox.take({ platform: 'test', now: clock.now(), limit: 9 })).toEqual([]);
+    gate.resolve();
+    await until(() => posts.length === 1);
+    expect(posts).toMatchObject([{ gateway: 'a', text: 'The tea is ready.' }]);
+  });
+
   // Shows: W29
   it('retry a failing turn with growing pauses and report it', async () => {
     let isBroken = true;

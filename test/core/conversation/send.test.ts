@@ -36,6 +36,15 @@ describe('bot.send', () => {
     expect(posted(here)).toHaveLength(1);
   });
 
+  it('is not confused by what the platform says', async () => {
+    await using here = await world();
+    await here.say('Is it green?', { id: 'build-1', asks: false, audience: 'private' });
+    // Only the platform opens a place.
+    const sent = await here.bot.send(HERE, 'The build is green.', { audience: 'public', id: 'build-1' });
+    expect(sent.isNew).toBe(true);
+    expect(await here.conversation()).toMatchObject({ audience: 'private', tightestAudience: 'private' });
+  });
+
   it('posts the same text twice when it is said twice', async () => {
     await using here = await world();
     await here.bot.send(HERE, 'Tick.', { audience: 'private' });

@@ -5,6 +5,7 @@ import { createTurnSlots } from '../../../src/conversation/turn/turn-slots.ts';
 import { StrataError } from '../../../src/domain/errors.ts';
 import { makeKey } from '../../../src/domain/key.ts';
 import type { Author } from '../../../src/domain/message.ts';
+import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { ADA, BOB, createBotWorld } from '../../support/bot-world.ts';
 import { scriptedModel, until } from '../compaction/compaction.world.ts';
 
@@ -159,6 +160,9 @@ describe('a person who asks in many threads at once', () => {
     await until(() => begun === MOST);
     await world.say('Is it?', { key: threadOf(1_000), author: ADA });
     await until(() => begun === MOST + 1);
+    // A platform that is away for long keeps nobody from other answers.
+    await world.clock.advance(MINUTE_MS);
+    await until(() => begun === 2 * MOST + 1);
     posting.resolve();
     await world.settled();
     expect(begun).toBe(21);

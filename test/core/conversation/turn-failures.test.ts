@@ -74,7 +74,7 @@ describe('the reason of a failed reply', () => {
     expect(await status(world)).not.toContain('swordfish');
   });
 
-  it('is gone with the message, also of an owed reply', async () => {
+  it('is gone likewise while the reply is still owed', async () => {
     await using world = await botWith(() => ({ text: 'Yes.' }), {
       storage: (storage) => {
         const commitTurn = () => Promise.reject(new Error('cannot store: swordfish'));

@@ -66,7 +66,7 @@ describe('a memory that the model saw', () => {
   });
 });
 
-it('a message edited earlier is shown as it was', async () => {
+it('a message edited before the request is shown edited', async () => {
   await using world = await talk();
   await world.say('My tent is red.', { id: 'tent' });
   const parts = [{ kind: 'text', text: 'My tent is blue.' }] as const;

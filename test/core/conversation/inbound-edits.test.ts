@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { textOf } from '../../src/domain/message.ts';
-import type { Hooks } from '../../src/hooks/hooks.ts';
-import { type BotWorld, createBotWorld, HERE } from '../support/bot-world.ts';
-import { scriptedModel } from './compaction/compaction.world.ts';
+import { textOf } from '../../../src/domain/message.ts';
+import type { Hooks } from '../../../src/hooks/hooks.ts';
+import { type BotWorld, createBotWorld, HERE } from '../../support/bot-world.ts';
+import { scriptedModel } from '../compaction/compaction.world.ts';
 
 const world = (...hooks: readonly Hooks[]) =>
   createBotWorld({ models: [scriptedModel(() => ({ text: 'Yes.' }), { id: 'test:chat' })], hooks });

@@ -202,12 +202,14 @@ describe('sqlite', () => {
     const { store } = await open();
     const kit = createKit({ store } as Parameters<typeof createKit>[0]);
     const { id } = await kit.fill(1);
+    const putNowhere = (name: string) =>
+      store.blobs.put({ id: name as never, conversationId: 999, text: 'x', now: NOW });
     const results = await Promise.allSettled([
       kit.say('one'),
-      store.journal.addUsage(999, [CALL]),
+      putNowhere('a'),
       store.journal.addUsage(id, [CALL]),
       kit.say('two'),
-      store.blobs.put({ id: 'b' as never, conversationId: 999, text: 'x', now: NOW }),
+      putNowhere('b'),
       kit.say('three'),
     ]);
     expect(results.map((result) => result.status)).toEqual([

@@ -132,6 +132,22 @@ describe('a list of models', () => {
     expect(await pausedModels(here.bot.services.state, here.clock.now())).toEqual([]);
   });
 
+  it('pauses no model that answers between its failures', async () => {
+    let calls = 0;
+    const first = one((...call) => {
+      calls += 1;
+      return calls % 2 === 1 ? failing('transient')(...call) : { text: 'First.' };
+    });
+    await using here = await createBotWorld({ models: [first, two(saying('Second.'))], agent: LIST });
+    const turns = 14;
+    for (let turn = 0; turn < turns; turn += 1) {
+      await here.say(`Hello ${turn}?`);
+      await here.settled();
+    }
+    expect(first.requests).toHaveLength(turns);
+    expect(posted(here).slice(-2)).toEqual(['Second.', 'First.']);
+  });
+
   it('asks paused models if no other is left', async () => {
     const models = [one(failing('transient')), two(failing('transient', 'test:two'))];
     await using here = await createBotWorld({ models, agent: LIST });

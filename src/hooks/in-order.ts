@@ -6,7 +6,8 @@ export function createOrder<Key>(): <Value>(key: Key, work: Promise<Value>) => P
   const last = new Map<Key, Promise<unknown>>();
   return async (key, work) => {
     const before = last.get(key);
-    const settled = Promise.allSettled([before, work]);
+    // The results themselves would nest deeper with each request.
+    const settled = Promise.allSettled([before, work]).then(() => undefined);
     last.set(key, settled);
     await settled;
     if (last.get(key) === settled) last.delete(key);

@@ -119,10 +119,26 @@ async function start({ options }: Self, child: Child): Promise<Asked> {
     preparation = await engine.prepareChild({ parent: parent.key, child: key, ttlMs: MAX_CHILD_MS });
     return await tellChild(options, child, task.task);
   } catch (error) {
-    await preparation?.rollback();
-    await remove(options, key);
+    await undo(options, key, preparation).catch((failure: unknown) => report(options, key, failure));
     throw error;
   }
+}
+
+/** If a step fails, the note stays, and a sweep ends the child. */
+async function undo(
+  { services }: ChildOptions,
+  key: ConversationKey,
+  preparation: ChildPreparation | null,
+): Promise<void> {
+  const { store, state } = services;
+  await preparation?.rollback();
+  const row = await store.conversations.find(key);
+  if (row !== null) await store.conversations.change(row.id, { kind: 'end' });
+  await state.delete(NAMESPACE, key);
+}
+
+function report({ services }: ChildOptions, key: ConversationKey, error: unknown): void {
+  services.events.emit({ kind: 'error.internal', conversation: rootOf(key), message: describe(error) });
 }
 
 /** A child that has ended here, or that a dead process has left. */
@@ -137,9 +153,9 @@ interface Ending {
 /** Whatever the engine does, the child is deleted. If a step fails, the note stays, and a sweep repeats it. */
 async function end({ options }: Self, ending: Ending): Promise<void> {
   const { key } = ending;
-  const { store, state, events } = options.services;
+  const { store, state } = options.services;
   const failed = (error: unknown) => {
-    events.emit({ kind: 'error.internal', conversation: rootOf(key), message: describe(error) });
+    report(options, key, error);
     return false;
   };
   try {
@@ -165,13 +181,6 @@ async function tellEngine(
 
 function engineOf({ services, engineFor }: ChildOptions, parent: ConversationKey): ContextEngine {
   return engineFor({ agentId: services.agents.agentFor(parent).id });
-}
-
-async function remove({ services }: ChildOptions, key: ConversationKey): Promise<void> {
-  const { store, state } = services;
-  const row = await store.conversations.find(key);
-  if (row !== null) await store.conversations.change(row.id, { kind: 'end' });
-  await state.delete(NAMESPACE, key);
 }
 
 async function sweep(self: Self): Promise<void> {

@@ -404,26 +404,44 @@ describe('the end of a child', () => {
     expect(ends.at(-1)).toBe('end aborted');
   });
 
+  /** The store takes no message of a child. */
+  const childless: BotWorldOptions['storage'] = (own) => ({
+    ...own,
+    store: {
+      ...own.store,
+      transcript: {
+        ...own.store.transcript,
+        append: (append) =>
+          append.conversation === HERE
+            ? own.store.transcript.append(append)
+            : Promise.reject(new Error('the disk is full')),
+      },
+    },
+  });
+
   // Shows: O41
   it('is a rollback if the child never started', async () => {
-    const storage: BotWorldOptions['storage'] = (own) => ({
-      ...own,
-      store: {
-        ...own.store,
-        transcript: {
-          ...own.store.transcript,
-          append: (append) =>
-            append.conversation === HERE
-              ? own.store.transcript.append(append)
-              : Promise.reject(new Error('the disk is full')),
-        },
-      },
-    });
-    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], storage });
+    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], storage: childless });
     await here.say('How many boats are there?');
     await settled(here);
     expect(posted(here)).toEqual(['Found: the disk is full']);
     expect(ends).toEqual([`prepare in ${HERE}`, 'rollback']);
+    expect(await notes(here)).toEqual([]);
+  });
+
+  it('is left to a sweep if the rollback fails', async () => {
+    const rollback = () => Promise.reject(new Error('no way back'));
+    noting = { ...noting, prepareChild: async () => ({ rollback }) };
+    await using here = await world({ models: [delegating(() => ({ text: 'seven' }))], storage: childless });
+    await here.say('How many boats are there?');
+    await here.settled();
+    expect(posted(here)).toEqual(['Found: the disk is full']);
+    const reported = here.events.flatMap((event) => (event.kind === 'error.internal' ? [event.message] : []));
+    expect(reported).toEqual(['no way back']);
+    expect([ends, (await notes(here)).length]).toEqual([[], 1]);
+    const other = createChildren({ services: here.bot.services, engineFor: () => noting } as never);
+    await other.sweep();
+    expect(ends).toEqual(['end swept without a row']);
     expect(await notes(here)).toEqual([]);
   });
 });

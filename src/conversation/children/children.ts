@@ -8,7 +8,7 @@ import type { ChildEndReason, ChildPreparation } from '../../ports/engine-childr
 import type { ChildAnswer, ChildTask } from '../../tools/spawn.ts';
 import { MINUTE_MS } from '../../util/time/time.ts';
 import { limitWork, rejection } from '../../util/work/limit.ts';
-import type { ParentCall, Spawner } from '../turn/spawning.ts';
+import type { ParentCall, Spawner } from '../turn/spawner.ts';
 import { type Asked, type Child, type ChildOptions, converse, tellChild } from './spawn.ts';
 
 /** The child conversations of this process, and those that a dead process has left. */

@@ -3,7 +3,7 @@ import { MAX_TAIL_ENTRIES } from '../../context/cuts/plan.ts';
 import { estimateParts } from '../../context/measure/tokens.ts';
 import { childProfile } from '../../context/profile/child-profile.ts';
 import { describe, StrataError } from '../../domain/errors.ts';
-import type { ConversationKey, Entry } from '../../domain/message.ts';
+import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ToolSpec } from '../../ports/model.ts';
@@ -13,12 +13,14 @@ import { holdLease } from '../../util/work/lease.ts';
 import { rejection } from '../../util/work/limit.ts';
 import type { Watch } from '../actor.ts';
 import { cleanParts } from '../turn/clean-parts.ts';
+import { type EndedTurn, type Findings, verdictOn } from '../turn/end.ts';
+import { collectTurn, type LeasedTurn, type PreparedTurn } from '../turn/prepare.ts';
 import { REPLY_LEASE_MS } from '../turn/reply.ts';
 import type { ReplyOptions } from '../turn/reply-options.ts';
-import type { ParentCall } from '../turn/spawning.ts';
-import { runTurn, type TurnOutcome } from '../turn/turn.ts';
-import { createTurnEffects, type TurnEffects } from '../turn/turn-effects.ts';
+import { run } from '../turn/run.ts';
+import type { ChildTurn, ParentCall } from '../turn/spawner.ts';
 import { entriesOf } from '../turn/turn-entries.ts';
+import type { AnsweredTurn } from '../turn/turn-loop.ts';
 
 export interface ChildOptions extends ReplyOptions {
   readonly watch: Pick<Watch, 'answered'>;
@@ -72,24 +74,26 @@ export async function tellChild({ services }: ChildOptions, child: Child, text: 
 export async function converse(options: ChildOptions, child: Child, first: Asked): Promise<ChildAnswer> {
   let asked = first;
   for (let turns = 1; ; turns += 1) {
-    const done = await answer(options, child, asked);
+    const done = await answerAsked(options, child, asked);
     const following = child.task.next?.(done.text) ?? null;
     const next = await Promise.race([following, rejection(child.signal)]);
     const reported = child.reported.then(() => done.report(next === null));
     child.reported = reported.catch(reporting(options, child));
-    if (next === null) return { text: done.text, turns, tokens: tokensOf(child) };
+    if (next === null) return { text: done.text, turns, tokens: tokensIn(child.usage) };
     if (turns === MAX_TURNS) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_TURNS} turns` });
     asked = await tellChild(options, child, next);
   }
 }
 
+/** A turn that is stored. */
 interface Done {
   readonly text: string;
   /** Tells the engine of the stored turn. After the last one, no compaction starts. */
   report(isLast: boolean): Promise<void>;
 }
 
-async function answer(options: ChildOptions, child: Child, { seq, claim }: Asked): Promise<Done> {
+/** Runs one turn of the child under its claim, and stores it. Throws `CHILD_FAILED` if the model has no answer. */
+async function answerAsked(options: ChildOptions, child: Child, { seq, claim }: Asked): Promise<Done> {
   const { store, clock } = options.services;
   const lease = { conversations: store.conversations, clock, work: 'reply', leaseMs: REPLY_LEASE_MS } as const;
   using held = holdLease({ ...lease, signal: child.signal }, claim);
@@ -98,20 +102,10 @@ async function answer(options: ChildOptions, child: Child, { seq, claim }: Asked
   if (newest === undefined) throw new StrataError('CLAIM_LOST', { conversation: child.key, work: 'reply' });
   const profile = await profileOf(options, child, snapshot);
   if (seq === 1) await options.engineFor(profile).bootstrap(snapshot);
-  const turn = { claim, snapshot, newest, profile, signal: held.signal };
-  const effects = await createChildEffects(options, child, turn);
-  const outcome = await runWithinBudget(options, child, { effects, seq });
+  const leased = leasedTurn(options, child, { claim, snapshot, newest, signal: held.signal });
+  const { outcome, findings } = await runWithinBudget(options, child, { leased, profile });
   if (outcome.kind === 'failed') throw new StrataError('CHILD_FAILED', { reason: outcome.message });
-  return await commit(options, child, { ...turn, effects, outcome });
-}
-
-/** One turn of the child, under its claim. */
-interface Turn {
-  readonly claim: Claim;
-  readonly snapshot: ContextSnapshot;
-  readonly newest: Entry;
-  readonly profile: ContextProfile;
-  readonly signal: AbortSignal;
+  return await commit(options, child, { claim, newest, profile, outcome, findings });
 }
 
 async function viewOf({ services }: ChildOptions, { key }: Child, claim: Claim): Promise<ContextSnapshot> {
@@ -129,91 +123,90 @@ async function profileOf(
   return childProfile(services, profile, { agent: services.agents.agentFor(key), tools });
 }
 
-/** The effects of a turn. Tools act for the conversation that people see, with the rights of the person there. */
-async function createChildEffects(options: ChildOptions, child: Child, turn: Turn): Promise<TurnEffects> {
+function leasedTurn(
+  options: ChildOptions,
+  child: Child,
+  turn: Pick<LeasedTurn, 'claim' | 'snapshot' | 'newest' | 'signal'>,
+): LeasedTurn {
   const { parent } = child;
-  const preparedAt = options.services.clock.now();
-  const volatile = await options.volatileFor({ ...turn, now: preparedAt });
-  const models = await options.profiles.modelsFor(turn.profile);
-  const onGiven: ParentCall['context']['onGiven'] = (ids) => parent.context.onGiven?.(ids);
-  const effects = createTurnEffects(options, {
+  return {
     ...turn,
-    models,
-    volatile,
-    preparedAt,
     show: () => undefined,
-    onGiven: (ids) => onGiven(ids),
+    onGiven: (ids) => parent.context.onGiven?.(ids),
     async latest() {
       await parent.check();
       return await viewOf(options, child, turn.claim);
     },
-    child: {
-      budget: parent.budget,
-      blobs: parent.context.blobs,
-      contextOf: (own) => ({
-        ...parent.context,
-        audience: own.audience,
-        signal: own.signal,
-        storedIn: own.conversationId,
-        ...(own.blobs === undefined ? {} : { blobs: own.blobs }),
-        callKey: `${parent.context.callKey}/${parent.ordinal}.${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
-        ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
-      }),
-    },
-  });
-  onGiven(effects.given());
-  return effects;
-}
-
-interface Asking extends Pick<Asked, 'seq'> {
-  readonly effects: TurnEffects;
-}
-
-/** Runs the loop within the tokens of the child. Its calls are paid by the conversation that people see. */
-async function runWithinBudget(options: ChildOptions, child: Child, { effects, seq }: Asking): Promise<TurnOutcome> {
-  const { task, usage, parent } = child;
-  const maxTokens = task.maxTokens ?? DEFAULT_WINDOWS * parent.profile.windowTokens;
-  const before = usage.length;
-  let isOver = false;
-  const ask: TurnEffects['ask'] = async (request, asking) => {
-    isOver = tokensOf(child) + tokensIn(effects.usage()) >= maxTokens;
-    if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
-    return await effects.ask(request, asking);
   };
-  const outcome = await runTurn({ ...effects, ask }, `t${seq}`);
-  usage.push(...effects.usage());
-  const spent = usage.slice(before);
+}
+
+interface Profiled {
+  readonly leased: LeasedTurn;
+  readonly profile: ContextProfile;
+}
+
+/** Runs the turn within the tokens of the child. Its calls are paid by the conversation that people see. */
+async function runWithinBudget(
+  options: ChildOptions,
+  { task, usage, parent }: Child,
+  { leased, profile }: Profiled,
+): Promise<EndedTurn> {
+  const maxTokens = task.maxTokens ?? DEFAULT_WINDOWS * parent.profile.windowTokens;
+  let isOver = false;
+  const mayAsk: ChildTurn['mayAsk'] = (spent) => {
+    isOver = tokensIn(usage) + tokensIn(spent) >= maxTokens;
+    if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
+  };
+  const turn = await collectTurn(options, leased, { profile, child: childTurn(parent, mayAsk) });
+  const ended = await run(options, turn);
+  const spent = ended.findings.usage;
+  usage.push(...spent);
   const { journal } = options.services.store;
-  if (spent.length > 0) await journal.addUsage(parent.context.conversationId, spent).catch(reporting(options, child));
+  const paid = parent.context.conversationId;
+  if (spent.length > 0) await journal.addUsage(paid, spent).catch(reporting(options, { parent }));
   if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
-  return outcome;
+  return ended;
+}
+
+/** Tools act for the conversation that people see, with the rights of the person there. */
+function childTurn({ budget, context, ordinal }: ParentCall, mayAsk: ChildTurn['mayAsk']): ChildTurn {
+  return {
+    budget,
+    blobs: context.blobs,
+    mayAsk,
+    contextOf: (own) => ({
+      ...context,
+      audience: own.audience,
+      signal: own.signal,
+      storedIn: own.conversationId,
+      ...(own.blobs === undefined ? {} : { blobs: own.blobs }),
+      callKey: `${context.callKey}/${ordinal}.${own.callKey.slice(own.callKey.lastIndexOf('#') + 1)}`,
+      ...(own.onImages === undefined ? {} : { onImages: own.onImages }),
+    }),
+  };
 }
 
 /** Losing a row of costs, or an engine that breaks, does not fail the child. */
-function reporting({ services }: ChildOptions, { parent }: Child) {
+function reporting({ services }: ChildOptions, { parent }: Pick<Child, 'parent'>) {
   const { conversation } = parent.context;
   return (error: unknown) => services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
-}
-
-function tokensOf({ usage }: Child): number {
-  return tokensIn(usage);
 }
 
 function tokensIn(usage: readonly UsageRow[]): number {
   return usage.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
 }
 
-interface Answered extends Turn {
-  readonly effects: TurnEffects;
-  readonly outcome: Extract<TurnOutcome, { kind: 'answered' }>;
+interface Answered extends Pick<PreparedTurn, 'claim' | 'newest' | 'profile'> {
+  readonly outcome: AnsweredTurn;
+  readonly findings: Findings;
 }
 
 async function commit(options: ChildOptions, child: Child, turn: Answered): Promise<Done> {
   const { services, watch, disk } = options;
-  const { claim, newest, effects, outcome, profile } = turn;
+  const { claim, newest, outcome, findings, profile } = turn;
   const now = services.clock.now();
   const entries = entriesOf(outcome.steps, { role: 'assistant', text: outcome.text }, now);
-  const verdict = effects.assess(entries);
+  const verdict = verdictOn(findings, entries);
   const written = services.store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
@@ -221,9 +214,9 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
     posts: [],
     usage: [],
     now,
-    calibration: effects.calibration(),
-    given: effects.given(),
-    blobs: effects.blobs(),
+    calibration: findings.calibration,
+    given: findings.given,
+    blobs: findings.blobs,
     maintainAt: verdict.due ? now : now + idleMsOf(services.agents.agentFor(child.key)),
   });
   const result = await disk.watch(written, child.parent.context.conversation);

@@ -1,30 +1,13 @@
 import { describe } from '../../domain/errors.ts';
-import type { ConversationKey, Entry } from '../../domain/message.ts';
-import type { Claim, ContextSnapshot } from '../../ports/store.ts';
+import type { ConversationKey } from '../../domain/message.ts';
+import type { ContextSnapshot } from '../../ports/store.ts';
 import { yieldToEventLoop } from '../../util/work/event-loop.ts';
 import { keepAnsweredBy } from './answered-by.ts';
+import { answeringModel, type Ending, type Findings, refusedPartOf } from './end.ts';
 import type { Cut } from './incomplete.ts';
 import { keepFailure } from './last-failure.ts';
 import type { ReplyOptions } from './reply-options.ts';
-import type { TurnOutcome, TurnStep } from './turn.ts';
-import type { TurnEffects } from './turn-effects.ts';
-
-/** A turn that has run and is to be committed. */
-export interface Ending {
-  readonly claim: Claim;
-  readonly newest: Entry;
-  readonly outcome: TurnOutcome | Held;
-  readonly startedAt: number;
-  readonly effects: TurnEffects | null;
-  readonly snapshot: ContextSnapshot;
-}
-
-/** A turn whose answer a hook held back: nobody sees it, and no reply is owed any more. */
-export interface Held {
-  readonly kind: 'held';
-  readonly reason: string;
-  readonly steps: readonly TurnStep[];
-}
+import type { FailedTurn } from './turn-loop.ts';
 
 interface Settled extends Ending {
   /** As stored. */
@@ -40,10 +23,10 @@ export interface AfterReply {
 }
 
 export function afterReply(options: ReplyOptions, ending: Settled): AfterReply {
-  const { outcome, effects, snapshot, text } = ending;
+  const { outcome, findings, snapshot, text } = ending;
   return {
     async account() {
-      const accounted = effects?.account();
+      const accounted = findings.request?.turn.cache.close();
       // The post goes out first.
       await yieldToEventLoop();
       options.logText(snapshot.conversation.key, null, text);
@@ -53,20 +36,18 @@ export function afterReply(options: ReplyOptions, ending: Settled): AfterReply {
     async explain() {
       if (!isRefused(outcome)) return;
       await yieldToEventLoop();
-      report(options, { ...ending, outcome: await withCause(outcome, effects) });
+      report(options, { ...ending, outcome: await withCause(options, outcome, findings) });
     },
   };
 }
 
-type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
-
-function isRefused(outcome: Ending['outcome']): outcome is Failed {
+function isRefused(outcome: Ending['outcome']): outcome is FailedTurn {
   return outcome.kind === 'failed' && outcome.reason === 'refused';
 }
 
 /** Every turn fails while a fixed part is refused, and only an operator can change that. */
-async function withCause(outcome: Failed, effects: TurnEffects | null): Promise<Failed> {
-  const part = (await effects?.refusedPart()) ?? null;
+async function withCause(options: ReplyOptions, outcome: FailedTurn, findings: Findings): Promise<FailedTurn> {
+  const part = await refusedPartOf(options, findings);
   if (part === null) return outcome;
   const message = `${outcome.message} The filter refuses a part of every request: ${part}. Change it, or choose another model.`;
   return { ...outcome, message };
@@ -76,7 +57,7 @@ export function cutIn(outcome: Ending['outcome']): Cut | null {
   return outcome.kind === 'answered' ? outcome.cut : null;
 }
 
-function report(options: ReplyOptions, { outcome, effects, startedAt, claim, snapshot, newest }: Ending): void {
+function report(options: ReplyOptions, { outcome, findings, startedAt, claim, snapshot, newest }: Ending): void {
   const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
   const { events, clock, store } = options.services;
   const now = clock.now();
@@ -88,9 +69,9 @@ function report(options: ReplyOptions, { outcome, effects, startedAt, claim, sna
   }
   const facts = { steps: outcome.steps.length + 1, durationMs: now - startedAt, cut: cutIn(outcome) };
   events.emit({ kind: 'turn.ended', ...base, ...facts });
-  const by = effects?.answeredBy() ?? null;
+  const by = answeringModel(findings);
   if (by !== null) keep(keepAnsweredBy(options.services.state, claim.conversationId, by));
-  const recalled = effects?.recalled() ?? [];
+  const recalled = findings.request?.assembly.recalled ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
 }
@@ -99,9 +80,8 @@ function report(options: ReplyOptions, { outcome, effects, startedAt, claim, sna
 export function bookUnstored(
   options: ReplyOptions,
   { conversation }: ContextSnapshot,
-  effects: TurnEffects | null,
+  { usage }: Pick<Findings, 'usage'>,
 ): void {
-  const usage = effects?.usage() ?? [];
   if (usage.length > 0)
     keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
 }

@@ -12,7 +12,7 @@ import type { CacheAccounts } from './cache-account.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import type { RefusedParts } from './refused-part.ts';
 import type { RefusedPasts } from './refused-past.ts';
-import type { Spawner } from './spawning.ts';
+import type { Spawner } from './spawner.ts';
 
 /** What all turns of a process share. */
 export interface ReplyOptions {

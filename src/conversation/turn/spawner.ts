@@ -1,5 +1,6 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
+import type { UsageRow } from '../../ports/journal.ts';
 import type { Claim } from '../../ports/store.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import type { ChildAnswer, ChildTask } from '../../tools/spawn.ts';
@@ -36,6 +37,8 @@ export interface ChildTurn {
   /** The long results of the turn that opened it, which keep those of the child too. */
   readonly blobs: TurnBlobs | undefined;
   readonly budget: ChildBudget;
+  /** Called before each request, with what the calls of the turn have cost. Throws `CHILD_LIMIT`. */
+  mayAsk(usage: readonly UsageRow[]): void;
   /** The parent's context for a tool call of the child. */
   contextOf(own: Omit<ToolContext, 'spawn'>): Omit<ToolContext, 'spawn'>;
 }

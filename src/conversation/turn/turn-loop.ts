@@ -14,12 +14,18 @@ import type { Limit } from '../../util/work/limit.ts';
 import type { Cut } from './incomplete.ts';
 import { createDraft, withoutOwnLabel } from './own-label.ts';
 
-/** What a turn needs from outside. All effects are injected; the loop only decides. */
-export interface TurnOptions {
+/** What the loop needs from outside, by owner. All effects are injected; the loop only decides. */
+export interface TurnOptions extends TurnLimits, RequestEffects, ModelEffects, ToolEffects {}
+
+export interface TurnLimits {
   readonly purpose: ModelRequest['purpose'];
   readonly modelId: string;
   readonly maxSteps: number;
   readonly maxOutputTokens: number;
+}
+
+/** The next request, and what makes it smaller. */
+export interface RequestEffects {
   /** The gate: the next request, measured and within the window, ending with the turn's own steps. */
   assemble(steps: readonly ModelMessage[]): Promise<Assembly>;
   /** The provider rejected the size: frees space once. Returns false if nothing could be freed. */
@@ -28,39 +34,49 @@ export interface TurnOptions {
    * The provider's filter refused the request: the next one leaves out more of the past. `nothing`: there is no more to
    * leave out. `unable`: the engine does not report what its request consists of.
    */
-  leaveOut(): 'less' | 'nothing' | 'unable';
-  /** Nothing of these results is sent or stored, nor what came with them. */
-  withhold(results: readonly ToolResultPart[]): void;
-  callTool(call: ToolCall): Promise<ToolResultPart>;
+  leaveOut(refused: Assembly): 'less' | 'nothing' | 'unable';
+}
+
+export interface ModelEffects {
+  /** Calls the model once. */
+  ask(request: ModelRequest, options: AskOptions): Promise<Step>;
   /** Combines the time limit of one call and the end of the turn in one signal; disposed when the call ends. */
   limitCall(): Limit;
   /** Waits before a retry. Rejects if the turn must end. */
   pause(ms: number): Promise<void>;
-  /** Calls the model once, with what was assembled last. */
-  ask(request: ModelRequest, options: AskOptions): Promise<Step>;
   onDraft(text: string): void;
 }
 
 export interface AskOptions {
+  /** What the request was made from. */
+  readonly assembly: Assembly;
   readonly signal: AbortSignal;
   readonly onText: OnText;
 }
 
-export type TurnOutcome =
-  | {
-      readonly kind: 'answered';
-      readonly text: string;
-      /** Why the text is not whole; null if it is. */
-      readonly cut: Cut | null;
-      readonly steps: readonly TurnStep[];
-      readonly assembly: Assembly;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly reason: TurnFailure;
-      readonly message: string;
-      readonly steps: readonly TurnStep[];
-    };
+export interface ToolEffects {
+  /** Runs a call of one of these tools. */
+  callTool(call: ToolCall, offered: Assembly['tools']): Promise<ToolResultPart>;
+  /** Nothing of these results is sent or stored, nor what came with them. */
+  withhold(results: readonly ToolResultPart[]): void;
+}
+
+export type TurnOutcome = AnsweredTurn | FailedTurn;
+
+export interface AnsweredTurn {
+  readonly kind: 'answered';
+  readonly text: string;
+  /** Why the text is not whole; null if it is. */
+  readonly cut: Cut | null;
+  readonly steps: readonly TurnStep[];
+}
+
+export interface FailedTurn {
+  readonly kind: 'failed';
+  readonly reason: TurnFailure;
+  readonly message: string;
+  readonly steps: readonly TurnStep[];
+}
 
 /** A finished round of the tool loop: the model's text and calls, and their results. */
 export interface TurnStep {
@@ -82,11 +98,12 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
       // The next step reads exactly what will be stored.
       const text = withoutOwnLabel(cleanText(step.text).trim());
       if (step.calls.length === 0) {
-        if (isVisible(text)) return { kind: 'answered', text, cut: cutOf(step.finish), steps, assembly };
+        if (isVisible(text)) return { kind: 'answered', text, cut: cutOf(step.finish), steps };
         return { kind: 'failed', ...unanswered(step.finish), steps };
       }
       hasCalledTools = true;
-      steps.push(await callTools(options, { ...step, text }, `${callIdPrefix}.${steps.length + 1}`));
+      const round = { text, calls: step.calls, offered: assembly.tools };
+      steps.push(await callTools(options, round, `${callIdPrefix}.${steps.length + 1}`));
     }
     const message = `no answer after ${options.maxSteps} steps; max_steps sets how many a turn may take`;
     return { kind: 'failed', reason: 'steps', message, steps };
@@ -117,7 +134,7 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
     const assembly = await options.assemble(done.flatMap(toMessages));
     const asked = await askOnce(options, assembly);
     if (asked.kind === 'answered') return { step: asked.step, assembly };
-    if (!(await recover(options, done, { ...asked, tried }))) throw asked.error;
+    if (!(await recover(options, done, { ...asked, assembly, tried }))) throw asked.error;
   }
 }
 
@@ -145,13 +162,16 @@ async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked>
     options.onDraft(draft);
   };
   try {
-    const ask = (signal: AbortSignal) => options.ask(request, { signal, onText });
+    const ask = (signal: AbortSignal) => options.ask(request, { assembly, signal, onText });
     return { kind: 'answered', step: await withinLimit(limit.signal, options.modelId, ask) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     return { kind: 'failed', error, shown };
   }
 }
+
+/** A request that failed. */
+type Failed = Extract<Asked, { kind: 'failed' }> & { readonly assembly: Assembly };
 
 /** How often each remedy was tried for one step. */
 interface Tried {
@@ -171,7 +191,7 @@ const MAX_PAUSES = 2;
 async function recover(
   options: TurnOptions,
   done: TurnStep[],
-  { error, shown, tried }: Extract<Asked, { kind: 'failed' }> & { readonly tried: Tried },
+  { error, shown, assembly, tried }: Failed & { readonly tried: Tried },
 ): Promise<boolean> {
   if (error.reason === 'overflow' && tried.overflows < MAX_OVERFLOWS) {
     tried.overflows += 1;
@@ -180,7 +200,7 @@ async function recover(
   if (shown) return false;
   if (error.reason === 'refused' && tried.refusals < MAX_REFUSALS) {
     tried.refusals += 1;
-    return leaveOutMore(options, done, error);
+    return leaveOutMore(options, done, { error, assembly });
   }
   if (tried.pauses >= MAX_PAUSES || !isPassing(error)) return false;
   await options.pause(error.retryAfterMs ?? 1000 * 2 ** tried.pauses);
@@ -193,14 +213,18 @@ async function recover(
  * any, what people had said earlier. The results are withheld for good, so no tool runs twice, and the stored turn is
  * what the model read. Returns false if only the newest message can be the cause.
  */
-function leaveOutMore(options: TurnOptions, done: TurnStep[], error: ModelError): boolean {
+function leaveOutMore(
+  options: TurnOptions,
+  done: TurnStep[],
+  { error, assembly }: Pick<Failed, 'error' | 'assembly'>,
+): boolean {
   const last = done.at(-1);
   if (last?.results.some(({ text }) => text !== REFUSED_RESULT)) {
     done[done.length - 1] = { ...last, results: last.results.map(withheld) };
     options.withhold(last.results);
     return true;
   }
-  const left = options.leaveOut();
+  const left = options.leaveOut(assembly);
   if (left === 'unable') throw new ModelError({ ...error.data, reason: 'fatal' }, { cause: error });
   return left === 'less';
 }
@@ -227,13 +251,17 @@ const MAX_NAME_LENGTH = 100;
  * The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. Their
  * properties have the order of stored calls, so that the hash of the request is that of the rebuilt one.
  */
-async function callTools(options: TurnOptions, step: Step, prefix: string): Promise<TurnStep> {
-  const calls = step.calls.map(({ tool, input }, index) => {
+async function callTools(
+  options: TurnOptions,
+  { text, calls: asked, offered }: Pick<Step, 'text' | 'calls'> & { readonly offered: Assembly['tools'] },
+  prefix: string,
+): Promise<TurnStep> {
+  const calls = asked.map(({ tool, input }, index) => {
     return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH), input };
   });
-  const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call));
+  const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call, offered));
   return {
-    text: step.text,
+    text,
     calls: calls.map((call) => ({ ...call, input: cleanInput(call.input) })),
     results: results.map((result) => ({ ...result, text: cleanText(result.text) })),
   };

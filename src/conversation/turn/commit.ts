@@ -1,0 +1,73 @@
+import { idleMsOf } from '../../config/directory.ts';
+import type { AfterTurn } from '../../ports/engine.ts';
+import type { ContextSnapshot, TurnCommitResult } from '../../ports/store.ts';
+import { heldNotice } from '../posts/hooked-post.ts';
+import { askedIn } from '../state/snapshot.ts';
+import { readOf } from '../state/standing.ts';
+import { type AfterReply, afterReply, bookUnstored, cutIn } from './after-reply.ts';
+import { type Ending, type Held, recordOf, verdictOn } from './end.ts';
+import { failureText } from './failure-text.ts';
+import { withCutNote } from './incomplete.ts';
+import type { ReplyOptions } from './reply-options.ts';
+import { entriesOf, postsOf } from './turn-entries.ts';
+import type { TurnOutcome } from './turn-loop.ts';
+
+export type ReplyEnd =
+  | ({
+      readonly kind: 'committed';
+      readonly result: Committed;
+      readonly verdict: AfterTurn;
+    } & AfterReply)
+  /** Nothing was stored: the claim was lost, the bot is stopping, or no message asked for a reply. */
+  | { readonly kind: 'nothing' };
+type Committed = Extract<TurnCommitResult, { kind: 'committed' }>;
+
+/** Stores the turn with its posts. If it was overtaken, nothing is stored, and the reply is still owed. */
+export async function commit(options: ReplyOptions, ending: Ending): Promise<ReplyEnd> {
+  const { store, clock, events } = options.services;
+  const { claim, newest, outcome, findings, snapshot } = ending;
+  const now = clock.now();
+  const text = textFor(options, snapshot, outcome);
+  const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
+  const channel = outcome.kind === 'held' ? null : options.channelOf(snapshot.conversation.key);
+  const cut = cutIn(outcome);
+  const bodies = channel?.split(withCutNote(options.services, snapshot.conversation, { text, cut })) ?? [];
+  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
+  const verdict = verdictOn(findings, entries);
+  const recorded = outcome.kind === 'answered' ? await recordOf(options, findings, now) : null;
+  const written = store.transcript.commitTurn({
+    claim,
+    readUpto: newest.seq,
+    entries,
+    posts: postsOf(bodies, of),
+    usage: findings.usage,
+    calibration: findings.calibration,
+    given: findings.given,
+    read: readOf(snapshot),
+    blobs: [...findings.blobs, ...(recorded?.blobs ?? [])],
+    ...(recorded === null ? {} : { record: recorded.record }),
+    maintainAt: verdict.due ? now : now + idleMs(options, snapshot),
+    now,
+  });
+  const base = { conversation: snapshot.conversation.key, readUpto: newest.seq };
+  const result = await options.disk.watch(written, base.conversation);
+  if (result.kind === 'stale') {
+    events.emit({ kind: 'turn.superseded', ...base });
+    bookUnstored(options, snapshot, findings);
+    return { kind: 'nothing' };
+  }
+  recorded?.committed(result.conversation.nextSeq - 1);
+  return { kind: 'committed', result, verdict, ...afterReply(options, { ...ending, text }) };
+}
+
+/** After this much silence, the conversation's messages and answers are read for memories. */
+function idleMs({ services }: ReplyOptions, { conversation }: ContextSnapshot): number {
+  return idleMsOf(services.agents.agentFor(conversation.key));
+}
+
+function textFor(options: ReplyOptions, snapshot: ContextSnapshot, outcome: TurnOutcome | Held): string {
+  if (outcome.kind === 'answered') return outcome.text;
+  return outcome.kind === 'held'
+    ? heldNotice(outcome.reason)
+    : failureText(options, snapshot.conversation, outcome.reason);
+}

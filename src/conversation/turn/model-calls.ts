@@ -1,0 +1,188 @@
+import { learn } from '../../context/measure/calibration.ts';
+import { cacheKeyOf, replySettings } from '../../context/profile/call-settings.ts';
+import { spellOutTools } from '../../context/view/without-tools.ts';
+import { askerOf, bookCall } from '../../costs/usage.ts';
+import { describe, type ModelError } from '../../domain/errors.ts';
+import { rootOf } from '../../domain/key.ts';
+import { billedUsage } from '../../models/billed.ts';
+import { callHooked } from '../../models/hooked-call.ts';
+import { accepted, collectStep, type Step } from '../../models/step.ts';
+import type { Assembly } from '../../ports/engine.ts';
+import type { UsageRow } from '../../ports/journal.ts';
+import type { ChatModel, ModelRequest } from '../../ports/model.ts';
+import type { Calibration } from '../../ports/store.ts';
+import { limitWork } from '../../util/work/limit.ts';
+import { askedIn } from '../state/snapshot.ts';
+import { type ChannelImages, createChannelImages } from './channel-images.ts';
+import { askInOrder } from './fallback.ts';
+import type { PreparedTurn } from './prepare.ts';
+import type { RefusedPast } from './refused-past.ts';
+import type { ReplyOptions } from './reply-options.ts';
+import type { AskOptions, ModelEffects } from './turn-loop.ts';
+
+/** Owns what the model's calls of a turn that runs have cost and taught. */
+export interface ModelCalls {
+  readonly effects: ModelEffects;
+  findings(): CallFindings;
+}
+
+export interface CallFindings {
+  /** Rows of all calls. */
+  readonly usage: readonly UsageRow[];
+  readonly calibration: Calibration | null;
+  /** Null if none was answered. */
+  readonly answer: LastAnswer | null;
+}
+
+export interface LastAnswer {
+  /** The model that gave it. */
+  readonly model: string;
+  readonly sent: ModelRequest;
+  /** Whether a hook changed the request. */
+  readonly isAltered: boolean;
+}
+
+/** What the calls of one turn share. */
+interface Calling {
+  readonly turn: PreparedTurn;
+  /** The name under which they are counted. */
+  readonly person: string | null;
+  readonly images: ChannelImages;
+  readonly ledger: Ledger;
+}
+
+interface Ledger extends CallFindings {
+  readonly usage: UsageRow[];
+  calibration: Calibration | null;
+  answer: LastAnswer | null;
+}
+
+export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past: RefusedPast): ModelCalls {
+  const { models, snapshot, newest, signal, child } = turn;
+  const { clock, agents, hooks } = options.services;
+  const { key } = snapshot.conversation;
+  const timeoutMs = agents.agentFor(key).timeout_seconds * 1000;
+  const person = askerOf(key, askedIn(snapshot, newest).author);
+  const conversation = rootOf(key);
+  const images = createChannelImages({ channel: options.channelOf(conversation), conversation, signal });
+  const ledger: Ledger = { usage: [], calibration: null, answer: null };
+  const call = caller(options, { turn, person, images, ledger }, timeoutMs);
+  return {
+    effects: {
+      async ask(request, asking) {
+        child?.mayAsk(ledger.usage);
+        const step = await call(request, asking);
+        past.passed(asking.assembly.snapshot);
+        return step;
+      },
+      limitCall: () => limitWork(signal, { ms: timeoutMs * models.length }),
+      pause: (ms) => clock.sleep(ms, { signal }),
+      onDraft(text) {
+        // Hooks may change the answer or hold it back, so no draft of it is shown.
+        if (!hooks.has('model') && !hooks.has('post')) turn.show({ kind: 'draft', text });
+      },
+    },
+    findings: () => ({ ...ledger }),
+  };
+}
+
+/** Calls the first model that can answer, inside its hooks, and records what it cost. */
+function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): ModelEffects['ask'] {
+  const { models, snapshot } = calling.turn;
+  const { key } = snapshot.conversation;
+  const onFallback = (from: ChatModel, to: ChatModel, error: ModelError) => {
+    const names = { model: from.id, next: to.id };
+    const conversation = rootOf(key);
+    options.services.events.emit({ kind: 'model.fallback', conversation, ...names, message: describe(error) });
+  };
+  const candidates = { models, breaker: options.breaker, timeoutMs, onFallback };
+  const settings = { ...replySettings(options.services.agents.agentFor(key)), cacheKey: cacheKeyOf(key) };
+  return (request, { assembly, signal, onText }) =>
+    askInOrder(candidates, signal, (model, within) =>
+      askOne(options, calling, {
+        model,
+        request: { ...requestFor(model, request), ...settings },
+        assembly,
+        signal: within,
+        onText,
+      }),
+    );
+}
+
+/** A fallback may have no tools, although the agent's first model has. */
+function requestFor({ traits }: ChatModel, request: ModelRequest): ModelRequest {
+  if (traits.tools || request.tools.length === 0) return request;
+  return { ...request, messages: spellOutTools(request.messages), tools: [] };
+}
+
+interface Asked extends AskOptions {
+  readonly model: ChatModel;
+  readonly request: ModelRequest;
+}
+
+async function askOne(
+  options: ReplyOptions,
+  calling: Calling,
+  { model, request, assembly, signal, onText }: Asked,
+): Promise<Step> {
+  const { clock, hooks } = options.services;
+  const { key, audience } = assembly.snapshot.conversation;
+  const where = { conversation: rootOf(key), audience, agentId: calling.turn.profile.agentId, model: model.id };
+  const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
+    const messages = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
+    const startedAt = clock.now();
+    const answered = await collectStep(model, { ...sent, messages }, { signal, onText });
+    if (!signal.aborted) account(options, calling, { model, startedAt, step: answered, sent, assembly });
+    return answered;
+  });
+  return accepted(model, step);
+}
+
+interface Accounting {
+  readonly model: ChatModel;
+  readonly startedAt: number;
+  readonly step: Step;
+  readonly sent: ModelRequest;
+  readonly assembly: Assembly;
+}
+
+/** Records the cost of a call and learns from the provider's token count. */
+function account(
+  options: ReplyOptions,
+  calling: Calling,
+  { model, startedAt, step, sent, assembly }: Accounting,
+): void {
+  const { turn, person, ledger } = calling;
+  const { profile, engine, cache } = turn;
+  const { clock, events } = options.services;
+  const { conversation } = assembly.snapshot;
+  const durationMs = clock.now() - startedAt;
+  const about = rootOf(conversation.key);
+  const call = { purpose: sent.purpose, model: model.id, agentId: profile.agentId, person, durationMs };
+  const usage = bookCall(options.services, { ...call, conversation: about, usage: billedUsage(sent, step) });
+  ledger.usage.push(usage);
+  if (step.finish === 'refused') return;
+  cache.note({ sent, assembly, profile, engine: engine.info.id, model, at: startedAt, usage });
+  const { system, messages, tools } = assembly;
+  const isAltered = sent.system !== system || sent.messages !== messages || sent.tools !== tools;
+  ledger.answer = { model: model.id, sent, isAltered };
+  // The estimate is for the agent's own model, and for a request that no hook has changed.
+  const isSame = model.id === profile.modelId && sent.system === system && sent.messages === messages;
+  const estimated = isSame ? assembly.estimatedTokens : 0;
+  const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
+  ledger.calibration = learn(ledger.calibration ?? conversation.calibration, {
+    ...report,
+    revision: conversation.revision,
+  });
+  if (!doubtful(report, profile.windowTokens)) return;
+  const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
+  events.emit({ kind: 'model.mismatch', conversation: about, ...facts });
+}
+
+/**
+ * The provider read more than the window, or far less than was sent: the configured window differs from the server's.
+ */
+function doubtful(report: { readonly estimated: number; readonly reported: number }, windowTokens: number): boolean {
+  if (report.reported <= 0) return false;
+  return report.reported > windowTokens || (report.estimated > 1000 && report.reported < report.estimated * 0.4);
+}

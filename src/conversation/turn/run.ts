@@ -1,0 +1,36 @@
+import { askedIn } from '../state/snapshot.ts';
+import type { EndedTurn } from './end.ts';
+import { createModelCalls } from './model-calls.ts';
+import { createOpenedImages } from './opened-images.ts';
+import type { PreparedTurn } from './prepare.ts';
+import type { ReplyOptions } from './reply-options.ts';
+import { createToolCalls } from './tool-calls.ts';
+import { runTurn, type TurnLimits } from './turn-loop.ts';
+import { createTurnRequests } from './turn-requests.ts';
+
+/**
+ * Runs a prepared turn to its end. The effects live only as long as the loop: what is left are plain findings. Rejects
+ * as the loop does.
+ */
+export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<EndedTurn> {
+  const { profile, snapshot, newest } = turn;
+  const { clock } = options.services;
+  const askSeq = Math.min(askedIn(snapshot, newest).seq, newest.seq);
+  const past = options.refusedPasts.open({ profile, askSeq });
+  const images = createOpenedImages(profile.traits);
+  const requests = createTurnRequests(turn, { clock, past, images });
+  const model = createModelCalls(options, turn, past);
+  const tools = createToolCalls(options, turn, { past, images });
+  const effects = { ...requests.effects, ...model.effects, ...tools.effects };
+  const outcome = await runTurn({ ...limitsOf(options, turn), ...effects }, `t${newest.seq}`);
+  return { outcome, findings: { request: requests.last(), ...model.findings(), ...tools.findings() } };
+}
+
+function limitsOf({ services }: ReplyOptions, { profile, snapshot, child }: PreparedTurn): TurnLimits {
+  return {
+    purpose: child === undefined ? 'reply' : 'child',
+    modelId: profile.modelId,
+    maxSteps: services.agents.agentFor(snapshot.conversation.key).max_steps,
+    maxOutputTokens: profile.reserveTokens,
+  };
+}

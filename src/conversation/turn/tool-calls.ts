@@ -1,0 +1,130 @@
+import { StrataError } from '../../domain/errors.ts';
+import type { Author, MemoryId } from '../../domain/message.ts';
+import type { NewBlob } from '../../ports/blob-store.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { ToolContext } from '../../tools/define.ts';
+import { createTurnBlobs, type TurnBlobs } from '../../tools/turn-blobs.ts';
+import { standingOf } from '../state/standing.ts';
+import type { OpenedImages } from './opened-images.ts';
+import { type PreparedTurn, shownMemories } from './prepare.ts';
+import type { RefusedPast } from './refused-past.ts';
+import type { Opening, ReplyOptions } from './reply-options.ts';
+import type { ParentCall, Spawner } from './spawner.ts';
+import type { ToolEffects } from './turn-loop.ts';
+
+/** Owns what the tools of a turn that runs have found. */
+export interface ToolCalls {
+  readonly effects: ToolEffects;
+  findings(): ToolFindings;
+}
+
+export interface ToolFindings {
+  /** Every memory that the model saw, even in part: its text may repeat it. */
+  readonly given: readonly MemoryId[];
+  /** Long results, to be stored with the turn. */
+  readonly blobs: readonly NewBlob[];
+}
+
+interface Shared {
+  readonly past: RefusedPast;
+  readonly images: OpenedImages;
+}
+
+export function createToolCalls(options: ReplyOptions, turn: PreparedTurn, { past, images }: Shared): ToolCalls {
+  const given = createGivenMemories(turn);
+  const blobs = createTurnBlobs(turn.child?.blobs);
+  return {
+    effects: {
+      callTool: toolCaller(options, turn, { given, images, blobs }),
+      withhold(results) {
+        for (const { callId, blob } of results) {
+          images.close(callId);
+          if (blob !== null) blobs.drop(blob.id);
+        }
+        past.withheld();
+      },
+    },
+    findings: () => ({ given: given.ids(), blobs: blobs.all() }),
+  };
+}
+
+/** What the tool calls of a turn fill. */
+interface Filled {
+  readonly given: ReturnType<typeof createGivenMemories>;
+  readonly images: OpenedImages;
+  readonly blobs: TurnBlobs;
+}
+
+function toolCaller(
+  options: ReplyOptions,
+  turn: PreparedTurn,
+  { given, images, blobs }: Filled,
+): ToolEffects['callTool'] {
+  const { profile, claim, signal } = turn;
+  const budget = turn.child?.budget ?? { children: 0 };
+  return async (call, offered) => {
+    const check = () => requireStanding(options, turn, given.ids());
+    const { audience, key } = await check();
+    const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
+    const own = { ...toolContext(turn), ...called, ...images.listenerFor(call) };
+    const context = turn.child?.contextOf(own) ?? own;
+    const parent = { key, claim, profile, tool: call.tool, context, budget, check };
+    const spawn = spawnFor(options.children, parent);
+    return options.tools.run(call, { ...context, spawn }, offered);
+  };
+}
+
+/** Numbers the children of one call. */
+function spawnFor(children: Spawner, call: Omit<ParentCall, 'ordinal'>): ToolContext['spawn'] {
+  let ordinal = 0;
+  return (task) => {
+    ordinal += 1;
+    return children.spawn({ ...call, ordinal }, task);
+  };
+}
+
+/** Memories that the turn was given: those of its sections, and what its tools recalled. */
+function createGivenMemories(turn: PreparedTurn) {
+  const recalled = new Set<MemoryId>();
+  const ids = () => [...shownMemories(turn), ...recalled];
+  return {
+    ids,
+    add(found: readonly MemoryId[]): void {
+      for (const id of found) recalled.add(id);
+      turn.onGiven(ids());
+    },
+  };
+}
+
+/**
+ * The current conversation. Throws `CLAIM_LOST` if the turn may not continue: its tools could act on text that was
+ * forgotten or edited, or show it to people who may not read it.
+ */
+async function requireStanding(
+  { services }: ReplyOptions,
+  { claim, snapshot }: Opening,
+  given: readonly MemoryId[],
+): Promise<Conversation> {
+  const conversation = await standingOf(services, { claim, snapshot, given });
+  if (conversation !== null) return conversation;
+  throw new StrataError('CLAIM_LOST', { conversation: snapshot.conversation.key, work: 'reply' });
+}
+
+function toolContext({
+  profile,
+  snapshot,
+  newest,
+  claim,
+}: PreparedTurn): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'blobs' | 'onGiven' | 'onImages' | 'spawn'> {
+  const { key, id } = snapshot.conversation;
+  const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };
+  return {
+    conversation: key,
+    conversationId: id,
+    agentId: profile.agentId,
+    author,
+    readUpto: newest.seq,
+    windowTokens: profile.windowTokens,
+    replyEpoch: claim.epoch,
+  };
+}

@@ -27,7 +27,7 @@ const TEXT = /\b(?:text|line|query|question|content|said|body|words)\??: (?:read
 const PASSING = [
   'src/cli/memory-records.ts#addMemoryOf',
   'src/cli/memory-records.ts#searchOf',
-  'src/conversation/children/spawn.ts#tellChild',
+  'src/conversation/children/child-turn.ts#tellChild',
   'src/inspection/memories.ts#changeMemory',
   'src/memory/admission/add.ts#othersNamedIn',
 ];

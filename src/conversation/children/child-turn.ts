@@ -8,9 +8,8 @@ import type { ContextProfile } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ToolSpec } from '../../ports/model.ts';
 import type { Claim, ContextSnapshot } from '../../ports/store.ts';
-import type { ChildAnswer, ChildTask } from '../../tools/spawn.ts';
+import type { ChildTask } from '../../tools/spawn.ts';
 import { holdLease } from '../../util/work/lease.ts';
-import { rejection } from '../../util/work/limit.ts';
 import type { Watch } from '../actor.ts';
 import { cleanParts } from '../turn/clean-parts.ts';
 import { type EndedTurn, type Findings, verdictOn } from '../turn/end.ts';
@@ -26,17 +25,19 @@ export interface ChildOptions extends ReplyOptions {
   readonly watch: Pick<Watch, 'answered'>;
 }
 
-/** One child conversation and what it has used so far. */
+/** One child conversation. */
 export interface Child {
   readonly key: ConversationKey;
   readonly parent: ParentCall;
   readonly task: ChildTask;
   readonly tools: readonly ToolSpec[];
+}
+
+export interface RunningChild extends Child {
   /** Aborts with the tool call, and when the time is over. */
   readonly signal: AbortSignal;
+  /** Of its turns so far. */
   readonly usage: UsageRow[];
-  /** Resolves when the engine was told of all turns. The answer does not wait for it. */
-  reported: Promise<void>;
 }
 
 /** A stored message of the child, and the claim to answer it. */
@@ -45,8 +46,6 @@ export interface Asked {
   readonly claim: Claim;
 }
 
-/** Maximum number of turns of one child. */
-const MAX_TURNS = 16;
 /** A child may use this many windows of tokens, unless its task says otherwise. */
 const DEFAULT_WINDOWS = 10;
 
@@ -70,21 +69,6 @@ export async function tellChild({ services }: ChildOptions, child: Child, text: 
   throw new StrataError('CLAIM_LOST', { conversation: key, work: 'reply' });
 }
 
-/** Runs turns until the child's model has answered and the tool has nothing more to say. */
-export async function converse(options: ChildOptions, child: Child, first: Asked): Promise<ChildAnswer> {
-  let asked = first;
-  for (let turns = 1; ; turns += 1) {
-    const done = await answerAsked(options, child, asked);
-    const following = child.task.next?.(done.text) ?? null;
-    const next = await Promise.race([following, rejection(child.signal)]);
-    const reported = child.reported.then(() => done.report(next === null));
-    child.reported = reported.catch(reporting(options, child));
-    if (next === null) return { text: done.text, turns, tokens: tokensIn(child.usage) };
-    if (turns === MAX_TURNS) throw new StrataError('CHILD_LIMIT', { limit: `${MAX_TURNS} turns` });
-    asked = await tellChild(options, child, next);
-  }
-}
-
 /** A turn that is stored. */
 interface Done {
   readonly text: string;
@@ -93,7 +77,7 @@ interface Done {
 }
 
 /** Runs one turn of the child under its claim, and stores it. Throws `CHILD_FAILED` if the model has no answer. */
-async function answerAsked(options: ChildOptions, child: Child, { seq, claim }: Asked): Promise<Done> {
+export async function answerAsked(options: ChildOptions, child: RunningChild, { seq, claim }: Asked): Promise<Done> {
   const { store, clock } = options.services;
   const lease = { conversations: store.conversations, clock, work: 'reply', leaseMs: REPLY_LEASE_MS } as const;
   using held = holdLease({ ...lease, signal: child.signal }, claim);
@@ -148,7 +132,7 @@ interface Profiled {
 /** Runs the turn within the tokens of the child. Its calls are paid by the conversation that people see. */
 async function runWithinBudget(
   options: ChildOptions,
-  { task, usage, parent }: Child,
+  { task, usage, parent }: RunningChild,
   { leased, profile }: Profiled,
 ): Promise<EndedTurn> {
   const maxTokens = task.maxTokens ?? DEFAULT_WINDOWS * parent.profile.windowTokens;
@@ -187,12 +171,12 @@ function childTurn({ budget, context, ordinal }: ParentCall, mayAsk: ChildTurn['
 }
 
 /** Losing a row of costs, or an engine that breaks, does not fail the child. */
-function reporting({ services }: ChildOptions, { parent }: Pick<Child, 'parent'>) {
+export function reporting({ services }: ChildOptions, { parent }: Pick<Child, 'parent'>) {
   const { conversation } = parent.context;
   return (error: unknown) => services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });
 }
 
-function tokensIn(usage: readonly UsageRow[]): number {
+export function tokensIn(usage: readonly UsageRow[]): number {
   return usage.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
 }
 

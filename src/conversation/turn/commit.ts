@@ -1,5 +1,6 @@
 import { idleMsOf } from '../../config/directory.ts';
 import type { AfterTurn } from '../../ports/engine.ts';
+import type { NewPost } from '../../ports/outbox-store.ts';
 import type { ContextSnapshot, TurnCommitResult } from '../../ports/store.ts';
 import { heldNotice } from '../posts/hooked-post.ts';
 import { askedIn } from '../state/snapshot.ts';
@@ -29,17 +30,14 @@ export async function commit(options: ReplyOptions, ending: Ending): Promise<Rep
   const now = clock.now();
   const text = textFor(options, snapshot, outcome);
   const entries = entriesOf(outcome.steps, { role: outcome.kind === 'answered' ? 'assistant' : 'notice', text }, now);
-  const channel = outcome.kind === 'held' ? null : options.channelOf(snapshot.conversation.key);
-  const cut = cutIn(outcome);
-  const bodies = channel?.split(withCutNote(options.services, snapshot.conversation, { text, cut })) ?? [];
-  const of = { conversationId: claim.conversationId, turn: newest.seq, replyTo: askedIn(snapshot, newest).externalId };
+  const posts = postsFor(options, ending, text);
   const verdict = verdictOn(findings, entries);
   const recorded = outcome.kind === 'answered' ? await recordOf(options, findings, now) : null;
   const written = store.transcript.commitTurn({
     claim,
     readUpto: newest.seq,
     entries,
-    posts: postsOf(bodies, of),
+    posts,
     usage: findings.usage,
     calibration: findings.calibration,
     given: findings.given,
@@ -58,6 +56,18 @@ export async function commit(options: ReplyOptions, ending: Ending): Promise<Rep
   }
   recorded?.committed(result.conversation.nextSeq - 1);
   return { kind: 'committed', result, verdict, ...afterReply(options, { ...ending, text }) };
+}
+
+function postsFor(
+  options: ReplyOptions,
+  { claim, newest, outcome, snapshot }: Ending,
+  text: string,
+): readonly NewPost[] {
+  const { conversation } = snapshot;
+  const channel = outcome.kind === 'held' ? null : options.channelOf(conversation.key);
+  const bodies = channel?.split(withCutNote(options.services, conversation, { text, cut: cutIn(outcome) })) ?? [];
+  const replyTo = askedIn(snapshot, newest).externalId;
+  return postsOf(bodies, { conversationId: claim.conversationId, turn: newest.seq, replyTo });
 }
 
 /** After this much silence, the conversation's messages and answers are read for memories. */

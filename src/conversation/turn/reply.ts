@@ -9,7 +9,6 @@ import { type EndedTurn, endedUnprepared, throughHooks } from './end.ts';
 import { type LeasedTurn, type PreparedTurn, prepare } from './prepare.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import { run } from './run.ts';
-import type { TurnOutcome } from './turn-loop.ts';
 
 /** If this process is killed, another one replies after the lease. A turn renews it while it runs. */
 export const REPLY_LEASE_MS = 10_000;
@@ -66,18 +65,18 @@ async function answerUpto(options: ReplyOptions, leased: LeasedTurn): Promise<En
   const first = await prepare(options, leased);
   if (!first.ready) return endedUnprepared(first.outcome);
   const ended = await run(options, first.turn);
-  if (!(await hasLearned(options, first.turn, ended.outcome))) return ended;
+  if (!mayTeach(first.turn, ended) || !(await hasLearned(options, first.turn))) return ended;
   const second = await prepare(options, leased);
   return second.ready ? await run(options, second.turn) : endedUnprepared(second.outcome);
 }
 
-async function hasLearned(
-  { profiles }: ReplyOptions,
-  { snapshot, signal, profile }: PreparedTurn,
-  outcome: TurnOutcome,
-): Promise<boolean> {
+/** Not once a tool was called: that would repeat the call. */
+function mayTeach({ signal }: PreparedTurn, { outcome }: EndedTurn): boolean {
   if (signal.aborted || outcome.kind === 'answered' || outcome.steps.length > 0) return false;
-  if (outcome.reason !== 'unsupported' && outcome.reason !== 'overflow') return false;
+  return outcome.reason === 'unsupported' || outcome.reason === 'overflow';
+}
+
+async function hasLearned({ profiles }: ReplyOptions, { snapshot, profile }: PreparedTurn): Promise<boolean> {
   const known = await profiles.of(snapshot.conversation);
   const [now, before] = [known.traits, profile.traits];
   return now.tools !== before.tools || now.images !== before.images || known.windowTokens !== profile.windowTokens;

@@ -7,7 +7,7 @@ import { contentOf, type Heard, type InboundHooks, partsOf } from '../conversati
 import { heldNotice, throughPostHooks } from '../conversation/posts/hooked-post.ts';
 import type { Outbox } from '../conversation/posts/outbox.ts';
 import { unaskedPosts } from '../conversation/posts/unasked-posts.ts';
-import { cleanAuthor, cleanParts } from '../conversation/turn/clean-parts.ts';
+import { cleanAuthor, cleanParts } from '../conversation/state/clean-parts.ts';
 import { failureText } from '../conversation/turn/failure-text.ts';
 import { describe, isStrataError } from '../domain/errors.ts';
 import { parseKey, placeOf, platformOf } from '../domain/key.ts';

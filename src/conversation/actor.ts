@@ -6,7 +6,7 @@ import { type Limit, limitWork } from '../util/work/limit.ts';
 import { createMailbox, type Mailbox } from '../util/work/mailbox.ts';
 import type { Outbox } from './posts/outbox.ts';
 import { askedIn, newestMessage, owesReply, seqsOfTurn, toEntry } from './state/snapshot.ts';
-import { type Standing, standingOf } from './state/standing.ts';
+import { type Standing, standingOf } from './state/turn-standing.ts';
 import { createViewCache, type ViewCache } from './state/view-cache.ts';
 import type { ReplyEnd } from './turn/commit.ts';
 import { REPLY_LEASE_MS, reply } from './turn/reply.ts';

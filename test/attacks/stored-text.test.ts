@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { cleanAuthor, cleanParts } from '../../src/conversation/turn/clean-parts.ts';
+import { cleanAuthor, cleanParts } from '../../src/conversation/state/clean-parts.ts';
 import { entriesOf } from '../../src/conversation/turn/turn-entries.ts';
 import { defineTool } from '../../src/index.ts';
 import { tidyReply } from '../../src/util/text/text.ts';

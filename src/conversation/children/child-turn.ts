@@ -11,7 +11,7 @@ import type { Claim, ContextSnapshot } from '../../ports/store.ts';
 import type { ChildTask } from '../../tools/spawn.ts';
 import { holdLease } from '../../util/work/lease.ts';
 import type { Watch } from '../actor.ts';
-import { cleanParts } from '../turn/clean-parts.ts';
+import { cleanParts } from '../state/clean-parts.ts';
 import { type EndedTurn, type Findings, verdictOn } from '../turn/end.ts';
 import { collectTurn, type LeasedTurn, type PreparedTurn } from '../turn/prepare.ts';
 import { REPLY_LEASE_MS } from '../turn/reply.ts';

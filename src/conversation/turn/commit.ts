@@ -4,7 +4,7 @@ import type { NewPost } from '../../ports/outbox-store.ts';
 import type { ContextSnapshot, TurnCommitResult } from '../../ports/store.ts';
 import { heldNotice } from '../posts/hooked-post.ts';
 import { askedIn } from '../state/snapshot.ts';
-import { readOf } from '../state/standing.ts';
+import { readOf } from '../state/turn-standing.ts';
 import { type AfterReply, afterReply, bookUnstored, cutIn } from './after-reply.ts';
 import { type Ending, type Held, recordOf, verdictOn } from './end.ts';
 import { failureText } from './failure-text.ts';

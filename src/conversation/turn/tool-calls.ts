@@ -4,7 +4,7 @@ import type { NewBlob } from '../../ports/blob-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import { createTurnBlobs, type TurnBlobs } from '../../tools/turn-blobs.ts';
-import { standingOf } from '../state/standing.ts';
+import { standingOf } from '../state/turn-standing.ts';
 import type { OpenedImages } from './opened-images.ts';
 import { type PreparedTurn, shownMemories } from './prepare.ts';
 import type { RefusedPast } from './refused-past.ts';

@@ -2,7 +2,7 @@ import { estimateParts } from '../../context/measure/tokens.ts';
 import type { Part } from '../../domain/message.ts';
 import type { NewPost, PostBody } from '../../ports/outbox-store.ts';
 import type { TurnCommit } from '../../ports/store.ts';
-import { cleanParts } from './clean-parts.ts';
+import { cleanParts } from '../state/clean-parts.ts';
 import type { TurnStep } from './turn-loop.ts';
 
 type TurnEntry = TurnCommit['entries'][number];

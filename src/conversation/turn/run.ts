@@ -9,8 +9,8 @@ import { runTurn, type TurnLimits } from './turn-loop.ts';
 import { createTurnRequests } from './turn-requests.ts';
 
 /**
- * Runs a prepared turn to its end. The effects live only as long as the loop: what is left are plain findings. Rejects
- * as the loop does.
+ * Runs a prepared turn to its end. The effects live only as long as the loop; plain findings are left. Rejects like
+ * `runTurn`.
  */
 export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<EndedTurn> {
   const { profile, snapshot, newest } = turn;

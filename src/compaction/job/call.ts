@@ -4,6 +4,7 @@ import type { HookRunner } from '../../hooks/runner.ts';
 import { billedUsage } from '../../models/billed.ts';
 import { callHooked, type HookedCall } from '../../models/hooked-call.ts';
 import { accepted, collectStep, type Step } from '../../models/step.ts';
+import { withinLimit } from '../../models/within-limit.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   ChatModel,
@@ -16,6 +17,7 @@ import type {
   ToolSpec,
 } from '../../ports/model.ts';
 import type { RenderedPrompt } from '../../prompts/variables.ts';
+import { type Limit, limitWork } from '../../util/work/limit.ts';
 import { type Answer, NO_ANSWER, SUMMARY_TOOL } from '../answer/answer.ts';
 import { collectCall } from '../answer/collect-call.ts';
 import { plainAnswer, readText } from '../answer/read-answer.ts';
@@ -236,37 +238,47 @@ function requestOf(
 
 /** One call with its timeout, which also applies to a model that ignores its signal. */
 async function callModel(context: CallContext, request: ModelRequest): Promise<Step> {
-  const { model, clock, timeoutMs, signal, windowTokens, where } = context;
+  const { model, signal } = context;
   await context.assertCurrent?.();
-  // A listener on the signal is too late for a stop before the call, and the model may ignore its signal.
+  // A stop before the call has no event, and the model may ignore its signal.
   signal.throwIfAborted();
-  const late = new AbortController();
-  const done = new AbortController();
-  const timeout = () =>
-    new ModelError({ model: model.id, reason: 'timeout', detail: `no answer within ${timeoutMs / 1000} s` });
-  const limit = clock.sleep(timeoutMs, { signal: done.signal }).then((): never => {
-    late.abort();
-    throw timeout();
-  });
+  using limit = limitCall(context);
   try {
-    const options = { signal: AbortSignal.any([signal, late.signal]), onText: () => undefined };
-    const called = callHooked(
-      context.hooks,
-      { where, request: { ...withReasoning(context, request), ...context.settings, windowTokens }, ...options },
-      async (sent) => {
-        const startedAt = clock.now();
-        const step = await collectStep(model, sent, options);
-        learnReasoning(context, step);
-        if (!options.signal.aborted) context.onStep(billedUsage(sent, step), clock.now() - startedAt);
-        return step;
-      },
-    );
-    return accepted(model, await Promise.race([called, limit, abortOf(signal, done.signal)]));
+    return accepted(model, await withinLimit(limit.signal, model.id, (within) => send(context, request, within)));
   } catch (error) {
-    throw late.signal.aborted ? timeout() : error;
-  } finally {
-    done.abort();
+    // A model that was told to stop may fail with anything.
+    throw limit.signal.aborted ? limit.signal.reason : error;
   }
+}
+
+/** Ends with the job, or after the timeout of the call, which the injected clock measures. */
+function limitCall({ model, clock, timeoutMs, signal }: CallContext): Pick<Limit, 'signal'> & Disposable {
+  const limit = limitWork(signal);
+  const done = new AbortController();
+  const expire = () =>
+    limit.abort(
+      new ModelError({ model: model.id, reason: 'timeout', detail: `no answer within ${timeoutMs / 1000} s` }),
+    );
+  void clock.sleep(timeoutMs, { signal: done.signal }).then(expire, () => undefined);
+  return {
+    signal: limit.signal,
+    [Symbol.dispose]() {
+      limit[Symbol.dispose]();
+      done.abort();
+    },
+  };
+}
+
+async function send(context: CallContext, request: ModelRequest, signal: AbortSignal): Promise<Step> {
+  const { model, clock, hooks, where, settings, windowTokens } = context;
+  const asked = { ...withReasoning(context, request), ...settings, windowTokens };
+  return await callHooked(hooks, { where, request: asked, signal }, async (sent) => {
+    const startedAt = clock.now();
+    const step = await collectStep(model, sent, { signal, onText: () => undefined });
+    learnReasoning(context, step);
+    if (!signal.aborted) context.onStep(billedUsage(sent, step), clock.now() - startedAt);
+    return step;
+  });
 }
 
 /** As much room for reasoning as the window has left. */
@@ -274,11 +286,4 @@ function withReasoning(context: CallContext, request: ModelRequest): ModelReques
   const left = context.windowTokens - estimateRequest(request) - request.maxOutputTokens;
   const room = Math.max(0, Math.min(reasoningRoom(context), left));
   return { ...request, maxOutputTokens: request.maxOutputTokens + room };
-}
-
-/** Rejects when the signal aborts; `until` removes the listener. */
-function abortOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until });
-  });
 }

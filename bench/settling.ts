@@ -1,6 +1,6 @@
 import { createOfflineModel } from '../adapters/models/offline/index.ts';
 import { createLocalQueue } from '../adapters/queues/local/index.ts';
-import { transcriptLine, WHOLE } from '../src/compaction/job/transcript.ts';
+import { transcriptLine, WHOLE } from '../src/compaction/job/transcript-line.ts';
 import { estimateRequest } from '../src/context/measure/tokens.ts';
 import type { ChatModel, ModelRequest } from '../src/ports/model.ts';
 import type { Queue } from '../src/ports/queue.ts';

@@ -13,14 +13,14 @@ import { backoffMs } from '../util/work/backoff.ts';
 import { holdLease } from '../util/work/lease.ts';
 import { isPaused } from '../util/work/pause.ts';
 import { assertWithinBudget, budgetProblem, payerOf } from './job/call-budget.ts';
-import type { JobContext } from './job/job-context.ts';
+import type { Done } from './job/do-work.ts';
+import type { Job } from './job/job.ts';
 import type { MaintenanceContext, MaintenanceOptions, Run } from './job/maintenance-context.ts';
 import { openModel } from './job/model.ts';
-import { isRequestedRewrite, type Look, nextLookAt, nextWork, type Work } from './job/next-job.ts';
+import { isRequestedRewrite, type Look, nextLookAt, nextWork, type Work } from './job/next-work.ts';
 import { type Attempt, runWork } from './job/record-run.ts';
 import { afterRefusal, afterTimeout } from './job/refusal.ts';
 import { dropImpossible, pendingRewrite, tryRequestedRewrite } from './job/rewrite.ts';
-import type { Done } from './job/run-job.ts';
 import { publish, waitingOf } from './waiting.ts';
 import { createMeasureView } from './watch/measure.ts';
 
@@ -154,7 +154,7 @@ async function lookAt(self: Run, of: Pick<Look, 'trigger' | 'open' | 'settling'>
 async function tryWork(self: Run, work: Work, look: Look): Promise<Done | null> {
   const wish = (isRequestedRewrite(work) ? self.asked?.wish : self.request.instruction)?.trim() ?? '';
   // The prompt puts it in quotation marks, which it must not close.
-  const job = { ...(await jobContextFor(self, look)), instruction: wish.replaceAll('"', "'") };
+  const job = { ...(await jobFor(self, look)), instruction: wish.replaceAll('"', "'") };
   try {
     return await runWork(self, { job, work, look });
   } catch (error) {
@@ -185,7 +185,11 @@ async function leaveOut(self: Run, attempt: Attempt): Promise<Done> {
 }
 
 /** False if the agent has no other usable model. */
-async function openNext(self: Run, { agent, profile, model, conversation }: Job, error: ModelError): Promise<boolean> {
+async function openNext(
+  self: Run,
+  { agent, profile, model, conversation }: Failed,
+  error: ModelError,
+): Promise<boolean> {
   const { breaker, services } = self.shared;
   self.unavailable.add(model.id);
   const next = await openModel(self.shared, agent, { profile, unavailable: self.unavailable }).catch(() => null);
@@ -198,14 +202,14 @@ async function openNext(self: Run, { agent, profile, model, conversation }: Job,
   return true;
 }
 
-type Job = Pick<JobContext, 'agent' | 'profile' | 'model' | 'conversation'>;
+type Failed = Pick<Job, 'agent' | 'profile' | 'model' | 'conversation'>;
 
 /** The window that the provider names, unless it is the one already assumed. */
 function smallerWindow(current: number, named: number | null): number {
   return named !== null && named < current * 0.95 ? named : Math.floor(current * 0.6);
 }
 
-async function jobContextFor(self: Run, look: Look): Promise<Omit<JobContext, 'onStep' | 'instruction'>> {
+async function jobFor(self: Run, look: Look): Promise<Omit<Job, 'onStep' | 'instruction'>> {
   const { shared, claim, signal } = self;
   const { services, toolless, reasoning } = shared;
   const { conversation } = look.snapshot;

@@ -3,7 +3,7 @@ import { parsePrint } from '../context/record/request-print.ts';
 import type { ContextProfile } from '../ports/engine.ts';
 import type { ContextSnapshot } from '../ports/store.ts';
 import type { Run } from './job/maintenance-context.ts';
-import type { Look } from './job/next-job.ts';
+import type { Look } from './job/next-work.ts';
 
 /** A summary waits only for the cached prefix of a running conversation, and while the view has room for its messages. */
 export async function waitingOf(

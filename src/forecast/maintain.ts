@@ -1,4 +1,4 @@
-import { fillUpto, nextWork, type Work } from '../compaction/job/next-job.ts';
+import { fillUpto, nextWork, type Work } from '../compaction/job/next-work.ts';
 import { isDue } from '../context/cuts/due.ts';
 import type { Entry } from '../domain/message.ts';
 import type { Summary } from '../ports/summary-store.ts';

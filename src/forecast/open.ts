@@ -1,4 +1,4 @@
-import { ownWindow } from '../compaction/job/job-context.ts';
+import { ownWindow } from '../compaction/job/room.ts';
 import { DEFAULT_ENGINE, isBuiltInEngine } from '../config/known.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { correctionFor } from '../context/measure/calibration.ts';

@@ -8,8 +8,9 @@ import {
   summarySize,
   tokensOfWords,
 } from '../compaction/job/answer-size.ts';
-import { isStructured, sideTokensFor, transcriptTokens } from '../compaction/job/job-context.ts';
+import { isStructured } from '../compaction/job/job.ts';
 import type { Reasoner } from '../compaction/job/reasoning.ts';
+import { sideTokensFor, transcriptTokens } from '../compaction/job/room.ts';
 import { headSpan, type Span, sourceTokens, tokensOf } from '../compaction/job/span.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import type { Condensation } from '../context/cuts/plan.ts';

@@ -1,8 +1,8 @@
 import type { CommandServices } from '../commands/services.ts';
 import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer/answer.ts';
 import { memoryRules } from '../compaction/job/answer-size.ts';
-import { transcriptTokens } from '../compaction/job/job-context.ts';
 import { promptContextOf } from '../compaction/job/prompt-context.ts';
+import { transcriptTokens } from '../compaction/job/room.ts';
 import { headSpan } from '../compaction/job/span.ts';
 import type { AgentSettings } from '../config/schema.ts';
 import { guidanceText } from '../context/profile/profile.ts';

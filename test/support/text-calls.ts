@@ -214,7 +214,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/compaction/answer/candidate-shape.ts#named', (run, text) => run(`{"text": ${text}`, { text: ['text'] })],
   ['src/compaction/answer/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
   ['src/compaction/job/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
-  ['src/compaction/job/transcript.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
+  ['src/compaction/job/transcript-line.ts#hasLine', (run, text) => run(entry(text), 'UTC')],
   ['src/domain/key.ts#makeChildKey', (run, text) => run('a:b:c', text)],
   [
     'src/config/shapes.ts#urlOrNothing',
@@ -250,7 +250,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['src/search/passages/recall-passages.ts#passageText', (run, text) => run(entry(text), 'UTC')],
   ['src/context/view/label.ts#labelOf', (run, text) => run(entry(text), null, 'UTC')],
   ['src/context/view/view.ts#renderEntry', (run, text) => run(entry(text), [], 'UTC')],
-  ['src/compaction/job/transcript.ts#nonceFor', (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 })],
+  [
+    'src/compaction/job/transcript-line.ts#nonceFor',
+    (run, text) => run([text], { id: () => 'nonce', value: () => 0.5 }),
+  ],
   [
     'src/context/view/entry-message.ts#entryMessageOf',
     (run, text) => run(entry(text), { stubBytes: null, textTokens: 1000, replySeq: () => null }),

@@ -1,7 +1,7 @@
 import type { Entry } from '../../domain/message.ts';
 import { maxCandidates } from '../../memory/admission/candidate.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
-import { answerTokens } from './job-context.ts';
+import { answerTokens } from './room.ts';
 import { type Span, sourceTokens, tokensOf } from './span.ts';
 
 /** A summary takes about this share of its source. A short source has a minimum: names and numbers need their space. */

@@ -9,11 +9,12 @@ import { limitFor } from '../answer/audit.ts';
 import { bySection } from '../answer/sections.ts';
 import { condensedSize, MAX_WORDS } from './answer-size.ts';
 import { isNothingLeft, nothingLeft, shortened } from './fixed-texts.ts';
-import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
+import { isStructured, type Job, tooSmall } from './job.ts';
 import { announceKept, condensedLoss } from './ledger.ts';
 import { layerLine, layerTokens } from './prompt-context.ts';
+import { transcriptTokens } from './room.ts';
 import { type Draft, summarise } from './summarise.ts';
-import { nonceFor } from './transcript.ts';
+import { nonceFor } from './transcript-line.ts';
 
 interface Condensing {
   /** A person's wish, as data; empty for none. */
@@ -24,7 +25,7 @@ interface Condensing {
 
 /** Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. */
 export async function condense(
-  job: JobContext,
+  job: Job,
   condensation: Condensation,
   { instruction, rewrites }: Condensing = { instruction: '', rewrites: null },
 ): Promise<CommitResult> {
@@ -55,7 +56,7 @@ export async function condense(
 }
 
 /** Writes a condensed summary again from the summaries that it was made from. */
-export async function recondense(job: JobContext, { id, level, fromSeq, toSeq }: Summary): Promise<CommitResult> {
+export async function recondense(job: Job, { id, level, fromSeq, toSeq }: Summary): Promise<CommitResult> {
   const parts = await job.services.store.summaries.children(id);
   // It left the stack since the job looked.
   if (parts.length === 0) return 'stale';
@@ -70,22 +71,18 @@ interface Written extends Pick<Draft, 'text' | 'tokens' | 'promptHash'> {
   readonly parts: readonly Summary[];
 }
 
-async function write(job: JobContext, condensation: Condensation, condensing: Condensing): Promise<Written> {
+async function write(job: Job, condensation: Condensation, condensing: Condensing): Promise<Written> {
   const { parts } = condensation;
   if (parts.every(isNothingLeft)) return withoutModel(job, condensation, nothingLeft(condensation));
   return job.leavesOut ? withoutModel(job, condensation, shortened(parts)) : await draft(job, condensation, condensing);
 }
 
-function withoutModel(job: JobContext, { parts, level, fromSeq, toSeq }: Condensation, text: string): Written {
+function withoutModel(job: Job, { parts, level, fromSeq, toSeq }: Condensation, text: string): Written {
   const place = { id: job.services.random.id() as SummaryId, level, fromSeq, toSeq };
   return { place, parts, text, tokens: layerTokens(job, { ...place, text }), promptHash: null, model: null };
 }
 
-async function draft(
-  job: JobContext,
-  condensation: Condensation,
-  { instruction, rewrites }: Condensing,
-): Promise<Written> {
+async function draft(job: Job, condensation: Condensation, { instruction, rewrites }: Condensing): Promise<Written> {
   const { services } = job;
   const from = promptSourceOf(job.agent);
   const structured = isStructured(job);
@@ -120,7 +117,7 @@ async function draft(
 }
 
 function announce(
-  job: JobContext,
+  job: Job,
   { place, parts }: Written,
   { account, rewrites }: { readonly account: Account | null; readonly rewrites: SummaryId | null },
 ): void {

@@ -2,7 +2,8 @@ import { StrataError } from '../../domain/errors.ts';
 import { MEMORY_TOOL } from '../answer/answer.ts';
 import { faultOf, isIncomplete, isRefusal } from '../answer/audit.ts';
 import { type Ask, type AskResult, ask } from './call.ts';
-import { answerTokens, type JobContext } from './job-context.ts';
+import type { Job } from './job.ts';
+import { answerTokens } from './room.ts';
 
 export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
   readonly nonce: string;
@@ -16,7 +17,7 @@ const MAX_REFUSALS = 12;
  * any other failure is retried, because the range would otherwise be marked as read and its statements lost. Throws
  * `SUMMARY_REJECTED` and what the model throws.
  */
-export async function askForMemories(job: JobContext, task: MemoryTask): Promise<AskResult> {
+export async function askForMemories(job: Job, task: MemoryTask): Promise<AskResult> {
   const { model, services } = job;
   const first = await attempt(job, task);
   if (first.fault === null) return first.result;
@@ -30,7 +31,7 @@ export async function askForMemories(job: JobContext, task: MemoryTask): Promise
 }
 
 async function attempt(
-  job: JobContext,
+  job: Job,
   { nonce, ...question }: MemoryTask,
 ): Promise<{ result: AskResult; fault: string | null }> {
   const maxOutputTokens = answerTokens(job.windowTokens);

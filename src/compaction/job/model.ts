@@ -2,8 +2,8 @@ import type { AgentSettings } from '../../config/schema.ts';
 import { DEFAULT_WINDOW_TOKENS } from '../../context/profile/profile.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
-import { ownWindow } from './job-context.ts';
 import type { MaintenanceContext, Opened } from './maintenance-context.ts';
+import { ownWindow } from './room.ts';
 
 /**
  * Opens the agent's summary model: the first that is neither paused nor unavailable in this run. Throws `MODEL_PAUSED`

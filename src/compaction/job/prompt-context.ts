@@ -8,9 +8,10 @@ import type { Search } from '../../ports/search.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
 import { oneLine, underLabel } from '../../util/text/foreign-text.ts';
-import { type JobContext, sideTokensFor } from './job-context.ts';
+import type { Job } from './job.ts';
+import { sideTokensFor } from './room.ts';
 import { type Span, tokensOf } from './span.ts';
-import type { TranscriptLine } from './transcript.ts';
+import type { TranscriptLine } from './transcript-line.ts';
 
 /** Context before a transcript, which is neither repeated nor used as a source. */
 export interface PromptContext {
@@ -18,7 +19,7 @@ export interface PromptContext {
   readonly known: readonly string[];
 }
 
-export type PromptContextOptions = Pick<JobContext, 'services' | 'conversation' | 'agent' | 'windowTokens'>;
+export type PromptContextOptions = Pick<Job, 'services' | 'conversation' | 'agent' | 'windowTokens'>;
 
 const NEIGHBOURS = 3;
 const MAX_KNOWN = 40;
@@ -44,10 +45,7 @@ export function layerLine({ fromSeq, toSeq, text }: Summary): string {
 }
 
 /** The tokens of a summary in the view, including its label. */
-export function layerTokens(
-  job: JobContext,
-  layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>,
-): number {
+export function layerTokens(job: Job, layer: Pick<Summary, 'id' | 'fromSeq' | 'toSeq' | 'level' | 'text'>): number {
   return estimateBlock({ text: renderSummary(job.services, layer, promptSourceOf(job.agent)) });
 }
 

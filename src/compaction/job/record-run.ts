@@ -6,15 +6,15 @@ import { rootOf } from '../../domain/key.ts';
 import type { MaintenanceRun, UsageRow } from '../../ports/journal.ts';
 import type { ModelPurpose, ModelUsage } from '../../ports/model.ts';
 import { countCalls, payerOf } from './call-budget.ts';
-import type { JobContext } from './job-context.ts';
+import { type Done, doWork } from './do-work.ts';
+import type { Job } from './job.ts';
 import type { Run } from './maintenance-context.ts';
-import type { Look, Work } from './next-job.ts';
-import { type Done, perform } from './run-job.ts';
+import type { Look, Work } from './next-work.ts';
 import { assertWorks } from './self-test.ts';
 
 /** One attempt at a job, and the look from which the job was chosen. */
 export interface Attempt {
-  readonly job: Omit<JobContext, 'onStep'>;
+  readonly job: Omit<Job, 'onStep'>;
   readonly work: Work;
   readonly look: Look;
 }
@@ -40,7 +40,7 @@ export async function runWork(self: Run, { job, work, look }: Attempt): Promise<
   const record: Recording = { self, work, look, model: model.id, startedAt, usage };
   try {
     if (self.doubt === 'open') await clearDoubt(self, { ...job, onStep });
-    const done = await perform({ ...job, onStep }, work, look.snapshot);
+    const done = await doWork({ ...job, onStep }, work, look.snapshot);
     if (usage.length > 0) await breaker.succeeded(model.id);
     if (done.result === 'committed') announceMemories(self, look, done);
     const outcome = { outcome: done.result, error: null, toSeq: done.toSeq, memories: done.memories.length };
@@ -55,7 +55,7 @@ export async function runWork(self: Run, { job, work, look }: Attempt): Promise<
   }
 }
 
-async function clearDoubt(self: Run, job: JobContext): Promise<void> {
+async function clearDoubt(self: Run, job: Job): Promise<void> {
   await assertWorks(job);
   self.doubt = 'cleared';
 }

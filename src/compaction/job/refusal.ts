@@ -1,7 +1,7 @@
 import { ModelError } from '../../domain/errors.ts';
 import { failureOf } from '../../models/failure.ts';
 import type { Run } from './maintenance-context.ts';
-import { isRequestedRewrite } from './next-job.ts';
+import { isRequestedRewrite } from './next-work.ts';
 import type { Attempt } from './record-run.ts';
 import { MIN_SPAN_TOKENS } from './span.ts';
 

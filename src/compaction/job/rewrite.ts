@@ -2,10 +2,10 @@ import { describe } from '../../domain/errors.ts';
 import { failureOf, seenOf } from '../../models/failure.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import type { Done } from './do-work.ts';
 import type { Run } from './maintenance-context.ts';
-import { type Look, requestedRewrite } from './next-job.ts';
+import { type Look, requestedRewrite } from './next-work.ts';
 import { endRewrite, type RewriteRequest, rewriteOf } from './rewrite-request.ts';
-import type { Done } from './run-job.ts';
 
 /** The requested rewrite that was not tried yet; null if there is none. */
 export async function pendingRewrite(state: Services['state'], conversationId: number): Promise<RewriteRequest | null> {

@@ -2,9 +2,9 @@ import { estimateText } from '../../context/measure/tokens.ts';
 import { StrataError } from '../../domain/errors.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
 import { SUMMARY_TOOL } from '../answer/answer.ts';
-import { isStructured, type JobContext } from './job-context.ts';
+import { isStructured, type Job } from './job.ts';
 import { faultOfFirst } from './summarise.ts';
-import { nonceFor } from './transcript.ts';
+import { nonceFor } from './transcript-line.ts';
 
 /** A conversation that any model can summarise, in the form of a transcript. */
 const LINES = [
@@ -20,7 +20,7 @@ const MAX_TOKENS = 400;
  * Throws `SUMMARY_REJECTED` unless the model can summarise a harmless text. If it can't, the refused text is not the
  * cause, so it must not be left out.
  */
-export async function assertWorks(job: JobContext): Promise<void> {
+export async function assertWorks(job: Job): Promise<void> {
   const { prompts, random } = job.services;
   const from = promptSourceOf(job.agent);
   const form = { structured: isStructured(job), targetWords: TARGET_WORDS, maxMemories: 1, examples: false };

@@ -1,7 +1,7 @@
 import { type CutPoint, cutPoints, viewOrder } from '../../context/view/order.ts';
 import type { Entry } from '../../domain/message.ts';
 import { UTC } from '../../util/time/local-time.ts';
-import { saysSomething, type TranscriptLine, transcriptLine, WHOLE } from './transcript.ts';
+import { saysSomething, type TranscriptLine, transcriptLine, WHOLE } from './transcript-line.ts';
 
 /** The head of a range that one call can read: it gets its own summary. */
 export interface Span {

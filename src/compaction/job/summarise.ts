@@ -7,7 +7,8 @@ import { type Audited, faultOf, identifiersKept, isIncomplete, withoutForeignLin
 import { contentFault } from '../answer/content-audit.ts';
 import { type Structured, structured } from '../answer/sections.ts';
 import { type Ask, type AskResult, ask } from './call.ts';
-import { answerTokens, type JobContext } from './job-context.ts';
+import type { Job } from './job.ts';
+import { answerTokens } from './room.ts';
 
 export interface SummaryTask {
   readonly purpose: Ask['purpose'];
@@ -37,7 +38,7 @@ export interface Draft {
  * Returns a summary that passed the audit. A bad answer gets one stricter retry; after that the job fails, so a bad
  * answer never replaces messages. Throws `SUMMARY_REJECTED` and what the model throws.
  */
-export async function summarise(job: JobContext, task: SummaryTask): Promise<Draft> {
+export async function summarise(job: Job, task: SummaryTask): Promise<Draft> {
   const { services, signal } = job;
   if (!services.hooks.has('compaction')) return await write(job, task);
   let written: Draft | null = null;
@@ -64,7 +65,7 @@ function checked(
   return { text, tokens: task.tokensOf(text), candidates, promptHash };
 }
 
-async function write(job: JobContext, task: SummaryTask): Promise<Draft> {
+async function write(job: Job, task: SummaryTask): Promise<Draft> {
   const { model, services } = job;
   const first = await attempt(job, task, '');
   if (first.fault === null) return draftOf(job, task, first);
@@ -77,7 +78,7 @@ async function write(job: JobContext, task: SummaryTask): Promise<Draft> {
 }
 
 /** Why the model's first answer is not usable. Null if it is. */
-export async function faultOfFirst(job: JobContext, task: SummaryTask): Promise<string | null> {
+export async function faultOfFirst(job: Job, task: SummaryTask): Promise<string | null> {
   return (await attempt(job, task, '')).fault;
 }
 
@@ -87,7 +88,7 @@ interface Attempt {
   readonly fault: string | null;
 }
 
-async function attempt(job: JobContext, task: SummaryTask, strict: string): Promise<Attempt> {
+async function attempt(job: Job, task: SummaryTask, strict: string): Promise<Attempt> {
   const result = await ask(job, {
     purpose: task.purpose,
     prompt: (tools) => task.prompt(tools, strict),
@@ -118,7 +119,7 @@ function faultIn(text: string, task: SummaryTask, result: Pick<Audited, 'finish'
   );
 }
 
-function draftOf(job: JobContext, task: SummaryTask, { text, result }: Attempt): Draft {
+function draftOf(job: Job, task: SummaryTask, { text, result }: Attempt): Draft {
   const kept = identifiersKept(text, task.source);
   job.services.log.debug('summary.accepted', { model: job.model.id, identifiersKept: Math.round(kept * 100) / 100 });
   return { text, tokens: task.tokensOf(text), candidates: result.answer.candidates, promptHash: result.prompt.hash };

@@ -5,7 +5,7 @@ import { isWithheld, type MapContext, toInbound } from '../../../adapters/channe
 import { keyOf, linkTo, placeOfKey, targetOf } from '../../../adapters/channels/discord/place.ts';
 import { type BotSettings, botsOf } from '../../../adapters/channels/discord/settings.ts';
 import { messageSchema, snowflakeAt } from '../../../adapters/channels/discord/wire.ts';
-import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript.ts';
+import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript-line.ts';
 import { user } from '../../fixtures/context.ts';
 import { ADA, BOB, BOT, BOT_ROLE, GENERAL, GUILD, OTHER_BOT } from '../../fixtures/discord/double.ts';
 import { type Message, member, message } from '../../fixtures/discord/payloads.ts';

@@ -4,7 +4,7 @@ import { type MapContext, toInbound, toParts } from '../../../adapters/channels/
 import { conversationsOf, keyOf, placeOfKey, threadOf } from '../../../adapters/channels/slack/place.ts';
 import { isForeign } from '../../../adapters/channels/slack/places.ts';
 import { messageSchema, userSchema } from '../../../adapters/channels/slack/wire.ts';
-import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript.ts';
+import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript-line.ts';
 import { user } from '../../fixtures/context.ts';
 import { ADA, BOB, BOT, BOT_ID, GENERAL, OTHER_TEAM, STAFF, TEAM } from '../../fixtures/slack/double.ts';
 

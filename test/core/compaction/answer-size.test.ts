@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { condensedWords, memoryRules, targetWords } from '../../../src/compaction/job/answer-size.ts';
-import { answerTokens } from '../../../src/compaction/job/job-context.ts';
+import { answerTokens } from '../../../src/compaction/job/room.ts';
 import { maxCandidates } from '../../../src/memory/admission/candidate.ts';
 
 const entries = (count: number) => Array.from({ length: count }, () => ({ role: 'user' }) as const);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownWindow } from '../../../src/compaction/job/job-context.ts';
-import { fillUpto } from '../../../src/compaction/job/next-job.ts';
+import { fillUpto } from '../../../src/compaction/job/next-work.ts';
+import { ownWindow } from '../../../src/compaction/job/room.ts';
 import { deepestCutTokens } from '../../../src/context/cuts/depth.ts';
 import { estimateRequest } from '../../../src/context/measure/tokens.ts';
 import type { SummaryId } from '../../../src/domain/message.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Look, nextLookAt, nextWork } from '../../../src/compaction/job/next-job.ts';
+import { type Look, nextLookAt, nextWork } from '../../../src/compaction/job/next-work.ts';
 import { measure } from '../../../src/context/measure/meter.ts';
 import { bot, profile, snapshot, summary, user } from '../../fixtures/context.ts';
 

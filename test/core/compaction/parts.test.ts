@@ -7,7 +7,7 @@ import { parseCandidate } from '../../../src/compaction/answer/candidate-shape.t
 import { collectCall } from '../../../src/compaction/answer/collect-call.ts';
 import { parseJsonAnswer, plainAnswer } from '../../../src/compaction/answer/read-answer.ts';
 import { headSpan, narrowed, tokensOf } from '../../../src/compaction/job/span.ts';
-import { nonceFor, transcriptLine } from '../../../src/compaction/job/transcript.ts';
+import { nonceFor, transcriptLine } from '../../../src/compaction/job/transcript-line.ts';
 import { type Assessment, type Compactor, createCompactor } from '../../../src/compaction/watch/compactor.ts';
 import { estimateParts } from '../../../src/context/measure/tokens.ts';
 import { ModelError } from '../../../src/domain/errors.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextLookAt, nextWork, requestedRewrite } from '../../../src/compaction/job/next-job.ts';
+import { nextLookAt, nextWork, requestedRewrite } from '../../../src/compaction/job/next-work.ts';
 import { MIN_GAIN } from '../../../src/context/cuts/depth.ts';
 import { isDue, stackShareAt } from '../../../src/context/cuts/due.ts';
 import { tierOf } from '../../../src/context/measure/tiers.ts';

@@ -7,7 +7,7 @@ import {
   type ModelRequest,
   type Tier,
 } from '../../../src/adapter-kit.ts';
-import { nextWork } from '../../../src/compaction/job/next-job.ts';
+import { nextWork } from '../../../src/compaction/job/next-work.ts';
 import { createMeasureView } from '../../../src/compaction/watch/measure.ts';
 import { defaultAgent } from '../../../src/config/defaults.ts';
 import { createStackedEngine } from '../../../src/context/engines/stacked.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript.ts';
+import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript-line.ts';
 import { defaultAgent } from '../../../src/config/defaults.ts';
 import { extendTail } from '../../../src/context/view/cached-head.ts';
 import { createFixedPrefixBuilder } from '../../../src/context/view/fixed-prefix.ts';

@@ -1,35 +1,7 @@
-import type { AgentSettings } from '../../config/schema.ts';
 import { estimateRequest } from '../../context/measure/tokens.ts';
-import { StrataError } from '../../domain/errors.ts';
-import type { ContextProfile } from '../../ports/engine.ts';
 import type { ToolSpec } from '../../ports/model.ts';
-import type { Claim, Conversation } from '../../ports/store.ts';
 import type { RenderedPrompt } from '../../prompts/variables.ts';
-import type { Services } from '../../services.ts';
-import type { CallContext } from './call.ts';
 import { type Reasoner, reasoningRoom } from './reasoning.ts';
-
-/** What one maintenance job works with. */
-export interface JobContext extends CallContext {
-  readonly services: Services;
-  readonly claim: Claim;
-  readonly conversation: Conversation;
-  readonly agent: AgentSettings;
-  readonly profile: ContextProfile;
-  /** Whether its summary waits for a cheap moment to be published. */
-  readonly ready: boolean;
-  /** A person's wish, or empty. */
-  readonly instruction: string;
-  /** Maximum tokens of messages that one call reads; less than its window allows while a refused text is searched for. */
-  readonly headTokens: number;
-  /** The model refuses the text, so it is left out. */
-  readonly leavesOut: boolean;
-}
-
-/** Whether the agent's summaries have sections. */
-export function isStructured({ agent }: Pick<JobContext, 'agent'>): boolean {
-  return agent.compaction.summary_form === 'structured';
-}
 
 /** Estimates for this model are uncorrected, so this share of the transcript's space is left free for errors. */
 const SAFETY = 1.15;
@@ -71,9 +43,4 @@ export function transcriptTokens(reader: Reasoner, prompt: RenderedPrompt, tools
   const fixed = estimateRequest({ system: [{ text: prompt.text, cacheBreak: false }], messages: [], tools });
   const room = windowTokens - answerTokens(windowTokens) - reasoningRoom(reader) - fixed - 2 * sideTokens(windowTokens);
   return Math.max(Math.floor(windowTokens / 8), Math.floor(room / SAFETY));
-}
-
-/** A rewritten summary needs its whole source in one call. */
-export function tooSmall(modelId: string): StrataError {
-  return new StrataError('USAGE', { problem: `The window of ${modelId} is too small to read the source at once.` });
 }

@@ -1,6 +1,6 @@
 import type { Entry } from '../../domain/message.ts';
 import type { TranscriptStore } from '../../ports/store.ts';
-import { hasLine } from './transcript.ts';
+import { hasLine } from './transcript-line.ts';
 
 const PAGE = 200;
 /** Entries read beyond what fits, so that a turn that ends slightly later is included completely. */

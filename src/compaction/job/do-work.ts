@@ -16,14 +16,15 @@ import { MAX_WORDS, type MemoryRules, memoryRules, summarySize } from './answer-
 import { condense, recondense } from './condense.ts';
 import { askForMemories } from './extract.ts';
 import { nothingLeft, notSummarised } from './fixed-texts.ts';
-import { isStructured, type JobContext, tooSmall, transcriptTokens } from './job-context.ts';
+import { isStructured, type Job, tooSmall } from './job.ts';
 import { announceKept } from './ledger.ts';
-import { fillUpto, isRequestedRewrite, type Work } from './next-job.ts';
+import { fillUpto, isRequestedRewrite, type Work } from './next-work.ts';
 import { layerTokens, promptContextOf } from './prompt-context.ts';
-import { readHead } from './read.ts';
+import { readHead } from './read-head.ts';
+import { transcriptTokens } from './room.ts';
 import { headSpan, narrowed, type Span, sourceTokens } from './span.ts';
 import { summarise } from './summarise.ts';
-import { nonceFor, saysSomething } from './transcript.ts';
+import { nonceFor, saysSomething } from './transcript-line.ts';
 import { assertUnchanged, orIfChanged } from './unchanged.ts';
 
 /** The result of one job: the part of the range that was processed, and its summary and memories. */
@@ -37,16 +38,16 @@ export interface Done {
  * Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. If a text is edited or
  * deleted after it was read, no further call repeats it.
  */
-export async function perform(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+export async function doWork(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const assertCurrent = () => assertUnchanged(job.services, snapshot.conversation, work.toSeq);
-  return await orIfChanged(performUnchanged({ ...job, assertCurrent }, work, snapshot), {
+  return await orIfChanged(doUnchanged({ ...job, assertCurrent }, work, snapshot), {
     result: 'stale',
     toSeq: work.toSeq,
     memories: [],
   });
 }
 
-async function performUnchanged(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+async function doUnchanged(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   switch (work.kind) {
     case 'condense':
       return { result: await condense(job, work.condensation), toSeq: work.toSeq, memories: [] };
@@ -61,7 +62,7 @@ async function performUnchanged(job: JobContext, work: Work, snapshot: ContextSn
 }
 
 /** Summarises the head of the range and saves the memories of the same answer. */
-async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+async function cover(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const span = await spanOf(job, work, snapshot);
@@ -88,7 +89,7 @@ async function cover(job: JobContext, work: Work, snapshot: ContextSnapshot): Pr
   return { result, toSeq: span.toSeq, memories };
 }
 
-async function spanOf(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Span> {
+async function spanOf(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Span> {
   const { services, claim, windowTokens, instruction } = job;
   const tools = [SUMMARY_TOOL, MEMORY_TOOL];
   const rules = memoryRules(windowTokens, []);
@@ -118,14 +119,14 @@ interface Drafting {
   readonly snapshot: ContextSnapshot;
 }
 
-async function textsFor(job: JobContext, drafting: Drafting): Promise<Drafted> {
+async function textsFor(job: Job, drafting: Drafting): Promise<Drafted> {
   const { place, span } = drafting;
   if (!span.entries.some(saysSomething)) return withoutModel(job, place, nothingLeft(place));
   if (!job.leavesOut) return await draft(job, drafting);
   return withoutModel(job, place, notSummarised(place));
 }
 
-async function draft(job: JobContext, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
+async function draft(job: Job, { work, span, place, snapshot }: Drafting): Promise<Drafted> {
   const { services, model, instruction } = job;
   const from = promptSourceOf(job.agent);
   const transcript = await transcriptOf(job, span, snapshot);
@@ -149,7 +150,7 @@ async function draft(job: JobContext, { work, span, place, snapshot }: Drafting)
 
 /** The person's wish is data too: the instructions quote it. */
 async function transcriptOf(
-  job: JobContext,
+  job: Job,
   span: Span,
   { stack }: ContextSnapshot,
 ): Promise<Omit<PromptVariables<'transcript'>, 'task'>> {
@@ -159,7 +160,7 @@ async function transcriptOf(
   return { nonce, before: [...before], known: [...known], lines };
 }
 
-function withoutModel(job: JobContext, place: Place, text: string): Drafted {
+function withoutModel(job: Job, place: Place, text: string): Drafted {
   const tokens = layerTokens(job, { ...place, text });
   return { text, tokens, model: null, promptHash: null, candidates: [] };
 }
@@ -171,7 +172,7 @@ interface Proposed {
   readonly extractedUpto: number;
 }
 
-async function admit(job: JobContext, proposed: Proposed): Promise<readonly MemoryWrite[]> {
+async function admit(job: Job, proposed: Proposed): Promise<readonly MemoryWrite[]> {
   const { services, conversation, agent, model } = job;
   // The task of a child comes from a tool, so it is not a person's statement.
   if (proposed.candidates.length === 0 || depthOf(conversation.key) > 0) return [];
@@ -183,7 +184,7 @@ async function admit(job: JobContext, proposed: Proposed): Promise<readonly Memo
 }
 
 /** Extracts the memories of a range that stays in the tail. If no person spoke in it, no model is called. */
-async function extract(job: JobContext, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+async function extract(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const from = promptSourceOf(job.agent);

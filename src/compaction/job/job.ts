@@ -1,0 +1,33 @@
+import type { AgentSettings } from '../../config/schema.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { ContextProfile } from '../../ports/engine.ts';
+import type { Claim, Conversation } from '../../ports/store.ts';
+import type { Services } from '../../services.ts';
+import type { CallContext } from './call.ts';
+
+/** What one maintenance job works with. */
+export interface Job extends CallContext {
+  readonly services: Services;
+  readonly claim: Claim;
+  readonly conversation: Conversation;
+  readonly agent: AgentSettings;
+  readonly profile: ContextProfile;
+  /** Whether its summary waits for a cheap moment to be published. */
+  readonly ready: boolean;
+  /** A person's wish, or empty. */
+  readonly instruction: string;
+  /** Maximum tokens of messages that one call reads; less than its window allows while a refused text is searched for. */
+  readonly headTokens: number;
+  /** The model refuses the text, so it is left out. */
+  readonly leavesOut: boolean;
+}
+
+/** Whether the agent's summaries have sections. */
+export function isStructured({ agent }: Pick<Job, 'agent'>): boolean {
+  return agent.compaction.summary_form === 'structured';
+}
+
+/** A rewritten summary needs its whole source in one call. */
+export function tooSmall(modelId: string): StrataError {
+  return new StrataError('USAGE', { problem: `The window of ${modelId} is too small to read the source at once.` });
+}

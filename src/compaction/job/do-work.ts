@@ -27,18 +27,18 @@ import { summarise } from './summarise.ts';
 import { nonceFor, saysSomething } from './transcript-line.ts';
 import { assertUnchanged, orIfChanged } from './unchanged.ts';
 
-/** The result of one job: the part of the range that was processed, and its summary and memories. */
-export interface Done {
+/** What a job stored, or came too late to store: the part of the range that it processed, and its memories. */
+export interface JobResult {
   readonly result: CommitResult;
   readonly toSeq: number;
   readonly memories: readonly MemoryWrite[];
 }
 
 /**
- * Runs one job: reads, calls the model outside any transaction, commits by compare-and-set. If a text is edited or
+ * Does the work: reads, calls the model outside any transaction, commits by compare-and-set. If a text is edited or
  * deleted after it was read, no further call repeats it.
  */
-export async function doWork(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+export async function doWork(job: Job, work: Work, snapshot: ContextSnapshot): Promise<JobResult> {
   const assertCurrent = () => assertUnchanged(job.services, snapshot.conversation, work.toSeq);
   return await orIfChanged(doUnchanged({ ...job, assertCurrent }, work, snapshot), {
     result: 'stale',
@@ -47,7 +47,7 @@ export async function doWork(job: Job, work: Work, snapshot: ContextSnapshot): P
   });
 }
 
-async function doUnchanged(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+async function doUnchanged(job: Job, work: Work, snapshot: ContextSnapshot): Promise<JobResult> {
   switch (work.kind) {
     case 'condense':
       return { result: await condense(job, work.condensation), toSeq: work.toSeq, memories: [] };
@@ -62,7 +62,7 @@ async function doUnchanged(job: Job, work: Work, snapshot: ContextSnapshot): Pro
 }
 
 /** Summarises the head of the range and saves the memories of the same answer. */
-async function cover(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+async function cover(job: Job, work: Work, snapshot: ContextSnapshot): Promise<JobResult> {
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const span = await spanOf(job, work, snapshot);
@@ -184,7 +184,7 @@ async function admit(job: Job, proposed: Proposed): Promise<readonly MemoryWrite
 }
 
 /** Extracts the memories of a range that stays in the tail. If no person spoke in it, no model is called. */
-async function extract(job: Job, work: Work, snapshot: ContextSnapshot): Promise<Done> {
+async function extract(job: Job, work: Work, snapshot: ContextSnapshot): Promise<JobResult> {
   const { services, claim } = job;
   const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
   const from = promptSourceOf(job.agent);

@@ -1,14 +1,18 @@
 import type { AgentSettings } from '../../config/schema.ts';
 import { StrataError } from '../../domain/errors.ts';
+import type { Breaker } from '../../models/breaker.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
 import type { Claim, Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import type { MeasureView } from '../watch/measure.ts';
 import type { CallContext } from './call.ts';
 
-/** What one maintenance job works with. */
+/** One attempt at a piece of work, with one model. */
 export interface Job extends CallContext {
   readonly services: Services;
   readonly claim: Claim;
+  readonly breaker: Breaker;
+  readonly measureView: MeasureView;
   readonly conversation: Conversation;
   readonly agent: AgentSettings;
   readonly profile: ContextProfile;
@@ -18,6 +22,8 @@ export interface Job extends CallContext {
   readonly instruction: string;
   /** Maximum tokens of messages that one call reads; less than its window allows while a refused text is searched for. */
   readonly headTokens: number;
+  /** The model must summarise a harmless text first. */
+  readonly testsModel: boolean;
   /** The model refuses the text, so it is left out. */
   readonly leavesOut: boolean;
 }

@@ -11,7 +11,7 @@ import type { Summary } from '../../ports/summary-store.ts';
 import { canRewrite } from './commit.ts';
 import type { RewriteRequest } from './rewrite-request.ts';
 
-/** One job that is due now. */
+/** What is due now. */
 export type Work = { readonly trigger: MaintenanceTrigger } & SeqRange &
   (
     | { readonly kind: 'compact' }
@@ -23,7 +23,7 @@ export type Work = { readonly trigger: MaintenanceTrigger } & SeqRange &
     | { readonly kind: 'extract' }
   );
 
-/** What a run sees of the conversation before each job. */
+/** What a round sees of the conversation. */
 export interface Look {
   readonly snapshot: ContextSnapshot;
   readonly profile: ContextProfile;
@@ -36,7 +36,7 @@ export interface Look {
   readonly trigger: MaintainRequest['trigger'];
   /** A partly finished compaction, which is completed as planned. */
   readonly open: Pick<Work, 'toSeq' | 'trigger'> | null;
-  /** This run has changed the view already: it goes on until the view is clearly below the background threshold. */
+  /** This maintenance has changed the view already: it goes on until the view is clearly below the background threshold. */
   readonly settling: boolean;
   readonly idleMs: number;
   readonly now: number;
@@ -46,6 +46,12 @@ export interface Look {
   readonly isCached: boolean;
   /** Whether a summary may wait for a cheap moment to be published. */
   readonly canWait: boolean;
+}
+
+/** The work that a round found due, and the look that shows it. */
+export interface Due {
+  readonly look: Look;
+  readonly work: Work;
 }
 
 /** A stack that exceeds its share by this factor is condensed before anything is added to it. */
@@ -142,7 +148,7 @@ function isEnough({ trigger, correction, profile, snapshot }: Look, toSeq: numbe
   return tokens >= minSourceTokens(snapshot, profile, { isAsked: trigger === 'manual', correction });
 }
 
-/** The tier of the view; of a run that has changed it, with the room that new talk needs on top. */
+/** The tier of the view; for a maintenance that has changed it, with the room that new talk needs on top. */
 function tierIn({ measurement, profile, settling }: Look): Tier {
   if (!settling) return measurement.tier;
   return tierOf(usedIn(measurement) / measurement.window + HEADROOM, profile.thresholds);

@@ -2,25 +2,32 @@ import type { AgentSettings } from '../../config/schema.ts';
 import { DEFAULT_WINDOW_TOKENS } from '../../context/profile/profile.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
-import type { MaintenanceContext, Opened } from './maintenance-context.ts';
-import { ownWindow } from './room.ts';
+import type { ChatModel } from '../../ports/model.ts';
+import { ownWindow } from '../job/room.ts';
+import type { MaintenanceContext } from './task.ts';
+
+/** The model that writes summaries. */
+export interface Summariser {
+  readonly model: ChatModel;
+  readonly windowTokens: number;
+}
 
 /**
- * Opens the agent's summary model: the first that is neither paused nor unavailable in this run. Throws `MODEL_PAUSED`
- * if there is none.
+ * Opens the agent's summary model: the first that is neither paused nor unavailable in this maintenance. Throws
+ * `MODEL_PAUSED` if there is none.
  */
-export async function openModel(
-  shared: MaintenanceContext,
+export async function openSummariser(
+  context: MaintenanceContext,
   agent: AgentSettings,
   { profile, unavailable }: { readonly profile: ContextProfile; readonly unavailable: ReadonlySet<string> },
-): Promise<Opened> {
-  const { breaker } = shared;
+): Promise<Summariser> {
+  const { breaker } = context;
   const configured = agent.compaction.model;
   const ids = configured === 'auto' ? [profile.modelId, ...(profile.fallbackIds ?? [])] : [configured];
   const left = ids.filter((id) => !unavailable.has(id));
   const pauses = await Promise.all(left.map(async (id) => ({ id, paused: await breaker.pausedUntil(id) })));
   const free = pauses.find(({ paused }) => paused === null);
-  if (free !== undefined) return await open(shared, free.id, profile);
+  if (free !== undefined) return await open(context, free.id, profile);
   const { id: model, paused } = pauses[0] ?? { id: configured, paused: null };
   const { untilAt, message: cause } = paused ?? { untilAt: 0, message: '' };
   throw new StrataError('MODEL_PAUSED', { model, untilAt, cause });
@@ -30,7 +37,7 @@ async function open(
   { services, profiles }: MaintenanceContext,
   modelId: string,
   profile: ContextProfile,
-): Promise<Opened> {
+): Promise<Summariser> {
   const isOwn = modelId === profile.modelId;
   const model = isOwn ? await profiles.modelFor(profile) : await services.models.open(modelId);
   const reportedTokens = model.traits.windowTokens;

@@ -1,64 +1,58 @@
-import { StrataError } from '../../domain/errors.ts';
+import type { MemoryWrite } from '../../ports/memory-store.ts';
+import type { ContextSnapshot } from '../../ports/store.ts';
+import { promptSourceOf } from '../../prompts/variables.ts';
 import { MEMORY_TOOL } from '../answer/answer.ts';
-import { faultOf, isIncomplete, isRefusal } from '../answer/audit.ts';
-import { type Ask, type AskResult, ask } from './call.ts';
-import type { Job } from './job.ts';
-import { answerTokens } from './room.ts';
+import { admitProposed } from './admit.ts';
+import { type MemoryRules, memoryRules } from './answer-size.ts';
+import { askForMemories } from './ask-for-memories.ts';
+import type { Job, JobResult } from './job.ts';
+import type { Work } from './next-work.ts';
+import { transcriptOf } from './prompt-context.ts';
+import { readHead } from './read-head.ts';
+import { transcriptTokens } from './room.ts';
+import { headSpan, narrowed, type Span } from './span.ts';
+import { saysSomething } from './transcript-line.ts';
 
-export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
-  readonly nonce: string;
+/** Extracts the memories of a range that stays in the tail. If no person spoke in it, no model is called. */
+export async function extract(job: Job, work: Work, snapshot: ContextSnapshot): Promise<JobResult> {
+  const { services, claim } = job;
+  const { id: conversationId, extractedUpto, revision } = snapshot.conversation;
+  const span = await headOf(job, work);
+  const isSpoken = span.entries.some((entry) => entry.role === 'user' && saysSomething(entry));
+  const memories = isSpoken && !job.leavesOut ? await memoriesIn(job, span, snapshot) : [];
+  const now = services.clock.now();
+  const extracted = { from: extractedUpto, upto: span.toSeq };
+  const commit = { conversationId, epoch: claim.epoch, memories, extracted, seenRevision: revision, now };
+  return { result: await services.store.summaries.commitExtraction(commit), toSeq: span.toSeq, memories };
 }
 
-/** After this many consecutive failures (most of an hour), a refusal is accepted as the answer, to limit the cost. */
-const MAX_REFUSALS = 12;
-
-/**
- * Extracts the memories of a range that stays in the tail. An empty result counts only if the model answered properly:
- * any other failure is retried, because the range would otherwise be marked as read and its statements lost. Throws
- * `SUMMARY_REJECTED` and what the model throws.
- */
-export async function askForMemories(job: Job, task: MemoryTask): Promise<AskResult> {
-  const { model, services } = job;
-  const first = await attempt(job, task);
-  if (first.fault === null) return first.result;
-  services.log.info('memories.rejected', { model: model.id, fault: first.fault });
-  const { result, fault } = await attempt(job, task);
-  // Some models answer with nothing, or explain at length that there is nothing to save. Twice, it counts.
-  if (fault === null || (isSilent(first.result) && isSilent(result))) return result;
-  if (fault === PROSE && first.fault === PROSE) return result;
-  if (job.conversation.failures >= MAX_REFUSALS && isRefused(first.result) && isRefused(result)) return result;
-  throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
+async function headOf(job: Job, { fromSeq, toSeq }: Work): Promise<Span> {
+  const { services, claim, windowTokens, headTokens } = job;
+  const prompt = promptFor(job, true, memoryRules(windowTokens, []));
+  const tokens = transcriptTokens(job, prompt, [MEMORY_TOOL]);
+  const { timezone: timeZone } = job.agent;
+  const head = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
+  return narrowed(headSpan(head, tokens, timeZone), headTokens);
 }
 
-async function attempt(
+function promptFor({ services, agent }: Job, tools: boolean, rules: MemoryRules) {
+  return services.prompts.render('extractor', { tools, ...rules }, promptSourceOf(agent));
+}
+
+async function memoriesIn(
   job: Job,
-  { nonce, ...question }: MemoryTask,
-): Promise<{ result: AskResult; fault: string | null }> {
-  const maxOutputTokens = answerTokens(job.windowTokens);
-  const result = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
-  const { summary: text, candidates, problems } = result.answer;
-  if (candidates.length > 0) return { result, fault: null };
-  const { finish } = result;
-  const missing = isIncomplete(finish) ? null : (problems[0] ?? null);
-  if (text === null) return { result, fault: missing };
-  const size = { tokens: 0, limitTokens: 0 };
-  const fault = faultOf({ ...size, text, finish, nonce, prompt: result.prompt.text });
-  return { result, fault: (text === '' ? missing : null) ?? fault ?? proseFault(text) };
-}
-
-function proseFault(text: string): string | null {
-  if (text.includes(MEMORY_TOOL.name)) return `it named the tool ${MEMORY_TOOL.name} instead of calling it`;
-  return text.length > MAX_NOTHING ? PROSE : null;
-}
-
-/** Maximum length of a text that only says that there is nothing to save. */
-const MAX_NOTHING = 240;
-const PROSE = 'it was a text instead of memories';
-
-function isSilent({ answer, finish }: AskResult): boolean {
-  return answer.summary?.trim() === '' && answer.problems.length === 0 && finish === 'stop';
-}
-
-function isRefused({ answer, finish }: AskResult): boolean {
-  return answer.summary !== null && isRefusal({ text: answer.summary, finish });
+  span: Span,
+  { stack, conversation: { extractedUpto } }: ContextSnapshot,
+): Promise<readonly MemoryWrite[]> {
+  const { entries } = span;
+  const shown = await transcriptOf(job, span, stack);
+  const from = promptSourceOf(job.agent);
+  const rules = memoryRules(job.windowTokens, entries);
+  const { answer, prompt } = await askForMemories(job, {
+    prompt: (tools) => promptFor(job, tools, rules),
+    transcript: job.services.prompts.render('transcript', { ...shown, task: 'extract' }, from).text,
+    nonce: shown.nonce,
+  });
+  const { candidates } = answer;
+  return await admitProposed(job, { candidates, promptHash: prompt.hash, entries, extractedUpto });
 }

@@ -2,7 +2,9 @@ import type { AgentSettings } from '../../config/schema.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { Breaker } from '../../models/breaker.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
+import type { MemoryWrite } from '../../ports/memory-store.ts';
 import type { Claim, Conversation } from '../../ports/store.ts';
+import type { CommitResult } from '../../ports/summary-store.ts';
 import type { Services } from '../../services.ts';
 import type { MeasureView } from '../watch/measure.ts';
 import type { CallContext } from './call.ts';
@@ -26,6 +28,13 @@ export interface Job extends CallContext {
   readonly testsModel: boolean;
   /** The model refuses the text, so it is left out. */
   readonly leavesOut: boolean;
+}
+
+/** What a job stored, or came too late to store: the part of the range that it processed, and its memories. */
+export interface JobResult {
+  readonly result: CommitResult;
+  readonly toSeq: number;
+  readonly memories: readonly MemoryWrite[];
 }
 
 /** Whether the agent's summaries have sections. */

@@ -6,12 +6,12 @@ import { readerFor } from '../../memory/rights/policy.ts';
 import type { MemoryReader } from '../../ports/memory-store.ts';
 import type { Search } from '../../ports/search.ts';
 import type { Summary } from '../../ports/summary-store.ts';
-import { promptSourceOf } from '../../prompts/variables.ts';
+import { type PromptVariables, promptSourceOf } from '../../prompts/variables.ts';
 import { oneLine, underLabel } from '../../util/text/foreign-text.ts';
 import type { Job } from './job.ts';
 import { sideTokensFor } from './room.ts';
 import { type Span, tokensOf } from './span.ts';
-import type { TranscriptLine } from './transcript-line.ts';
+import { nonceFor, type TranscriptLine } from './transcript-line.ts';
 
 /** Context before a transcript, which is neither repeated nor used as a source. */
 export interface PromptContext {
@@ -26,6 +26,21 @@ const MAX_KNOWN = 40;
 const KNOWN_STATES = ['active', 'candidate'] as const;
 const MAX_SEARCHES = 32;
 const HITS_PER_SEARCH = 8;
+
+/**
+ * The variables of the prompt that shows the range to a model. It carries no wish of a person: the instructions quote it,
+ * as data.
+ */
+export async function transcriptOf(
+  job: PromptContextOptions,
+  span: Span,
+  stack: readonly Summary[],
+): Promise<Omit<PromptVariables<'transcript'>, 'task'>> {
+  const { before, known } = await promptContextOf(job, stack, span);
+  const lines = span.lines.map((line) => line.text);
+  const nonce = nonceFor([...before, ...known, ...lines], job.services.random);
+  return { nonce, before: [...before], known: [...known], lines };
+}
 
 /** The summaries right before the range and the memories that it may repeat, each within its share of the window. */
 export async function promptContextOf(

@@ -1,6 +1,6 @@
 import type { MaintainRequest } from '../../ports/engine.ts';
 import { counted } from '../../util/text/text.ts';
-import type { JobResult } from '../job/do-work.ts';
+import type { JobResult } from '../job/job.ts';
 import { isRequestedRewrite, type Look, type Work } from '../job/next-work.ts';
 import type { RewriteRequest } from '../job/rewrite-request.ts';
 import type { Summariser } from './summariser.ts';

@@ -1,7 +1,7 @@
 import { describe, type ModelError } from '../../domain/errors.ts';
 import { describeForAll, isOutage, isOverflow } from '../../models/failure.ts';
 import { assertWithinBudget, payerOf } from '../job/call-budget.ts';
-import type { JobResult } from '../job/do-work.ts';
+import type { JobResult } from '../job/job.ts';
 import type { Due } from '../job/next-work.ts';
 import { type PlannedJob, runJob } from '../job/run-job.ts';
 import { planJob } from './plan-job.ts';

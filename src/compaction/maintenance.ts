@@ -21,6 +21,7 @@ import { createMeasureView } from './watch/measure.ts';
  * - `Work` is one thing that a look shows to be due: a summary to write, or messages to read for memories (`nextWork`).
  * - A `Job` is one attempt at the work with one model (`runJob`). The journal keeps it as a `MaintenanceRun`. A
  *   `JobResult` is what it stored.
+ * - A `Question` is what a job asks its model, and a `Draft` is an answer that passed the audit.
  * - A `Remedy` is what may make another job succeed after one has failed (`remedyFor`).
  * - The `Progress` is what the rounds have done and learned so far. Each round takes one and returns the next.
  *

@@ -1,11 +1,12 @@
 import { StrataError } from '../../domain/errors.ts';
 import { MEMORY_TOOL } from '../answer/answer.ts';
 import { faultOf, isIncomplete, isRefusal } from '../answer/audit.ts';
-import { type Ask, type AskResult, ask } from './call.ts';
+import { ask } from './ask.ts';
 import type { Job } from './job.ts';
+import type { Answered, Question } from './question.ts';
 import { answerTokens } from './room.ts';
 
-export interface MemoryTask extends Pick<Ask, 'prompt' | 'transcript'> {
+export interface MemoryQuestion extends Pick<Question, 'prompt' | 'transcript'> {
   readonly nonce: string;
 }
 
@@ -17,12 +18,12 @@ const MAX_REFUSALS = 12;
  * any other failure is retried, because the range would otherwise be marked as read and its statements lost. Throws
  * `SUMMARY_REJECTED` and what the model throws.
  */
-export async function askForMemories(job: Job, task: MemoryTask): Promise<AskResult> {
+export async function askForMemories(job: Job, question: MemoryQuestion): Promise<Answered> {
   const { model, services } = job;
-  const first = await attempt(job, task);
+  const first = await askAndAudit(job, question);
   if (first.fault === null) return first.result;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
-  const { result, fault } = await attempt(job, task);
+  const { result, fault } = await askAndAudit(job, question);
   // Some models answer with nothing, or explain at length that there is nothing to save. Twice, it counts.
   if (fault === null || (isSilent(first.result) && isSilent(result))) return result;
   if (fault === PROSE && first.fault === PROSE) return result;
@@ -30,10 +31,10 @@ export async function askForMemories(job: Job, task: MemoryTask): Promise<AskRes
   throw new StrataError('SUMMARY_REJECTED', { model: model.id, fault });
 }
 
-async function attempt(
+async function askAndAudit(
   job: Job,
-  { nonce, ...question }: MemoryTask,
-): Promise<{ result: AskResult; fault: string | null }> {
+  { nonce, ...question }: MemoryQuestion,
+): Promise<{ result: Answered; fault: string | null }> {
   const maxOutputTokens = answerTokens(job.windowTokens);
   const result = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
   const { summary: text, candidates, problems } = result.answer;
@@ -55,10 +56,10 @@ function proseFault(text: string): string | null {
 const MAX_NOTHING = 240;
 const PROSE = 'it was a text instead of memories';
 
-function isSilent({ answer, finish }: AskResult): boolean {
+function isSilent({ answer, finish }: Answered): boolean {
   return answer.summary?.trim() === '' && answer.problems.length === 0 && finish === 'stop';
 }
 
-function isRefused({ answer, finish }: AskResult): boolean {
+function isRefused({ answer, finish }: Answered): boolean {
   return answer.summary !== null && isRefusal({ text: answer.summary, finish });
 }

@@ -16,21 +16,17 @@ import { transcriptTokens } from './room.ts';
 import { type Draft, summarise } from './summarise.ts';
 import { nonceFor } from './transcript-line.ts';
 
-interface Condensing {
-  /** A person's wish, as data; empty for none. */
-  readonly instruction: string;
-  /** The condensed summary of the same parts that it replaces; null if they are in the stack. */
-  readonly rewrites: SummaryId | null;
-}
-
-/** Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. */
+/**
+ * Replaces neighbouring summaries with one of the next level; the originals stay stored and can be opened. `rewrites` is
+ * the condensed summary of the same parts that it replaces; null if they are in the stack.
+ */
 export async function condense(
   job: Job,
   condensation: Condensation,
-  { instruction, rewrites }: Condensing = { instruction: '', rewrites: null },
+  rewrites: SummaryId | null = null,
 ): Promise<CommitResult> {
   const { services, claim } = job;
-  const written = await write(job, condensation, { instruction, rewrites });
+  const written = await write(job, condensation, rewrites);
   const { place, parts, text } = written;
   const { lost, account } = await condensedLoss(job, { ...place, text }, parts);
   const now = services.clock.now();
@@ -60,8 +56,7 @@ export async function recondense(job: Job, { id, level, fromSeq, toSeq }: Summar
   const parts = await job.services.store.summaries.children(id);
   // It left the stack since the job looked.
   if (parts.length === 0) return 'stale';
-  const { instruction } = job;
-  return await condense(job, { parts, level, fromSeq, toSeq }, { instruction, rewrites: id });
+  return await condense(job, { parts, level, fromSeq, toSeq }, id);
 }
 
 interface Written extends Pick<Draft, 'text' | 'tokens' | 'promptHash'> {
@@ -71,10 +66,10 @@ interface Written extends Pick<Draft, 'text' | 'tokens' | 'promptHash'> {
   readonly parts: readonly Summary[];
 }
 
-async function write(job: Job, condensation: Condensation, condensing: Condensing): Promise<Written> {
+async function write(job: Job, condensation: Condensation, rewrites: SummaryId | null): Promise<Written> {
   const { parts } = condensation;
   if (parts.every(isNothingLeft)) return withoutModel(job, condensation, nothingLeft(condensation));
-  return job.leavesOut ? withoutModel(job, condensation, shortened(parts)) : await draft(job, condensation, condensing);
+  return job.leavesOut ? withoutModel(job, condensation, shortened(parts)) : await draft(job, condensation, rewrites);
 }
 
 function withoutModel(job: Job, { parts, level, fromSeq, toSeq }: Condensation, text: string): Written {
@@ -82,11 +77,13 @@ function withoutModel(job: Job, { parts, level, fromSeq, toSeq }: Condensation, 
   return { place, parts, text, tokens: layerTokens(job, { ...place, text }), promptHash: null, model: null };
 }
 
-async function draft(job: Job, condensation: Condensation, { instruction, rewrites }: Condensing): Promise<Written> {
+async function draft(job: Job, condensation: Condensation, rewrites: SummaryId | null): Promise<Written> {
   const { services } = job;
   const from = promptSourceOf(job.agent);
   const structured = isStructured(job);
   const linesOf = structured ? linesBySection : plainLines;
+  // A wish for new summaries of messages is none for the stack.
+  const instruction = rewrites === null ? '' : job.instruction;
   const prompt = (strict: string, words: number) =>
     services.prompts.render('condenser', { strict, instruction, targetWords: words, structured }, from);
   const room = transcriptTokens(job, prompt('', MAX_WORDS), []);

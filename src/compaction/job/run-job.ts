@@ -34,8 +34,10 @@ export async function runJob(planned: PlannedJob, due: Due): Promise<JobEnd> {
   const record = { job, due, startedAt, usage };
   let passedTest = false;
   try {
-    if (testsModel) await assertWorks(job);
-    passedTest = testsModel;
+    if (testsModel) {
+      await assertWorks(job);
+      passedTest = true;
+    }
     const result = await doWork(job, work, look.snapshot);
     if (usage.length > 0) await breaker.succeeded(model.id);
     if (result.result === 'committed') announceMemories(job, result);

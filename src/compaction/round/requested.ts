@@ -24,32 +24,35 @@ export async function withoutImpossible(
   const summary = await task.services.store.summaries.find(asked.summaryId);
   // A worker that died after the commit has done it already.
   const isDone = summary?.supersededBy !== null && summary?.supersededBy !== undefined;
-  return await ended(task, progress, { failure: isDone ? null : 'The messages or the stack have changed since.' });
+  return await withoutRequest(task, progress, {
+    failure: isDone ? null : 'The messages or the stack have changed since.',
+  });
 }
 
 /** Tries once: the failure of what somebody asked for does not delay what is due. */
 export async function tryRequested(task: Task, before: Progress, due: Due): Promise<Tried> {
   const tried = await tryWork(task, before, due);
   if (tried.kind === 'again') return tried;
-  if (tried.kind === 'ended') return await endTried(task, tried);
+  if (tried.kind === 'ended') return await closeTried(task, tried);
   if (task.signal.aborted) return tried;
   await countFailure(task, tried, due.look.snapshot.conversation);
   const failure = { failure: describe(tried.error), mayQuote: true };
-  return { kind: 'again', progress: await ended(task, tried.progress, failure) };
+  return { kind: 'again', progress: await withoutRequest(task, tried.progress, failure) };
 }
 
 /** A store that fails now does not undo the rewrite: the next maintenance finds the request and that it is done. */
-async function endTried(task: Task, tried: Extract<Tried, { kind: 'ended' }>): Promise<Tried> {
+async function closeTried(task: Task, tried: Extract<Tried, { kind: 'ended' }>): Promise<Tried> {
   const failure = tried.result.result === 'committed' ? null : 'The summary has changed since.';
   try {
-    return { ...tried, progress: await ended(task, tried.progress, { failure }) };
+    return { ...tried, progress: await withoutRequest(task, tried.progress, { failure }) };
   } catch (error) {
     const progress = { ...tried.progress, asked: null };
     return task.signal.aborted ? { kind: 'failed', error, progress } : { kind: 'again', progress };
   }
 }
 
-async function ended(
+/** Ends what somebody asked for; `failure` says why it was not done. */
+async function withoutRequest(
   { services, claim }: Task,
   progress: Progress,
   { failure, mayQuote = false }: { readonly failure: string | null; readonly mayQuote?: boolean },

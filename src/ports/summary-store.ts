@@ -101,7 +101,7 @@ export interface SummaryStore {
   /** The sources of a condensed summary, by `fromSeq`, also of one that was rewritten. Empty for level 0. */
   children(id: SummaryId): Promise<readonly Summary[]>;
   /**
-   * `compaction/commit.ts` decides inside the transaction: it extends the stack after `compactedUpto`, or replaces the
+   * `compaction/job/commit.ts` decides inside the transaction: it extends the stack after `compactedUpto`, or replaces the
    * head of a gap or a stale summary with the same start, or the summary that `rewrites` names. What it replaces stays
    * readable by its id.
    */

@@ -48,7 +48,10 @@ export async function callModel(context: CallContext, request: ModelRequest): Pr
   }
 }
 
-/** Ends with the job, or after the timeout of the call, which the injected clock measures. */
+/**
+ * Ends with the job, or after the timeout of the call, which the injected clock measures. It also ends if the clock fails:
+ * nothing else would end a model that hangs.
+ */
 function limitCall({ model, clock, timeoutMs, signal }: CallContext): Pick<Limit, 'signal'> & Disposable {
   const limit = limitWork(signal);
   const done = new AbortController();
@@ -56,7 +59,10 @@ function limitCall({ model, clock, timeoutMs, signal }: CallContext): Pick<Limit
     limit.abort(
       new ModelError({ model: model.id, reason: 'timeout', detail: `no answer within ${timeoutMs / 1000} s` }),
     );
-  void clock.sleep(timeoutMs, { signal: done.signal }).then(expire, () => undefined);
+  const failed = (error: unknown) => {
+    if (!done.signal.aborted) limit.abort(error);
+  };
+  void clock.sleep(timeoutMs, { signal: done.signal }).then(expire, failed);
   return {
     signal: limit.signal,
     [Symbol.dispose]() {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ConversationKey, ModelError, type ModelFailure } from '../../../src/adapter-kit.ts';
+import { type Clock, type ConversationKey, ModelError, type ModelFailure } from '../../../src/adapter-kit.ts';
 import { createMaintenance } from '../../../src/compaction/maintenance.ts';
 import { createProfiles } from '../../../src/context/profile/profile.ts';
 import { makeKey } from '../../../src/domain/key.ts';
@@ -18,6 +18,7 @@ import {
   scriptedModel,
   seqsIn,
   settle,
+  testClock,
   transcriptIn,
   until,
   type World,
@@ -135,6 +136,20 @@ describe('a summariser that', () => {
     await world.clock.advance(1000);
     expect((await job).reason).toContain('timeout');
     expect((await world.snapshot()).stack).toEqual([]);
+    expect((await world.conversation()).failures).toBe(1);
+  });
+
+  it('hangs is given up if the clock fails', async () => {
+    const clock = testClock();
+    const sleep: Clock['sleep'] = (ms, options) =>
+      ms === 20_000 ? Promise.reject(new Error('the clock has stopped')) : clock.sleep(ms, options);
+    await using world = await createWorld({
+      model: scriptedModel(() => new Promise(() => undefined), { window: 32_000 }),
+      agent: { compaction: { timeout_seconds: 20 } },
+      clock: { ...clock, sleep },
+    });
+    await talk(world);
+    expect((await world.run()).reason).toBe('the clock has stopped');
     expect((await world.conversation()).failures).toBe(1);
   });
 

@@ -15,7 +15,7 @@ export interface ChangedContent extends Pick<View, 'system' | 'messages'> {
 export function applyChange(view: Pick<View, 'system' | 'messages'>, text: string): ChangedContent | null {
   const change = changeSchema.safeParse(jsonOf(text)).data;
   if (change === undefined) return null;
-  const { system = [[0, view.system.length || 1]], messages = [[0, view.messages.length || 1]] } = change;
+  const { system = [[0, view.system.length]], messages = [[0, view.messages.length]] } = change;
   const parsed = shapes.model.change.safeParse({
     system: listOf(view.system, system),
     messages: listOf(view.messages, messages),

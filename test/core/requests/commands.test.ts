@@ -65,6 +65,12 @@ describe('/why', () => {
     await world.say('I keep bees.');
     const detail = await world.type('/why detail #1 message=m1', { conversation: keyIn('m1') });
     expect(detail.text).toContain('I keep bees.');
+    await world.say('And goats.');
+    const reply = await world.type('/why changes m2', { conversation: keyIn('m2') });
+    expect(reply.text).toContain('Compared with the request for #2');
+    const changed = cells(reply).map(([change, key]) => `${change} ${key}`);
+    expect(changed).toContain('added #3');
+    expect(changed).not.toContain('added tools');
   });
 
   it('finds nothing of a private thread or another channel', async () => {
@@ -94,6 +100,13 @@ describe('/why', () => {
     await world.bot.sink.removed({ conversation: world.place, externalIds: ['m1'] });
     const reply = await world.type('/why show 4');
     expect(reply.text).toBe('This is what the model saw, except for parts that changed or were deleted since.');
+    // It has a row of its own, so that the others are not taken for deleted.
+    const rows = cells(reply).filter(([key = '']) => key.startsWith('#'));
+    expect(rows.map(([key, , , reason]) => [key, reason?.includes('(deleted since)')])).toEqual([
+      ['#1', true],
+      ['#2', false],
+      ['#3', false],
+    ]);
     const detail = await world.type('/why detail #1 message=4');
     expect(detail.text).not.toContain('swordfish');
     expect(detail.text).toContain('(deleted since)');

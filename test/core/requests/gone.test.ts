@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readerFor } from '../../../src/memory/rights/policy.ts';
 import { explainReply } from '../../../src/requests/explain.ts';
 import { ADA, type BotWorld, createBotWorld, HERE } from '../../support/bot-world.ts';
 import { faithful, scriptedModel } from '../compaction/compaction.world.ts';
@@ -64,6 +65,24 @@ describe('a memory that the model saw', () => {
     await command(world, 'memory pin', { id });
     expect(await partOf(world, 'memories')).toContain('sesame');
   });
+});
+
+it('a standing instruction is not shown once it is forgotten', async () => {
+  await using world = await talk();
+  await world.say('Hello.', { asks: false });
+  const { commandServices, services } = world.bot;
+  const reader = readerFor(await world.conversation(), services.agents.agentFor(HERE));
+  const by = { reader, author: ADA, rights: 'operator' } as const;
+  const text = `Always mention the ${SECRET}.`;
+  const added = await commandServices.memories.add({ text, kind: 'instruction', scope: 'place', by });
+  await ask(world, 'How are you?');
+  expect(await partOf(world, 'instructions')).toContain(SECRET);
+  const id = added.kind === 'forgotten' ? '' : added.memory.id;
+  await command(world, 'memory forget', { id, confirm: 'yes' });
+  const { blocks, exactness } = await explain(world);
+  expect(exactness).toBe('gone');
+  expect(blocks.find(({ key }) => key === 'instructions')).toMatchObject({ kind: 'section', gone: 'deleted' });
+  expect(JSON.stringify(blocks)).not.toContain(SECRET);
 });
 
 it('a message edited before the request is shown edited', async () => {

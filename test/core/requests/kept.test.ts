@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ConversationKey, makeKey } from '../../../src/adapter-kit.ts';
+import { z } from 'zod';
+import { type ConversationKey, defineTool, makeKey } from '../../../src/adapter-kit.ts';
 import type { Hooks } from '../../../src/hooks/hooks.ts';
 import { readerFor } from '../../../src/memory/rights/policy.ts';
 import { explainReply } from '../../../src/requests/explain.ts';
@@ -21,9 +22,9 @@ async function explain({ bot }: BotWorld, audience: 'operator' | 'public' = 'ope
 }
 
 describe('a request with passages of its place', () => {
-  const talk = async () => {
+  const talk = async (hooks: readonly Hooks[] = []) => {
     const model = scriptedModel(() => ({ text: 'Well.' }), { id: 'test:chat' });
-    const world = await createBotWorld({ models: [model], agent: { recall: { places: true } } });
+    const world = await createBotWorld({ models: [model], hooks, agent: { recall: { places: true } } });
     const say = (key: ConversationKey, id: string, text: string) => world.say(text, { key, id, asks: key === CHANNEL });
     await say(OTHER, 'm1', 'My tent is orange and has a door.');
     await say(THREAD, 'm2', 'Hello.');
@@ -84,6 +85,22 @@ describe('a request with passages of its place', () => {
     expect(explained.blocks.find(({ key }) => key === 'passages')?.gone).toBe('hidden');
   });
 
+  it('shows none in what a hook made of them', async () => {
+    const { world } = await talk([
+      {
+        model: ({ system, messages }, next) => {
+          const [tent = ''] = /My tent is vermilion/.exec(JSON.stringify(messages)) ?? [];
+          return next({ system: [{ text: `Answer in verse. ${tent}`, cacheBreak: false }, ...system] });
+        },
+      },
+    ]);
+    await using _ = world;
+    expect(JSON.stringify((await explain(world)).request.system)).toContain('vermilion');
+    const explained = await explain(world, 'public');
+    expect(explained.exactness).toBe('altered');
+    expect(JSON.stringify(explained)).not.toContain('vermilion');
+  });
+
   it('shows none from before its place became public', async () => {
     const { world } = await talk();
     await using _ = world;
@@ -114,7 +131,9 @@ describe('a request with images that a tool opened', () => {
         const last = messages.at(-1);
         const isAsked = last?.role === 'user' && JSON.stringify(last).includes('look again');
         const [first, second] = [1, 3].map((message) => ({ tool: 'message_open', input: { message } }));
-        return isAsked && first && second ? { calls: [first, second, first] } : { text: 'I see.' };
+        if (isAsked && first && second) return { calls: [first, second, first] };
+        const hasOpened = last?.role === 'user' && messages.filter(({ role }) => role === 'tool').length === 1;
+        return hasOpened && second ? { calls: [second] } : { text: 'I see.' };
       },
       { id: 'test:chat' },
     );
@@ -141,6 +160,8 @@ describe('a request with images that a tool opened', () => {
     expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
     const opened = explained.blocks.filter(({ reason }) => reason === 'images that a tool opened');
     expect(opened.map(({ source }) => source)).toEqual(['transcript #1', 'transcript #1']);
+    const steps = explained.blocks.filter((block) => block.kind === 'step' && !opened.includes(block));
+    expect(steps.map(({ key }) => key)).toEqual(['#6', '#7', '#8', '#9']);
   });
 
   it('shows no image of a deleted message', async () => {
@@ -166,20 +187,25 @@ describe('a request that a hook changed', () => {
   };
   const block = { text: 'Answer in verse. The code was swordfish.', cacheBreak: false };
 
-  it.each<[string, NonNullable<Hooks['model']>]>([
-    ['a block before others', ({ system }, next) => next({ system: [block, ...system] })],
-    ['messages left out', ({ messages }, next) => next({ messages: messages.slice(2) })],
+  it.each<[string, string, NonNullable<Hooks['model']>]>([
+    ['a block before others', 'changed the request', ({ system }, next) => next({ system: [block, ...system] })],
+    [
+      'messages left out',
+      'left parts out or moved them',
+      ({ messages }, next) => next({ messages: messages.slice(2) }),
+    ],
     [
       'another text in each message',
+      'changed the request',
       ({ messages }, next) => next({ messages: JSON.parse(JSON.stringify(messages).replaceAll('swordfish', '***')) }),
     ],
-  ])('is rebuilt byte for byte, with %s', async (_name, hook) => {
+  ])('is rebuilt byte for byte, with %s', async (_name, reason, hook) => {
     const { world, sent } = await talk(hook);
     await using _ = world;
     const explained = await explain(world);
     expect(explained.exactness).toBe('exact');
     expect(sent && bytesOf(sent)).toBe(bytesOf(explained.request));
-    expect(explained.blocks.at(-1)?.kind).toBe('hook');
+    expect(explained.blocks.at(-1)).toMatchObject({ kind: 'hook', reason });
   });
 
   it('shows and keeps nothing of the change after a deletion', async () => {
@@ -194,12 +220,59 @@ describe('a request that a hook changed', () => {
     expect(await blobs.list(id, { since: 0, after: null, limit: 9 })).toEqual([]);
   });
 
+  it.each([
+    '',
+    'null',
+    '{"system":[[0,0]]}',
+    '{"messages":[[-1,2]]}',
+    '{"messages":[{"role":"judge"}]}',
+    '{"tools":[]}',
+  ])('is shown as altered if the change is damaged: %s', async (damaged) => {
+    const { world } = await talk(({ system }, next) => next({ system: [block, ...system] }));
+    await using _ = world;
+    const { store } = world.bot.services;
+    const read: typeof store.blobs.read = async (...call) => {
+      const found = await store.blobs.read(...call);
+      return found && { ...found, text: damaged };
+    };
+    const services = { ...world.bot.services, store: { ...store, blobs: { ...store.blobs, read } } };
+    const conversation = await world.conversation();
+    const explained = await explainReply(services, { conversation, seq: conversation.nextSeq - 1, reader: null });
+    expect(explained.exactness).toBe('altered');
+    expect(explained.blocks.at(-1)?.kind).not.toBe('hook');
+  });
+
   it('is not kept if the change is long', async () => {
     const long = { text: 'river '.repeat(1500), cacheBreak: false };
     const { world } = await talk(({ system }, next) => next({ system: [...system, long] }));
     await using _ = world;
     expect((await explain(world)).exactness).toBe('altered');
   });
+});
+
+it('every message of a request has its reason', async () => {
+  const look = defineTool({ name: 'look', description: 'Looks', input: z.object({}), run: async () => 'It is red.' });
+  const model = scriptedModel(
+    ({ messages }) => (messages.at(-1)?.role === 'tool' ? { text: 'Red.' } : { calls: [{ tool: 'look', input: {} }] }),
+    { id: 'test:chat' },
+  );
+  await using world = await createBotWorld({ models: [model], tools: [look], agent: { tools: ['look'] } });
+  await world.say('My tent is here.', { asks: false });
+  await world.say('Which colour is it?');
+  await world.settled();
+  const conversation = await world.conversation();
+  const { blocks } = await explainReply(world.bot.services, {
+    conversation,
+    seq: conversation.nextSeq - 1,
+    reader: null,
+  });
+  const said = blocks.filter(({ kind }) => kind === 'message' || kind === 'step');
+  expect(said.map(({ key, reason }) => `${key} ${reason}`)).toEqual([
+    '#1 since the last summary',
+    '#2 the newest message, which the reply answers',
+    '#3 tools that it called before it answered',
+    '#4 results of the tools that it called',
+  ]);
 });
 
 it('a question leads past a sent message to its reply', async () => {

@@ -29,7 +29,7 @@ import {
 } from '../../src/adapter-kit.ts';
 import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { type AgentOverrides, defaultAgent } from '../../src/config/defaults.ts';
-import { modelsOf } from '../../src/config/directory.ts';
+import { type AgentDirectory, modelsOf } from '../../src/config/directory.ts';
 import type { PriceOptions } from '../../src/costs/prices.ts';
 import type { Hooks } from '../../src/hooks/hooks.ts';
 import { createPromptLibrary } from '../../src/prompts/library.ts';
@@ -62,6 +62,8 @@ export interface BotWorld extends AsyncDisposable {
 export interface BotWorldOptions {
   readonly models: readonly ChatModel[];
   readonly agent?: AgentOverrides;
+  /** In the place of the one agent. */
+  readonly agents?: AgentDirectory;
   readonly tools?: readonly Tool[];
   readonly prices?: PriceOptions;
   readonly hooks?: readonly Hooks[];
@@ -234,7 +236,7 @@ async function live(options: LifeOptions): Promise<Life> {
       choose: async () => ({ modelId: modelsOf(agent)[0], reason: 'it is the only one' }),
     },
     channels: [options.wrap(channel.connect(life))],
-    agents: [agent],
+    agents: options.agents ?? [agent],
     clock,
     prompts,
     tools: options.tools ?? [],

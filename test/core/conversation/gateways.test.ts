@@ -33,7 +33,8 @@ interface Gateway {
   die(): void;
 }
 
-const KEY = makeKey({ platform: 'test', workspace: 'here', channel: 'talk' });
+const PLACE = { platform: 'test', workspace: 'here', channel: 'talk' };
+const KEY = makeKey(PLACE);
 /** Longer than any lease, hold and heartbeat. */
 const LONG_MS = POST_HOLD_MS + 10_000;
 
@@ -176,10 +177,10 @@ function forever(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }
 
-async function say({ bot }: Gateway, kind: 'person' | 'bot' = 'person'): Promise<void> {
+async function say({ bot }: Gateway, kind: 'person' | 'bot' = 'person', conversation = KEY): Promise<void> {
   said += 1;
   await bot.sink.message({
-    conversation: KEY,
+    conversation,
     externalId: `m${said}`,
     author: { id: 'u-ada', name: 'Ada', kind },
     text: `word${said}`,
@@ -201,6 +202,19 @@ async function pass(ms: number): Promise<void> {
 }
 
 const texts = () => posts.map(({ text }) => text);
+
+/** Replies to one person at once. */
+const MOST_TURNS = 8;
+
+/** A gateway whose model is busy with all turns that one person may have, and one turn that waits. */
+async function crowded() {
+  const gate = Promise.withResolvers<void>();
+  const a = await openGateway('a', { script: () => gate.promise.then(() => ({ text: 'a at last' })) });
+  const threads = Array.from({ length: MOST_TURNS + 1 }, (_, index) => makeKey({ ...PLACE, thread: `t${index}` }));
+  for (const thread of threads) await say(a, 'person', thread);
+  await until(() => requests.length === MOST_TURNS);
+  return { a, end: gate.resolve };
+}
 
 describe('several gateways on one store', () => {
   it('answer each message once, whichever of them gets it', async () => {
@@ -325,6 +339,25 @@ describe('several gateways on one store', () => {
     await until(() => posts.length === 1);
     await pass(LONG_MS);
     expect(texts()).toEqual(['a at last']);
+  });
+
+  it('leave turns that wait for their person to their gateway', async () => {
+    const { a, end } = await crowded();
+    await openGateway('b');
+    await pass(3 * MINUTE_MS);
+    expect(requests.filter(({ gateway }) => gateway === 'b')).toEqual([]);
+    end();
+    await a.bot.settled();
+    expect(requests).toHaveLength(MOST_TURNS + 1);
+  });
+
+  it('take over turns that waited in a stopped one', async () => {
+    const { a } = await crowded();
+    await openGateway('b');
+    await a.bot.stop({ deadlineMs: 20 });
+    // Long before the claim of a waiting turn ends.
+    await pass(LONG_MS);
+    await until(() => texts().includes(`b heard word${MOST_TURNS + 1}`));
   });
 
   // Shows: W28

@@ -9,6 +9,8 @@ import {
   type Tool,
   type ToolContext,
 } from '../../../src/adapter-kit.ts';
+import { defaultAgent } from '../../../src/config/defaults.ts';
+import { createAgentDirectory } from '../../../src/config/directory.ts';
 import { readerFor } from '../../../src/memory/rights/policy.ts';
 import { explainReply } from '../../../src/requests/explain.ts';
 import { BOB, type BotWorld, type BotWorldOptions, createBotWorld } from '../../support/bot-world.ts';
@@ -239,6 +241,23 @@ describe('a refused request', () => {
     const next = await talk.ask('And now?');
     expect([next.count, refusalsIn(talk.world).length]).toEqual([1, 1]);
     expect(said(next.sent)).toContain('Hello again.');
+  });
+
+  it('is tried as a whole again with another model', async () => {
+    const configOf = (model: string) => ({ agents: [defaultAgent({ model, context_window: 3000, tools: [] })] });
+    let config = configOf('test:chat');
+    const first = scriptedModel(filtering(), { id: 'test:chat' });
+    const second = scriptedModel(() => ({ text: 'Second.' }), { id: 'test:free' });
+    await using world = await createBotWorld({ models: [first, second], agents: createAgentDirectory(() => config) });
+    for (const text of [`Tell me ${POISON}.`, 'How are you?', 'And now?']) {
+      await world.say(text);
+      await world.settled();
+    }
+    expect(said(first.requests.at(-1) as ModelRequest)).not.toContain(POISON);
+    config = configOf('test:free');
+    await world.say('And you?');
+    await world.settled();
+    expect(said(second.requests.at(-1) as ModelRequest)).toContain(POISON);
   });
 
   it('is tried as a whole again after a compaction', async () => {

@@ -574,10 +574,12 @@ describe('a child is limited', () => {
 
   it('in its turns', async () => {
     const tools = trying((spawn, task) => spawn({ task, next: () => 'go on' }));
-    await using here = await world({ models: [delegating(() => ({ text: 'yes' }))], tools });
+    const model = delegating(() => ({ text: 'yes' }));
+    await using here = await world({ models: [model], tools });
     await here.say('How many boats are there?');
     await settled(here);
     expect(posted(here).join('')).toContain('limited to 16 turns');
+    expect(model.requests.filter(({ purpose }) => purpose === 'child')).toHaveLength(16);
     expect(ends).toEqual([`prepare in ${HERE}`, 'end failed']);
   });
 

@@ -493,6 +493,9 @@ describe('the commands in Discord', () => {
       const custom = String(form.data['custom_id']);
       expect(JSON.stringify(form)).toContain('"value":"Ada drinks *green* tea"');
       const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'Ada drinks black tea' } }];
+      const stranger = double.interact({ type: 5, data: { custom_id: custom, components }, author: BOB });
+      expect(JSON.stringify(await answerTo(double, stranger))).toContain('no longer valid');
+      expect(sink.commands.map(({ path }) => path)).toEqual([['memory', 'show']]);
       const done = await answerTo(double, double.interact({ type: 5, data: { custom_id: custom, components } }));
       expect(done).toMatchObject({ type: 4 });
       expect(sink.commands.at(-1)).toMatchObject({
@@ -566,6 +569,16 @@ describe('the commands in Discord', () => {
       );
       expect(typed).toEqual({ type: 8, data: { choices: [] } });
       expect([...sink.commands, ...sink.suggestions]).toEqual([]);
+    });
+  });
+
+  test('serve people with the roles that the lists name', async () => {
+    const role = '700000000000000009';
+    await withChannel({ table: { roles: { allow: [role] } } }, async ({ double, sink }) => {
+      const refused = await answerTo(double, double.interact(slash('status', null)));
+      expect(JSON.stringify(refused)).toContain('does not serve you');
+      await answerTo(double, double.interact({ ...slash('status', null), roles: [role] }));
+      expect(sink.commands).toMatchObject([{ path: ['status'] }]);
     });
   });
 
@@ -676,9 +689,10 @@ describe('the menus of a message', () => {
     await withChannel({}, async ({ double, sink }) => {
       const own = message({ channel_id: GENERAL, author: ADA, content: 'my secret' });
       const foreign = message({ channel_id: GENERAL, author: BOB, content: 'not mine' });
-      const forget = async (target: { id: string }, permissions = String(VIEW | HISTORY)) => {
-        const asked = await answerTo(double, double.interact({ ...menu(FORGET_MENU, target), permissions }));
-        return await answerTo(double, double.interact({ ...press(labelled(asked, 'Forget it')), permissions }));
+      const forget = async (target: { id: string }, permissions = String(VIEW | HISTORY), channelId = GENERAL) => {
+        const asked = await answerTo(double, double.interact({ ...menu(FORGET_MENU, target), permissions, channelId }));
+        const pressed = double.interact({ ...press(labelled(asked, 'Forget it')), permissions, channelId });
+        return await answerTo(double, pressed);
       };
       expect(await forget(own)).toMatchObject({ type: 7, data: { embeds: [{ title: 'Forgotten' }] } });
       expect(await forget(foreign)).toMatchObject({ type: 7, data: { embeds: [{ title: 'That did not work' }] } });
@@ -686,6 +700,9 @@ describe('the menus of a message', () => {
         data: { embeds: [{ title: 'Forgotten' }] },
       });
       expect(sink.removals.map(({ externalIds }) => externalIds)).toEqual([[own.id], [foreign.id]]);
+      // A direct message belongs to its person.
+      const direct = message({ channel_id: DIRECT, author: BOT, content: 'you told me a secret' });
+      expect(await forget(direct, undefined, DIRECT)).toMatchObject({ data: { embeds: [{ title: 'Forgotten' }] } });
     });
   });
 });

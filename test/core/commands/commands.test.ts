@@ -301,6 +301,10 @@ describe('/compact', () => {
     expect(reply.text).toMatch(/^~[\d,]+ → ~[\d,]+ tokens$/);
     expect(field(reply, 'Cost')).toMatch(/^[\d,]+ tokens$/);
     expect(cells(await world.type('/summaries')).length).toBeGreaterThanOrEqual(1);
+    // Whatever was compacted before is not reported again.
+    let again = await world.type('/compact');
+    for (let run = 0; run < 9 && again.tone === 'success'; run += 1) again = await world.type('/compact');
+    expect(again.text).toMatch(/^Nothing was compacted: /);
   });
 
   // Shows: R23
@@ -438,6 +442,16 @@ describe('/memory', () => {
     expect(cells(await world.type('/memory list'))).toHaveLength(2);
     expect((await world.type('/memory forget 01m80a confirm=yes')).title).toBe('Forgotten');
     expect(cells(await world.type('/memory list'))).toHaveLength(1);
+  });
+
+  test('is not forgotten by words that may be an id', async () => {
+    await using world = await openWorld();
+    await world.say('We met 01m80 times at 5.');
+    for (const id of ['5', '01m80']) {
+      const refused = await world.type(`/memory forget ${id} confirm=yes`);
+      expect([refused.tone, refused.text]).toEqual(['error', expect.stringContaining(id)]);
+    }
+    expect((await world.type('/transcript search met times')).text).toContain('1 message matches');
   });
 
   test('leaves no words in the button of a question', async () => {

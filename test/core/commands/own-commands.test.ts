@@ -100,6 +100,40 @@ describe('a command of a plugin', () => {
     }
   });
 
+  it.each([true, false])('says itself who sees an answer, as otherwise: %s', async (ephemeral) => {
+    const vote = defineCommand({
+      name: 'vote',
+      description: 'Vote',
+      ephemeral,
+      options: z.object({ choice: z.string() }),
+      run: ({ choice }) => (choice === 'none' ? { text: 'Choose one.', ephemeral: !ephemeral } : 'Counted.'),
+    });
+    await using world = await open([vote]);
+    expect((await world.type('/vote none')).ephemeral).toBe(!ephemeral);
+    expect((await world.type('/vote tea')).ephemeral).toBe(ephemeral);
+  });
+
+  it('shows no control characters in any part', async () => {
+    const beep = defineCommand({
+      name: 'beep',
+      description: 'Beep',
+      run: () => ({
+        title: 'title\u0007',
+        text: 'text\u0007',
+        fields: [{ name: 'name\u0007', value: 'value\u0007' }],
+        rows: { columns: ['column\u0007'], cells: [['cell\u0007']] },
+        buttons: [{ label: 'label\u0007', command: 'help' }],
+        file: { name: 'file\u0007.txt', text: 'content\u0007' },
+      }),
+    });
+    await using world = await open([beep]);
+    const shown = JSON.stringify(await world.type('/beep'));
+    for (const word of ['title', 'text', 'name', 'value', 'column', 'cell', 'label', 'file', 'content']) {
+      expect(shown).toContain(word);
+    }
+    expect(shown).not.toContain('\\u0007');
+  });
+
   it('shows its rows in pages', async () => {
     await using world = await open([names]);
     const first = await world.type('/names');

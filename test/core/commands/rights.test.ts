@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../../src/domain/key.ts';
-import type { Author } from '../../../src/domain/message.ts';
+import type { Author, ConversationKey } from '../../../src/domain/message.ts';
 import type { CommandInvocation } from '../../../src/ports/channel.ts';
 import { ADA, BO, cells, field, openWorld, type World } from './commands.world.ts';
 
@@ -72,10 +72,12 @@ describe('/privacy', () => {
 
 describe('hidden sentences', () => {
   /** Bo says something about Ada, who then has it forgotten. */
-  async function hidden(): Promise<World> {
+  async function hidden(times = 1): Promise<World> {
     const world = await openWorld({ audience: 'public' });
     await world.say('I am allergic to peanuts.');
-    await world.say('Bring cake. Ada is allergic to peanuts! See you at 5.', BO);
+    for (let time = 0; time < times; time += 1) {
+      await world.say(`Bring cake. Ada is allergic to peanuts! See you at ${5 + time}.`, BO);
+    }
     await world.type('/memory remember I am allergic to peanuts.');
     const asked = await world.type('/memory forget me');
     const [action] = asked.actions;
@@ -107,6 +109,14 @@ describe('hidden sentences', () => {
     expect(JSON.stringify(found.rows)).toContain('(removed)');
   });
 
+  it('are decided from the page that shows them', async () => {
+    await using world = await hidden(9);
+    const reply = await world.type('/memory held page=2', MODERATOR);
+    const ids = cells(reply).map(([id]) => id);
+    expect(ids).toHaveLength(1);
+    expect(reply.actions.map(({ command }) => command.options['id'])).toEqual([ids[0], ids[0]]);
+  });
+
   it('are decided only where they were said', async () => {
     await using world = await hidden();
     const [row = []] = cells(await world.type('/memory held', MODERATOR));
@@ -134,7 +144,47 @@ describe('a memory of a direct message', () => {
   });
 });
 
+it('costs lose the name of who has nothing else stored', async () => {
+  await using world = await openWorld({ audience: 'public' });
+  await world.say('Hello.');
+  await world.bot.sink.removed({ conversation: world.place, externalIds: ['m1'] });
+  const { journal } = world.bot.services.store;
+  const byPerson = { by: 'person', since: null, conversationId: null, limit: 9 } as const;
+  const named = async () => JSON.stringify(await journal.spending(byPerson));
+  expect(await named()).toContain(ADA.id);
+  expect((await world.type('/memory forget me')).text).toContain('nothing to forget');
+  expect(await named()).not.toContain(ADA.id);
+});
+
+describe('a memory about the asker that is stored elsewhere', () => {
+  it('is counted and listed only with those of its kind', async () => {
+    await using world = await openWorld();
+    await world.type('/memory remember I prefer tea.');
+    const list = (options: string) => world.type(`/memory list ${options}`, { ...ELSEWHERE, author: ADA });
+    const [[, kind] = []] = cells(await list('about=me'));
+    const other = kind === 'fact' ? 'preference' : 'fact';
+    expect(cells(await list(`about=me kind=${kind}`))).toHaveLength(1);
+    expect(cells(await list(`about=me kind=${other}`))).toEqual([]);
+    expect((await list(`kind=${kind}`)).text).toContain('One more memory about you');
+    expect((await list(`kind=${other}`)).text).not.toContain('about you');
+  });
+});
+
 describe('a memory of a place', () => {
+  it('says that its message is in another thread', async () => {
+    await using world = await openWorld();
+    const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'c', thread: 't1' });
+    const about = { conversation: thread, externalId: 't1', author: ADA, audience: 'dm', at: Date.now() } as const;
+    const rest = { attachments: [], replyTo: null, mentions: [], addressesBot: true };
+    await world.bot.sink.message({ ...about, ...rest, text: 'My name is Ada and I prefer tea.' });
+    await world.bot.settled();
+    const [[id = ''] = []] = cells(await world.type('/memory list', { conversation: thread }));
+    const sourceIn = async (conversation: ConversationKey) =>
+      cells(await world.type(`/memory why ${id}`, { conversation }))[0]?.[0];
+    expect(await sourceIn(thread)).toBe('#1');
+    expect(await sourceIn(world.place)).toContain(thread);
+  });
+
   it('is not changed by other members', async () => {
     await using world = await openWorld({ audience: 'public' });
     await world.type('/memory remember The gate is green.', { rights: 'moderator' });

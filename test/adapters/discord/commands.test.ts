@@ -122,6 +122,14 @@ describe('a reply as a message', () => {
     );
   });
 
+  test('attaches the whole text of a field that is cut', () => {
+    const fields = [{ name: 'Cost', value: `${'x'.repeat(1500)} end` }];
+    const { embed, files } = toMessage(reply({ fields }), []);
+    expect(embed.fields[0]?.value).not.toContain('end');
+    expect(files.map(({ name, data }) => [name, String(data).includes('x end')])).toEqual([['whole.txt', true]]);
+    expect(toMessage(reply({ fields: [{ name: 'Cost', value: 'x' }] }), []).files).toEqual([]);
+  });
+
   test('shows plain text without markup', () => {
     const { embed } = toMessage(reply({ text: '**not bold** [link](https://evil.example) `x`\n# no heading' }), []);
     expect(embed.description).toBe('\\*\\*not bold\\*\\* [link\\](https://evil.example) \\`x\\`\n\\# no heading');
@@ -224,7 +232,11 @@ describe('a button', () => {
     expect(JSON.stringify(row)).not.toMatch(/door|eHh4/);
     await state.set('discord.buttons', row?.key ?? '', { sealed: 'changed', at: clock.now() });
     expect(await buttons.read(customId)).toEqual({ kind: 'expired' });
-    aheadMs = 8 * DAY_MS;
+    const kept = await buttons.write({ kind: 'run', ownerId: ADA.id, command });
+    aheadMs = 6 * DAY_MS;
+    await buttons.write({ kind: 'run', ownerId: ADA.id, command });
+    expect(await buttons.read(kept)).toMatchObject({ kind: 'button', button: { command } });
+    aheadMs = 14 * DAY_MS;
     await buttons.write({ kind: 'run', ownerId: ADA.id, command });
     expect(await state.list('discord.buttons')).toHaveLength(1);
   });
@@ -516,6 +528,15 @@ describe('the commands in Discord', () => {
       const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
       expect(form.type).toBe(9);
       expect(JSON.stringify(form)).not.toContain('"value"');
+    });
+  });
+
+  test('the form does not offer an error as the wording', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => ({ ...plain, text: 'There is no memory.', tone: 'error' });
+      const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
+      expect(form.type).toBe(9);
+      expect(JSON.stringify(form)).not.toContain('There is no memory.');
     });
   });
 

@@ -17,6 +17,7 @@ import {
   GUEST,
   NEIGHBOUR,
   type SlackDouble,
+  STAFF,
   startSlack,
   TEAM,
   WORKSPACE_URL,
@@ -139,6 +140,24 @@ describe('slash commands', () => {
     slack.slash('status', { user_id: BOB });
     await answered(2);
     expect(bot.sink.commands[1]?.rights).toBe('member');
+  });
+
+  test('have the rights of who manages workspace or channel', async () => {
+    slack.people.set(BOB, { ...slack.people.get(BOB), is_owner: true });
+    slack.people.set(GUEST, { ...slack.people.get(GUEST), is_admin: true, is_owner: true });
+    slack.channels.set(STAFF, { ...slack.channels.get(STAFF), creator: COLLEAGUE });
+    await start();
+    const asked = [
+      [BOB, GENERAL],
+      [GUEST, GENERAL],
+      [COLLEAGUE, STAFF],
+      [COLLEAGUE, GENERAL],
+    ] as const;
+    for (const [index, [user_id, channel_id]] of asked.entries()) {
+      slack.slash('status', { user_id, channel_id });
+      await answered(index + 1);
+    }
+    expect(bot.sink.commands.map(({ rights }) => rights)).toEqual(['moderator', 'member', 'moderator', 'member']);
   });
 
   test('have no rights of a role that is lost', async () => {
@@ -401,6 +420,15 @@ describe('answers', () => {
     });
   });
 
+  test('a form does not offer an error as the wording', async () => {
+    await start();
+    bot.sink.answer = () => ({ ...plain, text: 'There is no memory.', tone: 'error' });
+    slack.slash(`memory edit ${ID}`);
+    const form = JSON.stringify(await opened());
+    expect(form).toContain('plain_text_input');
+    expect(form).not.toContain('There is no memory.');
+  });
+
   test('answers in text when Slack opens no form', async () => {
     await start();
     bot.sink.answer = () => list;
@@ -505,6 +533,17 @@ describe('message shortcuts', () => {
     expect(bot.sink.removals).toHaveLength(taken);
   });
 
+  test('"Forget this" finds a message in its thread', async () => {
+    await start();
+    const thread_ts = '1700000000.000050';
+    shortcut('forget_message', { user: ADA, text: 'mine', thread_ts });
+    submit(await opened());
+    await answered();
+    expect(bot.sink.removals.map(({ conversation }) => conversation)).toContain(
+      `slack:${TEAM}:${GENERAL}:${thread_ts}`,
+    );
+  });
+
   test('"Forget this" removes what a channel\'s first id has', async () => {
     await start();
     slack.renumber(GENERAL, 'C0MOVED01');
@@ -548,6 +587,7 @@ describe('the App Home', () => {
     expect(bot.sink.commands[0]).toMatchObject({
       conversation: `slack:${TEAM}:${DIRECT}`,
       audience: 'dm',
+      rights: 'member',
       path: ['memory', 'list'],
     });
     const labels = buttonsOf(view).map(({ text }) => text);

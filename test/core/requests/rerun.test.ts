@@ -66,7 +66,7 @@ async function again(world: BotWorld, modelId: Name, options: Partial<RerunOptio
 }
 
 describe('a reply that is run again', () => {
-  it('is asked for with the same request and the settings of now', async () => {
+  it('has the same request and the settings of now', async () => {
     const { world, sent, models } = await talk({ agent: { temperature: 0.3, context_window: 6000 } });
     await using _ = world;
     expect(await again(world, 'test:chat')).toMatchObject({ text: 'Well.', calls: [] });

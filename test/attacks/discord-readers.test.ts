@@ -78,10 +78,12 @@ describe('a form that stayed open while its person was removed', () => {
   const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'planted' } }];
 
   /** Bob opens a form in a private thread, is removed from it, and sends the form. */
-  async function sendForm(permissions: bigint, isMember: boolean) {
+  async function sendForm(permissions: bigint, isMember: boolean, { type = 12, isMute = false } = {}) {
     const world = { answer: '', commands: [] as unknown[] };
     await withChannel({}, async ({ double, sink }) => {
-      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type: 12 }));
+      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type }));
+      const answered = Promise.withResolvers<void>();
+      if (isMute) double.rest.delay('GET', /thread-members/, answered.promise);
       const answerTo = (asked: string) => until('it', () => double.callbacks.find((one) => one.id === asked)?.body);
       const here = { channelId: SECRET_THREAD, author: BOB, permissions: String(permissions) };
       const data = { name: 'memory', type: 1, options: [edit] };
@@ -92,6 +94,7 @@ describe('a form that stayed open while its person was removed', () => {
       const sent = await answerTo(double.interact({ ...here, type: 5, data: { custom_id, components } }));
       world.answer = JSON.stringify(sent);
       world.commands = sink.commands.map(({ options }) => options['text']);
+      answered.resolve();
     });
     return world;
   }
@@ -107,6 +110,16 @@ describe('a form that stayed open while its person was removed', () => {
     ['those who manage threads', VIEW | HISTORY | MANAGE_THREADS, false],
   ])('works for %s', async (_, permissions, isMember) => {
     expect((await sendForm(permissions, isMember)).commands).toEqual(['planted']);
+  });
+
+  test('works in a public thread, which everybody can read', async () => {
+    expect((await sendForm(VIEW | HISTORY, false, { type: 11 })).commands).toEqual(['planted']);
+  });
+
+  test('does nothing while Discord does not tell the members', async () => {
+    const { answer, commands } = await sendForm(VIEW | HISTORY, true, { isMute: true });
+    expect(answer).toContain('does not serve you here');
+    expect(commands).toEqual([]);
   });
 });
 

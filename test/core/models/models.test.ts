@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from '../../../src/adapter-kit.ts';
 import { pausedModels } from '../../../src/models/breaker.ts';
 import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';
-import { createWorld, filler, type Said, type Script, scriptedModel, until } from '../compaction/compaction.world.ts';
+import { createWorld, filler, type Said, type Script, scriptedModel } from '../compaction/compaction.world.ts';
 
 const failing =
   (reason: ModelFailure, model = 'test:one'): Script =>
@@ -97,23 +97,6 @@ describe('a list of models', () => {
     const [first, second] = [one(saying('First.')), two(saying('Second.'))];
     await using here = await createBotWorld({ models: [first, second], agent: LIST });
     await here.say('Hello?');
-    await here.settled();
-    expect([posted(here), second.requests]).toEqual([['First.'], []]);
-  });
-
-  it('asks no other model once the bot stops', async () => {
-    const late = new ModelError({ model: 'test:one', reason: 'transient', detail: 'the connection was closed' });
-    let isHeld = true;
-    const first = one((_, { signal }): Said | Promise<Said> => {
-      if (!isHeld) return { text: 'First.' };
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(late), { once: true }));
-    });
-    const second = two(saying('Second.'));
-    await using here = await createBotWorld({ models: [first, second], agent: LIST });
-    await here.say('Hello?');
-    await until(() => first.requests.length === 1);
-    isHeld = false;
-    await here.restart();
     await here.settled();
     expect([posted(here), second.requests]).toEqual([['First.'], []]);
   });

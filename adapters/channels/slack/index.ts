@@ -15,7 +15,7 @@ import type { SlackBots } from './bots.ts';
 import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';
 import { PLATFORM } from './place.ts';
-import { readSettings, settingsSchema } from './settings.ts';
+import { prefixOf, readSettings, settingsSchema } from './settings.ts';
 
 /** Opens the channel for an app, with the settings of `[channels.slack]`. */
 export const slackAdapter: ChannelAdapter = {
@@ -85,7 +85,7 @@ function openChannel(options: SlackOptions): Channel {
     traits: {
       idempotentPosts: true,
       ephemeral: true,
-      commandPrefix: `/${options.settings.command_prefix} `,
+      commandPrefix: prefixOf(options.settings),
       personIds: 'workspace',
       loadImage: async (image, how) => (await bots?.loadImage(image, how)) ?? null,
     },

@@ -187,6 +187,11 @@ const UNCONFIGURED =
 /** The settings with every default filled in. */
 export type SlackSettings = z.infer<typeof settingsSchema>;
 
+/** What a command begins with, as people type it: `/strata `. */
+export function prefixOf({ command_prefix: name }: Pick<SlackSettings, 'command_prefix'>): string {
+  return `/${name} `;
+}
+
 /** The settings of one workspace: its own operators, without its name. */
 export function settingsOf(settings: SlackSettings, teamId: string): SlackSettings {
   const operators = settings.operators.flatMap((id) => {

@@ -103,7 +103,7 @@ describe('slash commands', () => {
     const forms = () => slack.callsOf('views.open').map(({ view }) => JSON.stringify(view));
     await until('all are answered or asked about', () => slack.answers.length + forms().length === all.length);
     const reached = bot.sink.commands.map(({ path }) => path[0] ?? '');
-    const asked = forms().map((form) => /"text":"\/(\w+)/.exec(form)?.[1]);
+    const asked = forms().map((form) => /"text":"\/strata (\w+)/.exec(form)?.[1]);
     expect(all).toHaveLength(1 + builtInSpecs.length);
     expect(asked).toEqual(['reset']);
     // One requires words, and its usage is shown.
@@ -366,6 +366,7 @@ describe('answers', () => {
       const view = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined;
       return JSON.stringify(view).includes('cannot be undone') && view;
     });
+    expect(JSON.stringify(question)).toContain('/strata memory strike');
     expect(bot.sink.commands).toHaveLength(before);
     submit(question);
     await answered(4);
@@ -392,7 +393,9 @@ describe('answers', () => {
     await start();
     slack.slash(`memory strike ${'&<>x'.repeat(1_200)}`);
     await until('it is answered', () => slack.answers.length === 1);
-    expect(JSON.stringify(slack.answers[0])).toContain('too long');
+    expect(JSON.stringify(slack.answers[0])).toContain(
+      'too long for a confirmation. Use an id from /strata memory list',
+    );
     expect(slack.callsOf('views.open')).toEqual([]);
   });
 
@@ -612,7 +615,7 @@ describe('the App Home', () => {
     expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'list'] });
 
     pressHome(sealedOf(view, 'Edit'));
-    const edit = await formWith('plain_text_input', '"title":{"type":"plain_text","text":"/memory edit"}');
+    const edit = await formWith('plain_text_input', '"title":{"type":"plain_text","text":"/strata memory edit"}');
     expect(edit).toMatchObject({ submit: { text: 'Save' } });
     submit(edit, { text: { text: { value: 'Ada drinks coffee' } } });
     await until('it is corrected', () => bot.sink.commands.some(({ path }) => path[1] === 'edit'));

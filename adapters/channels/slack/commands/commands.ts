@@ -14,6 +14,7 @@ import { authorOf } from '../inbound/context.ts';
 import { wordsOf } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
 import { conversationsOf } from '../place.ts';
+import { prefixOf } from '../settings.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
 import { missingOptions } from './ask.ts';
 import type { Button } from './buttons.ts';
@@ -92,11 +93,7 @@ async function slash(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome: false,
   };
-  const { command_prefix: prefix } = parts.settings;
-  const read = readCommandLine(lineOf(command, text, prefix), {
-    specs: parts.sink.commandSpecs,
-    prefix: `/${prefix} `,
-  });
+  const read = readCommandLine(lineOf(command, text, parts.settings.command_prefix), typedIn(parts));
   if (read.kind === 'refused') return await answer(parts, interaction, { reply: read.reply });
   await run(parts, interaction, { command: read.command, replace: false });
 }
@@ -172,11 +169,7 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
   if (id !== FORGET_MENU) return;
   const command = forgetCommand(target);
   const opened = openedBy(parts, interaction, { kind: 'forget', command });
-  await openForm(
-    parts,
-    interaction,
-    confirmForm({ opened, command, specs: parts.sink.commandSpecs }, forgetQuestion(target)),
-  );
+  await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, forgetQuestion(target)));
 }
 
 async function submit(parts: CommandServices, body: unknown): Promise<void> {
@@ -225,6 +218,11 @@ interface Running {
   readonly replace: boolean;
 }
 
+/** What it takes to write a command as people type it here. */
+function typedIn({ sink, settings }: CommandServices) {
+  return { specs: sink.commandSpecs, prefix: prefixOf(settings) };
+}
+
 /** First asks for missing values or a confirmation; then runs the command. */
 async function run(parts: CommandServices, interaction: Interaction, running: Running): Promise<void> {
   const { command } = running;
@@ -233,7 +231,7 @@ async function run(parts: CommandServices, interaction: Interaction, running: Ru
   const opened = () => openedBy(parts, interaction, { kind: 'confirm', command });
   if (missing.length > 0) return await ask(parts, interaction, { command, options: missing, opened: opened() });
   if (asksConfirmation(command, specs)) {
-    return await openForm(parts, interaction, confirmForm({ opened: opened(), command, specs }, null));
+    return await openForm(parts, interaction, confirmForm({ opened: opened(), command, ...typedIn(parts) }, null));
   }
   await execute(parts, interaction, running);
 }
@@ -267,7 +265,10 @@ async function ask(
   await openForm(
     parts,
     interaction,
-    inputForm({ opened, command, options }, await wordingOf(parts, invocation, command)),
+    inputForm(
+      { opened, command, prefix: prefixOf(parts.settings), options },
+      await wordingOf(parts, invocation, command),
+    ),
   );
 }
 

@@ -30,6 +30,8 @@ export function readOpened(metadata: string): Opened | null {
 interface FormOptions {
   readonly opened: Opened;
   readonly command: ReplyCommand;
+  /** What commands begin with, such as `/strata `. */
+  readonly prefix: string;
 }
 
 /** The label of a form's submit button, by the command's verb. */
@@ -44,12 +46,15 @@ export const MAX_METADATA = 3_000;
 
 /** A form with a field for each missing option of a command. `text`: the initial value of the first text field. */
 export function inputForm(
-  { opened, command, options }: FormOptions & { readonly options: readonly OptionSpec[] },
+  { opened, command, prefix, options }: FormOptions & { readonly options: readonly OptionSpec[] },
   text: string,
 ) {
   const first = options.find(({ kind }) => kind === 'text');
   return {
-    ...frame(opened, { title: `/${command.path.join(' ')}`, submit: SUBMITS.get(command.path.at(-1) ?? '') ?? 'Run' }),
+    ...frame(opened, {
+      title: `${prefix}${command.path.join(' ')}`,
+      submit: SUBMITS.get(command.path.at(-1) ?? '') ?? 'Run',
+    }),
     blocks: options.map((option) => ({
       type: 'input',
       block_id: option.name,
@@ -80,11 +85,11 @@ function choiceField({ name, choices }: OptionSpec) {
 
 /** The question before an irreversible command. */
 export function confirmForm(
-  { opened, command, specs }: FormOptions & { readonly specs: readonly CommandSpec[] },
+  { opened, command, prefix, specs }: FormOptions & { readonly specs: readonly CommandSpec[] },
   what: string | null,
 ) {
   const action = actionOf(command, specs);
-  const line = action === null ? '' : formatCommand(command, specs);
+  const line = action === null ? '' : formatCommand(command, specs, prefix);
   const text = [line, what ?? action?.description ?? ''].filter((part) => part !== '').join('\n');
   return {
     ...frame(opened, { title: 'This cannot be undone', submit: 'Do it' }),

@@ -2,7 +2,7 @@ import type { ChannelSink, ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { keyOf } from '../place.ts';
 import { isForeign, nameOf, type Places } from '../places.ts';
-import type { SlackSettings } from '../settings.ts';
+import { prefixOf, type SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Buttons } from './buttons.ts';
 import { actionsBlock, type SignButton, toMessage } from './render.ts';
@@ -44,8 +44,7 @@ export function createHome(options: HomeOptions): Home {
         ...command,
       });
       const sign: SignButton = (button) => buttons.write({ ...button, ownerId: userId });
-      const prefix = `/${settings.command_prefix} `;
-      const { blocks } = toMessage(reply, { sign, specs: sink.commandSpecs, prefix });
+      const { blocks } = toMessage(reply, { sign, specs: sink.commandSpecs, prefix: prefixOf(settings) });
       const tools = actionsBlock(TOOLS, sign);
       await workspace.web.apiCall('views.publish', {
         user_id: userId,

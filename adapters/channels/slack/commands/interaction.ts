@@ -11,7 +11,7 @@ import { isServed } from '../access.ts';
 import type { ChannelIds } from '../channel-ids.ts';
 import { isDirect, keyOf } from '../place.ts';
 import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
-import type { SlackSettings } from '../settings.ts';
+import { prefixOf, type SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Button, Buttons } from './buttons.ts';
 import { MAX_METADATA, previewForm } from './form.ts';
@@ -94,9 +94,8 @@ export async function openForm(
   view: { readonly private_metadata: string },
 ): Promise<void> {
   if (view.private_metadata.length > MAX_METADATA) {
-    const reply = errorReply(
-      'That text is too long for a confirmation. Use an id from /memory list, or a shorter text.',
-    );
+    const list = `${prefixOf(options.settings)}memory list`;
+    const reply = errorReply(`That text is too long for a confirmation. Use an id from ${list}, or a shorter text.`);
     return await answer(options, { ...interaction, isHome: false }, { reply });
   }
   try {
@@ -124,8 +123,7 @@ export async function answer(
 ): Promise<void> {
   const sign = (button: Pick<Button, 'kind' | 'command'>) =>
     options.buttons.write({ ...button, ownerId: interaction.userId });
-  const prefix = `/${options.settings.command_prefix} `;
-  const message = toMessage(reply, { sign, specs: options.sink.commandSpecs, prefix });
+  const message = toMessage(reply, { sign, specs: options.sink.commandSpecs, prefix: prefixOf(options.settings) });
   const confirmed = confirmationOf(reply);
   if (interaction.isHome && confirmed !== undefined) {
     const { channelId, threadTs } = interaction;

@@ -3,7 +3,7 @@
 export * from './index.ts';
 export type { OutgoingFile, Send, SendContent, SendOptions, Sent } from './conversation/send.ts';
 export { isStoreAway } from './domain/errors.ts';
-export { yieldToEventLoop } from './util/work/event-loop.ts';
+export { yieldToEventLoop } from './util/async/event-loop.ts';
 export type * from './ports/events.ts';
 
 // Domain types.
@@ -118,8 +118,8 @@ export { silentLog } from './util/log/silent-log.ts';
 export { type TerminalStreams, terminalStreams } from './util/terminal-streams.ts';
 export { createWrapper, type Wrapper, wrap } from './util/text/wrap.ts';
 export { DAY_MS, HOUR_MS, MINUTE_MS } from './util/time/time.ts';
-export { endsWithin, withinTime } from './util/work/within.ts';
-export { createLanes, type Lanes } from './util/work/lanes.ts';
+export { endsWithin, withinTime } from './util/async/within.ts';
+export { createLanes, type Lanes } from './util/async/lanes.ts';
 export { loadOptional } from './util/files/optional-package.ts';
 export { type SentencePrint, sentencePrints, sentencesLike } from './memory/people/about-person.ts';
 export {

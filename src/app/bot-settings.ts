@@ -8,7 +8,7 @@ import { publicLinkTo } from '../inspection/address.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { Reranker } from '../ports/reranker.ts';
 import type { Storage } from '../services.ts';
-import { onFirstUse } from '../util/work/on-first-use.ts';
+import { onFirstUse } from '../util/async/on-first-use.ts';
 import type { AppHost, OpenOptions } from './app.ts';
 import { connectionsOf } from './open-adapters.ts';
 

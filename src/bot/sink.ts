@@ -13,8 +13,8 @@ import { createOptOut } from '../memory/people/opt-out.ts';
 import { withStoredAudience } from '../memory/rights/stored-audience.ts';
 import type { ChannelSink, Drop, MessageEdit } from '../ports/channel.ts';
 import type { Conversation } from '../ports/store.ts';
+import { pagesOf } from '../util/async/conversation-pages.ts';
 import { onDisk } from '../util/files/on-disk.ts';
-import { pagesOf } from '../util/work/conversation-pages.ts';
 import { cutParts, cutText } from './cut-text.ts';
 import { createReceiver, dropOf, type ReceiverOptions } from './receive.ts';
 

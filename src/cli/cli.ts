@@ -4,7 +4,7 @@ import type { App, GlobalOptions, OpenOptions } from '../app/app.ts';
 import type { Uncaught } from '../app/uncaught.ts';
 import type { Adapters } from '../bot/adapters.ts';
 import type { Storage } from '../services.ts';
-import { rejection } from '../util/work/limit.ts';
+import { rejection } from '../util/async/limit.ts';
 
 /** An output stream. `isTTY` is true in a terminal. */
 export interface TextOutput {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isAddress } from '../config/shapes.ts';
 import { StrataError } from '../domain/errors.ts';
-import { holdProcess } from '../util/work/hold-process.ts';
+import { holdProcess } from '../util/async/hold-process.ts';
 import { type Cli, globalsOf, withApp } from './cli.ts';
 import { stopped } from './serve.ts';
 

@@ -2,7 +2,7 @@ import { describe, StrataError } from '../domain/errors.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
 import type { CommandSpec } from '../ports/command.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { waitForOwnTurn } from '../util/work/event-loop.ts';
+import { waitForOwnTurn } from '../util/async/event-loop.ts';
 import { resolveAction } from './actions.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
 import { allCommands } from './custom-commands.ts';

@@ -1,8 +1,8 @@
 import type { MaintenanceRun } from '../ports/journal.ts';
 import type { CommandReply } from '../ports/reply.ts';
+import { withinTime } from '../util/async/within.ts';
 import { trimEndOf } from '../util/text/scan.ts';
 import { formatDuration, formatNumber } from '../util/text/text.ts';
-import { withinTime } from '../util/work/within.ts';
 import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from './command.ts';
 import { makeReply } from './reply.ts';
 import { singleAction, textOption } from './spec.ts';

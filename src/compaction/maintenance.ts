@@ -1,7 +1,7 @@
 import { MAX_PAUSE_MS, type ReleaseOutcome } from '../ports/conversation-changes.ts';
 import type { MaintainRequest, MaintainResult } from '../ports/engine.ts';
-import { holdLease } from '../util/work/lease.ts';
-import { isPaused } from '../util/work/pause.ts';
+import { holdLease } from '../util/async/lease.ts';
+import { isPaused } from '../util/async/pause.ts';
 import { budgetProblem, payerOf } from './job/call-budget.ts';
 import type { Look } from './job/next-work.ts';
 import { giveUp } from './round/give-up.ts';

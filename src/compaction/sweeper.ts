@@ -3,10 +3,10 @@ import type { ConversationKey } from '../domain/message.ts';
 import { MAX_PAUSE_MS } from '../ports/conversation-changes.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
+import { pagesOf } from '../util/async/conversation-pages.ts';
+import { isPaused } from '../util/async/pause.ts';
 import { createRecentMap } from '../util/recent-map.ts';
 import { DAY_MS, HOUR_MS } from '../util/time/time.ts';
-import { pagesOf } from '../util/work/conversation-pages.ts';
-import { isPaused } from '../util/work/pause.ts';
 
 /**
  * Finds conversations with due, unclaimed maintenance, after a lost kick, a wiped queue or a killed worker, and kicks

@@ -3,7 +3,7 @@ import { imaginedGap, MAX_GAPS } from '../context/cuts/rest.ts';
 import { firstKept, reservedTokens } from '../context/view/order.ts';
 import type { Entry } from '../domain/message.ts';
 import type { TokenCounts } from '../ports/model.ts';
-import { yieldToEventLoop } from '../util/work/event-loop.ts';
+import { yieldToEventLoop } from '../util/async/event-loop.ts';
 import { createEvidenceCounter, type EvidenceContext, type EvidenceCount } from './evidence.ts';
 import { type MaintainContext, type MaintenanceTotals, maintain } from './maintain.ts';
 import { createRequestCount, type RequestContext, type Requests } from './requests.ts';

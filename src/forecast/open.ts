@@ -12,7 +12,7 @@ import type { ContextProfile } from '../ports/engine.ts';
 import type { Conversation } from '../ports/store.ts';
 import { promptSourceOf } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
-import { yieldToEventLoop } from '../util/work/event-loop.ts';
+import { yieldToEventLoop } from '../util/async/event-loop.ts';
 import { type Forecast, forecast } from './forecast.ts';
 import { lengthsOf } from './lengths.ts';
 import { readQuestions } from './questions.ts';

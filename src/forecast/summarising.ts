@@ -22,7 +22,7 @@ import type { ToolSpec } from '../ports/model.ts';
 import type { Summary } from '../ports/summary-store.ts';
 import { promptSourceOf, type RenderedPrompt } from '../prompts/variables.ts';
 import type { Services } from '../services.ts';
-import { memoize } from '../util/work/memoize.ts';
+import { memoize } from '../util/async/memoize.ts';
 
 export interface Summarising {
   readonly services: Pick<Services, 'prompts'>;

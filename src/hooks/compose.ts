@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { describe, StrataError } from '../domain/errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import { rejection } from '../util/async/limit.ts';
 import { oneLine } from '../util/text/foreign-text.ts';
-import { rejection } from '../util/work/limit.ts';
 import type { Hook, Hooks } from './hooks.ts';
 import { limitOwnTime, type OwnTime } from './own-time.ts';
 

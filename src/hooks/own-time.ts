@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { type Limit, limitWork } from '../util/work/limit.ts';
+import { type Limit, limitWork } from '../util/async/limit.ts';
 
 /** A time limit that pauses while other code runs. */
 export interface OwnTime extends Pick<Limit, 'signal'>, Disposable {

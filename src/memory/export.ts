@@ -4,8 +4,8 @@ import { MEMORY_STATES, type Memory, type MemoryEvent } from '../ports/memory-st
 import type { WithheldMemory } from '../ports/provenance-store.ts';
 import type { Conversation, ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { pagesOf } from '../util/work/conversation-pages.ts';
-import { waitForOwnTurn } from '../util/work/event-loop.ts';
+import { pagesOf } from '../util/async/conversation-pages.ts';
+import { waitForOwnTurn } from '../util/async/event-loop.ts';
 import type { Requester } from './rights/permissions.ts';
 import { type WithheldServices, withheldAbout } from './rights/withheld.ts';
 

@@ -13,8 +13,8 @@ import {
 } from '../ports/memory-store.ts';
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
+import { createLanes } from '../util/async/lanes.ts';
 import { DAY_MS } from '../util/time/time.ts';
-import { createLanes } from '../util/work/lanes.ts';
 import { type Addition, type AddResult, addMemory } from './admission/add.ts';
 import { rewording } from './admission/rewording.ts';
 import type { PersonExport } from './export.ts';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Clock } from '../ports/clock.ts';
 import type { Events } from '../ports/events.ts';
 import type { StateStore } from '../ports/journal.ts';
+import { createLanes } from '../util/async/lanes.ts';
+import { isPaused } from '../util/async/pause.ts';
 import { MINUTE_MS } from '../util/time/time.ts';
-import { createLanes } from '../util/work/lanes.ts';
-import { isPaused } from '../util/work/pause.ts';
 
 /** The stored state of a summary model: consecutive failures, and until when it is paused. */
 const breakerSchema = z.object({

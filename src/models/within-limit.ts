@@ -1,5 +1,5 @@
 import { describe, ModelError } from '../domain/errors.ts';
-import { rejection } from '../util/work/limit.ts';
+import { rejection } from '../util/async/limit.ts';
 
 /** Ends work of a model with its limit, so that a model that ignores its signal does not freeze the conversation. */
 export async function withinLimit<Result>(

@@ -1,5 +1,5 @@
 import { StrataError } from '../domain/errors.ts';
-import { limitWork, rejection } from '../util/work/limit.ts';
+import { limitWork, rejection } from '../util/async/limit.ts';
 import { describeFailure } from './failure-place.ts';
 import type { LoadedPlugin } from './load.ts';
 import type { PluginContext } from './plugin.ts';

@@ -15,7 +15,7 @@ import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelMessage, ModelRequest } from '../ports/model.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { Services } from '../services.ts';
-import { limitWork } from '../util/work/limit.ts';
+import { limitWork } from '../util/async/limit.ts';
 import type { ExplainedReply } from './explain.ts';
 
 /** A model that an agent replies with, and so with which settings it is called. */

@@ -5,7 +5,7 @@ import type { BlobId, JsonValue, ToolResultPart } from '../domain/message.ts';
 import type { ToolOutcome } from '../hooks/hooks.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import type { Services } from '../services.ts';
-import { limitWork, rejection } from '../util/work/limit.ts';
+import { limitWork, rejection } from '../util/async/limit.ts';
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from './define.ts';
 import { offload } from './offload.ts';
 import { sizesFor } from './result-sizes.ts';

@@ -7,7 +7,7 @@ import { accepted, collectStep, type Step } from '../../models/step.ts';
 import { withinLimit } from '../../models/within-limit.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChatModel, ModelRequest, ModelUsage } from '../../ports/model.ts';
-import { type Limit, limitWork } from '../../util/work/limit.ts';
+import { type Limit, limitWork } from '../../util/async/limit.ts';
 import { learnReasoning, reasoningRoom, type SeenReasoning } from './reasoning.ts';
 
 export interface CallContext {

@@ -3,7 +3,7 @@ import { failureOf, isOverflow, seenOf } from '../../models/failure.ts';
 import type { ReleaseOutcome } from '../../ports/conversation-changes.ts';
 import type { MaintainResult } from '../../ports/engine.ts';
 import type { Conversation } from '../../ports/store.ts';
-import { backoffMs } from '../../util/work/backoff.ts';
+import { backoffMs } from '../../util/async/backoff.ts';
 import type { Progress } from './progress.ts';
 import type { Task } from './task.ts';
 

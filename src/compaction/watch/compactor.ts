@@ -2,7 +2,7 @@ import { describe } from '../../domain/errors.ts';
 import type { Measurement, Tier } from '../../ports/engine.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { isPaused } from '../../util/work/pause.ts';
+import { isPaused } from '../../util/async/pause.ts';
 
 /**
  * Watches the view of one conversation and requests maintenance when it is due. It calls no model and never waits. It

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { AgentSettings } from '../../config/schema.ts';
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ModelRequest } from '../../ports/model.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { createRecentMap } from '../../util/recent-map.ts';
-import { memoize } from '../../util/work/memoize.ts';
 
 type CallSettings = Pick<ModelRequest, 'temperature' | 'effort' | 'providerOptions'>;
 

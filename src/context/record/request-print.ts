@@ -4,7 +4,7 @@ import type { Entry } from '../../domain/message.ts';
 import type { Assembly, ContextProfile } from '../../ports/engine.ts';
 import type { ModelMessage, ModelRequest, SystemBlock, ToolSpec } from '../../ports/model.ts';
 import type { Summary } from '../../ports/summary-store.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { fittedOf } from '../fit/fit.ts';
 import { isReduced } from '../view/reduce.ts';
 

@@ -1,6 +1,6 @@
 import type { Entry, Part } from '../../domain/message.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
-import { yieldToEventLoop } from '../../util/work/event-loop.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { renderEntry } from './view.ts';
 
 /** Entries per slice, which take less than a millisecond. */

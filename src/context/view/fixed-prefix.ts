@@ -4,7 +4,7 @@ import type { SystemBlock } from '../../ports/model.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import type { PromptSource } from '../../prompts/variables.ts';
 import type { Services } from '../../services.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { estimateBlock, estimateRequest, estimateTools } from '../measure/tokens.ts';
 import { type Catalogue, fitCatalogue } from './catalogue.ts';
 import { gapOf, type Layer, layersOf, makeLayer, renderSummary } from './layers.ts';

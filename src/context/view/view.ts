@@ -4,7 +4,7 @@ import type { AssembleRequest, ContextProfile, Measurement } from '../../ports/e
 import type { ModelMessage, SystemBlock, ToolSpec, UserContent } from '../../ports/model.ts';
 import type { VolatileSection } from '../../ports/sections.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { correctionFor } from '../measure/calibration.ts';
 import type { Regions } from '../measure/meter.ts';
 import { estimateMessages, estimateText, estimateTools } from '../measure/tokens.ts';

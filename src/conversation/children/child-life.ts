@@ -2,9 +2,9 @@ import { StrataError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import type { ChildEndReason, ChildPreparation } from '../../ports/engine-children.ts';
 import type { ChildAnswer } from '../../tools/spawn.ts';
+import { limitWork, rejection } from '../../util/async/limit.ts';
+import { createMailbox, type Mailbox } from '../../util/async/mailbox.ts';
 import { MINUTE_MS } from '../../util/time/time.ts';
-import { limitWork, rejection } from '../../util/work/limit.ts';
-import { createMailbox, type Mailbox } from '../../util/work/mailbox.ts';
 import { noteChild } from './child-notes.ts';
 import {
   type Asked,

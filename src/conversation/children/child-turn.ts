@@ -9,7 +9,7 @@ import type { UsageRow } from '../../ports/journal.ts';
 import type { ToolSpec } from '../../ports/model.ts';
 import type { Claim, ContextSnapshot } from '../../ports/store.ts';
 import type { ChildTask } from '../../tools/spawn.ts';
-import { holdLease } from '../../util/work/lease.ts';
+import { holdLease } from '../../util/async/lease.ts';
 import type { Watch } from '../actor.ts';
 import { cleanParts } from '../state/clean-parts.ts';
 import { type EndedTurn, type Findings, verdictOn } from '../turn/end.ts';

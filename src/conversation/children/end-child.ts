@@ -2,7 +2,7 @@ import { describe } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ChildEndReason, ChildPreparation } from '../../ports/engine-children.ts';
-import { limitWork, rejection } from '../../util/work/limit.ts';
+import { limitWork, rejection } from '../../util/async/limit.ts';
 import type { ReplyOptions } from '../turn/reply-options.ts';
 import { dropNote } from './child-notes.ts';
 

@@ -1,4 +1,4 @@
-import { isPaused } from '../../util/work/pause.ts';
+import { isPaused } from '../../util/async/pause.ts';
 
 const WINDOW_MS = 60_000;
 const LIMIT = 20;

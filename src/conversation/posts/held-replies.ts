@@ -1,7 +1,7 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import type { CatchingUp } from '../../ports/channel.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { isPaused } from '../../util/work/pause.ts';
+import { isPaused } from '../../util/async/pause.ts';
 
 /** A platform that does not respond delays an owed reply at most this long. */
 const MAX_HOLD_MS = 60_000;

@@ -4,8 +4,8 @@ import type { Channel } from '../../ports/channel.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Events } from '../../ports/events.ts';
 import type { OutboxStore, PostRow } from '../../ports/outbox-store.ts';
+import { createMailbox, type Mailbox } from '../../util/async/mailbox.ts';
 import { HOUR_MS } from '../../util/time/time.ts';
-import { createMailbox, type Mailbox } from '../../util/work/mailbox.ts';
 import type { HeldReplies } from './held-replies.ts';
 import { createPostGate, type PostGate } from './post-gate.ts';
 

@@ -1,7 +1,7 @@
 import { placeOf } from '../../domain/key.ts';
 import type { ConversationKey } from '../../domain/message.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { withinTime } from '../../util/work/within.ts';
+import { withinTime } from '../../util/async/within.ts';
 
 /** How long a change waits for posts that are on their way; a rate limit may hold them up for longer. */
 const MAX_WAIT_MS = 5_000;

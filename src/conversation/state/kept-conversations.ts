@@ -4,7 +4,7 @@ import type { Cursor, KeptConversations, KeptMessage, QuotedMessage } from '../.
 import type { Conversation, ConversationScope } from '../../ports/store.ts';
 import { wordsOf } from '../../search/words/words.ts';
 import type { Services } from '../../services.ts';
-import { pagesOf } from '../../util/work/conversation-pages.ts';
+import { pagesOf } from '../../util/async/conversation-pages.ts';
 import { owesReply } from './snapshot.ts';
 
 /** Sorts after every character that a key can contain. */

@@ -1,7 +1,7 @@
 import { describe } from '../../domain/errors.ts';
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
-import { yieldToEventLoop } from '../../util/work/event-loop.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { keepAnsweredBy } from './answered-by.ts';
 import { answeringModel, type Ending, type Findings, refusedPartOf } from './end.ts';
 import type { Cut } from './incomplete.ts';

@@ -8,8 +8,8 @@ import type { CacheLoss, UsageRow } from '../../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../../ports/model.ts';
 import type { Claim } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { createRecentMap } from '../../util/recent-map.ts';
-import { yieldToEventLoop } from '../../util/work/event-loop.ts';
 
 /** An answered request, and how the provider counted it. */
 export interface SentRequest {

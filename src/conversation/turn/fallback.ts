@@ -4,7 +4,7 @@ import { describeForAll, isOutage } from '../../models/failure.ts';
 import type { Step } from '../../models/step.ts';
 import { withinLimit } from '../../models/within-limit.ts';
 import type { ChatModel } from '../../ports/model.ts';
-import { limitWork } from '../../util/work/limit.ts';
+import { limitWork } from '../../util/async/limit.ts';
 
 export interface Candidates {
   /** In the order in which they are tried. */

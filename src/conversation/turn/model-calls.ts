@@ -11,7 +11,7 @@ import type { Assembly } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../../ports/model.ts';
 import type { Calibration } from '../../ports/store.ts';
-import { limitWork } from '../../util/work/limit.ts';
+import { limitWork } from '../../util/async/limit.ts';
 import { askedIn } from '../state/snapshot.ts';
 import { type ChannelImages, createChannelImages } from './channel-images.ts';
 import { askInOrder } from './fallback.ts';

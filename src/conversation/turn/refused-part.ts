@@ -9,7 +9,7 @@ import type { ChatModel, ModelRequest, ToolSpec } from '../../ports/model.ts';
 import type { SystemSection } from '../../ports/sections.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { limitWork } from '../../util/work/limit.ts';
+import { limitWork } from '../../util/async/limit.ts';
 
 /** Finds the fixed part of every request that a provider's filter refuses. It is reported, and never left out. */
 export interface RefusedParts {

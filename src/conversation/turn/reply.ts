@@ -1,7 +1,7 @@
 import { isStrataError } from '../../domain/errors.ts';
 import type { Activity } from '../../ports/channel.ts';
 import type { Claim } from '../../ports/store.ts';
-import { holdLease } from '../../util/work/lease.ts';
+import { holdLease } from '../../util/async/lease.ts';
 import { newestMessage } from '../state/snapshot.ts';
 import { bookUnstored } from './after-reply.ts';
 import { commit, type ReplyEnd } from './commit.ts';

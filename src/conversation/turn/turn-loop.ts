@@ -7,10 +7,10 @@ import { withinLimit } from '../../models/within-limit.ts';
 import type { Assembly } from '../../ports/engine.ts';
 import type { TurnFailure } from '../../ports/events.ts';
 import type { FinishReason, ModelMessage, ModelRequest, ToolCall, ToolResult } from '../../ports/model.ts';
+import { inParallel } from '../../util/async/in-parallel.ts';
+import type { Limit } from '../../util/async/limit.ts';
 import { oneLine } from '../../util/text/foreign-text.ts';
 import { cleanText, isVisible } from '../../util/text/text.ts';
-import { inParallel } from '../../util/work/in-parallel.ts';
-import type { Limit } from '../../util/work/limit.ts';
 import type { Cut } from './incomplete.ts';
 import { createDraft, withoutOwnLabel } from './own-label.ts';
 

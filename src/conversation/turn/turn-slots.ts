@@ -1,8 +1,8 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import type { Claim } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { holdLease } from '../../util/work/lease.ts';
-import { withinTime } from '../../util/work/within.ts';
+import { holdLease } from '../../util/async/lease.ts';
+import { withinTime } from '../../util/async/within.ts';
 import type { Outbox } from '../posts/outbox.ts';
 
 /**

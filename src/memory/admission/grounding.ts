@@ -3,10 +3,10 @@ import { formsOf, isInflection } from '../../search/words/inflection.ts';
 import { isEnglish } from '../../search/words/stop-words.ts';
 import { latinFormsOf } from '../../search/words/two-alphabets.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { replyNoteIn } from '../../util/text/quote-notes.ts';
 import { CLOSING_MARKS, createFinder } from '../../util/text/scan.ts';
-import { yieldToEventLoop } from '../../util/work/event-loop.ts';
-import { memoize } from '../../util/work/memoize.ts';
 import { looksOf } from '../people/people.ts';
 import { meaningOf } from '../statements/fingerprint.ts';
 

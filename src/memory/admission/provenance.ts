@@ -1,9 +1,9 @@
 import { type Author, type Entry, type Part, textOf } from '../../domain/message.ts';
 import type { MemoryState, Trust } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { oneLine } from '../../util/text/foreign-text.ts';
-import { yieldToEventLoop } from '../../util/work/event-loop.ts';
-import { memoize } from '../../util/work/memoize.ts';
 import { calledIn, isCalled } from '../people/first-names.ts';
 import { isSameName, membersIn } from '../people/people.ts';
 import type { MemoryCandidate } from './candidate.ts';

@@ -2,7 +2,7 @@ import { readNotes } from '../../context/record/note-chain.ts';
 import type { BlobId, Entry } from '../../domain/message.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { waitForOwnTurn } from '../../util/work/event-loop.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { type BotText, isDerived, type Statement, type Surroundings } from './derived.ts';
 
 /** Characters per window, and how many of them the next window repeats. */

@@ -2,7 +2,7 @@ import type { Audience, Entry } from '../../domain/message.ts';
 import type { Memory } from '../../ports/memory-store.ts';
 import type { MemoryReading } from '../../ports/provenance-store.ts';
 import { cachedStem } from '../../search/words/stem.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { groupedNumbersIn, spelt } from './spelling.ts';
 import { matchesStatement, type StatementTraits, traitsOf } from './statement-match.ts';
 import { spellingIn, stemsIn, textOfEverything, wordsIn } from './vocabulary.ts';

@@ -3,9 +3,9 @@ import type { Entry, SummaryId } from '../../domain/message.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import type { Services } from '../../services.ts';
-import { pagesOf } from '../../util/work/conversation-pages.ts';
-import { waitForOwnTurn } from '../../util/work/event-loop.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { pagesOf } from '../../util/async/conversation-pages.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import type { Statement } from './derived.ts';
 
 type Reading = Pick<Services, 'store' | 'search'>;

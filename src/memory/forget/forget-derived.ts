@@ -3,7 +3,7 @@ import type { Redaction } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import type { Services } from '../../services.ts';
-import { waitForOwnTurn } from '../../util/work/event-loop.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { incomparableAnswers } from './answers.ts';
 import { type BotText, isDerived, type Statement, type Surroundings, statementOfMessage } from './derived.ts';
 import { changesBeforeEdits, derivedBlobs } from './derived-blobs.ts';

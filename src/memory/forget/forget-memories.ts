@@ -3,7 +3,7 @@ import type { MemoryId } from '../../domain/message.ts';
 import { MEMORY_STATES, type Memory, type MemoryReader } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { waitForOwnTurn } from '../../util/work/event-loop.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { mayChange, type Requester } from '../rights/permissions.ts';
 import { isNearDuplicate } from '../statements/fingerprint.ts';
 import { createNearDuplicates } from '../statements/near-duplicates.ts';

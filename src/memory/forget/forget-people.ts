@@ -1,6 +1,6 @@
 import type { Entry } from '../../domain/message.ts';
 import type { Services } from '../../services.ts';
-import { waitForOwnTurn } from '../../util/work/event-loop.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { mayDelete, type Requester } from '../rights/permissions.ts';
 import type { Statement } from './derived.ts';
 import type { Area } from './forget-area.ts';

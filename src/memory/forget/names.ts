@@ -1,7 +1,7 @@
 import type { Entry } from '../../domain/message.ts';
 import { fold, wordsOf } from '../../search/words/words.ts';
 import type { Services } from '../../services.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { holdsName, isNamed, isOnlyAbout, isOrdinaryAmong, speaksOfSpeaker } from '../people/about-person.ts';
 import type { Area } from './forget-area.ts';
 import { writtenWords } from './vocabulary.ts';

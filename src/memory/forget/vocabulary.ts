@@ -1,7 +1,7 @@
 import { type Entry, type Part, textOf } from '../../domain/message.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { sentencesOf } from '../people/about-person.ts';
 import { type Spelling, spellingOf } from './spelling.ts';
 

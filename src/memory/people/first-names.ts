@@ -1,7 +1,7 @@
 import type { Author } from '../../domain/message.ts';
 import { isStopWord } from '../../search/words/stop-words.ts';
 import { wordsOf } from '../../search/words/words.ts';
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { isSmall } from './name-forms.ts';
 import { isSameName, namesIn } from './people.ts';
 

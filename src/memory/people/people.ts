@@ -3,9 +3,9 @@ import type { Store } from '../../ports/store.ts';
 import { latin, latinCapitals, undecorated } from '../../search/words/lookalikes.ts';
 import { isStopWord } from '../../search/words/stop-words.ts';
 import { wordsOf } from '../../search/words/words.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { createRecentMap } from '../../util/recent-map.ts';
-import { yieldToEventLoop } from '../../util/work/event-loop.ts';
-import { memoize } from '../../util/work/memoize.ts';
 
 /** Number of messages back in which somebody still counts as present. */
 const MAX_CONVERSATIONS = 20;

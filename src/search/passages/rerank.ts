@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../../config/schema.ts';
 import type { Reranker } from '../../ports/reranker.ts';
-import { limitWork } from '../../util/work/limit.ts';
+import { limitWork } from '../../util/async/limit.ts';
 
 /** Texts of one request, and how much of each: more would take longer and rarely change the first ones. */
 const MAX_TEXTS = 40;

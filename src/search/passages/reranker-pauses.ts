@@ -2,8 +2,8 @@ import { describe } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { EmbedRequest, Reranker } from '../../ports/reranker.ts';
-import { rejection } from '../../util/work/limit.ts';
-import { isPaused } from '../../util/work/pause.ts';
+import { rejection } from '../../util/async/limit.ts';
+import { isPaused } from '../../util/async/pause.ts';
 
 /** How long a model is not asked after it has failed or was too slow. */
 const PAUSE_MS = 30_000;

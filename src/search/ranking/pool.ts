@@ -1,5 +1,5 @@
+import { memoize } from '../../util/async/memoize.ts';
 import { HOUR_MS } from '../../util/time/time.ts';
-import { memoize } from '../../util/work/memoize.ts';
 import { wordsOf } from '../words/words.ts';
 import { coverageOf, rarityOf, topicRarities } from './coverage.ts';
 import type { Line } from './lines.ts';

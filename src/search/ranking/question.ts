@@ -1,4 +1,4 @@
-import { memoize } from '../../util/work/memoize.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { isFunctionWord } from '../words/function-words.ts';
 import { loneNouns, partedNoun } from '../words/inflection.ts';
 import { plainSpelling } from '../words/plain-spelling.ts';

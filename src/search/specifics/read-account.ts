@@ -1,7 +1,7 @@
 import { type Entry, textOf } from '../../domain/message.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Summary } from '../../ports/summary-store.ts';
-import { waitForOwnTurn } from '../../util/work/event-loop.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { type Account, createAccounting, type Source } from './losses.ts';
 
 const PAGE = 200;

@@ -13,8 +13,8 @@ import { estimateParts } from '../../../src/context/measure/tokens.ts';
 import { ModelError } from '../../../src/domain/errors.ts';
 import { afterFailure, type BreakerState } from '../../../src/models/breaker.ts';
 import { failureOf } from '../../../src/models/failure.ts';
+import { backoffMs } from '../../../src/util/async/backoff.ts';
 import { createSystemRandom } from '../../../src/util/time/clock.ts';
-import { backoffMs } from '../../../src/util/work/backoff.ts';
 import { createWorld, settle, until, type World } from './compaction.world.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);

@@ -8,7 +8,7 @@ import type { ConversationKey, SummaryId } from '../../../src/domain/message.ts'
 import type { ContextProfile } from '../../../src/ports/engine.ts';
 import type { ModelMessage } from '../../../src/ports/model.ts';
 import type { ContextSnapshot } from '../../../src/ports/store.ts';
-import { pagesOf } from '../../../src/util/work/conversation-pages.ts';
+import { pagesOf } from '../../../src/util/async/conversation-pages.ts';
 import { engineContract, expectWhole } from '../../contracts/engine.ts';
 import {
   calls,

@@ -5,7 +5,7 @@ import type { ToolResultPart } from '../../../src/domain/message.ts';
 import { collectStep } from '../../../src/models/step.ts';
 import type { Assembly } from '../../../src/ports/engine.ts';
 import type { ChatModel, ModelMessage, ModelPart, ModelRequest, ToolCall } from '../../../src/ports/model.ts';
-import { limitWork } from '../../../src/util/work/limit.ts';
+import { limitWork } from '../../../src/util/async/limit.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const text = (value: string): ModelPart[] => [

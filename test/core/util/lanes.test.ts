@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLanes } from '../../../src/util/work/lanes.ts';
+import { createLanes } from '../../../src/util/async/lanes.ts';
 
 /** Work that ends when the test says so. */
 function createSteps() {

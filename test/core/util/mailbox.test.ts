@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { createMailbox } from '../../../src/util/work/mailbox.ts';
+import { createMailbox } from '../../../src/util/async/mailbox.ts';
 
 it('keeps nothing of the work that has ended', async () => {
   setFlagsFromString('--expose-gc');

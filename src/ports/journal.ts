@@ -101,8 +101,8 @@ export interface MaintenanceRun {
 }
 
 /**
- * Costs and outcomes. Losing a row would not damage a conversation. What is added to one that was deleted meanwhile is
- * left out.
+ * Costs and outcomes. Losing a row would not damage a conversation. Rows for a conversation that no longer exists are
+ * ignored.
  */
 export interface Journal {
   addUsage(conversationId: number, rows: readonly UsageRow[]): Promise<void>;

@@ -37,12 +37,11 @@ export interface Log {
 
 /** A slower flush is better made on another thread. */
 const QUICK_MS = 1;
+/** The same of a flush on another thread, which has to be woken and then waits until this one takes the answer. */
+const QUICK_ELSEWHERE_MS = 3;
 /** A flush on this thread that takes longer holds up other conversations. */
 const LONG_MS = 10;
-/**
- * The disk is quick if so many of the latest flushes were. Those on another thread also wait until this one takes the
- * answer.
- */
+/** The disk is quick if so many of the latest flushes were. */
 const LATEST = 32;
 const MIN_QUICK = 28;
 
@@ -90,7 +89,7 @@ export function openLog(database: Database.Database, disk: Disk): Log {
       await disk.flush(log.elsewhere).catch((error: unknown) => {
         throw failed(error);
       });
-      pace.note(disk.now() - askedAt);
+      pace.note(disk.now() - askedAt < QUICK_ELSEWHERE_MS);
       askedAt = Number.POSITIVE_INFINITY;
     },
     flushHere() {
@@ -104,10 +103,10 @@ export function openLog(database: Database.Database, disk: Disk): Log {
         throw failed(error);
       }
       const tookMs = disk.now() - startedAt;
-      if (tookMs < LONG_MS) pace.note(tookMs);
+      if (tookMs < LONG_MS) pace.note(tookMs < QUICK_MS);
       else pace.restart();
     },
-    isQuick: () => pace.isQuick() && disk.now() - askedAt < QUICK_MS,
+    isQuick: () => pace.isQuick() && disk.now() - askedAt < QUICK_ELSEWHERE_MS,
     close() {
       for (const descriptor of [elsewhere, here]) if (descriptor !== null) closeSync(descriptor);
     },
@@ -118,8 +117,8 @@ export function openLog(database: Database.Database, disk: Disk): Log {
 function createPace() {
   let latest: readonly boolean[] = [];
   return {
-    note(ms: number) {
-      latest = [...latest.slice(1 - LATEST), ms < QUICK_MS];
+    note(isQuick: boolean) {
+      latest = [...latest.slice(1 - LATEST), isQuick];
     },
     /** As if no flush had been made yet. */
     restart() {

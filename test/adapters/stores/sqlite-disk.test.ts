@@ -322,7 +322,7 @@ describe('a disk that answers quickly', () => {
     const disk = createTimedDisk();
     await using notes = openNotes(disk.made);
     for (let round = 0; round < 4; round += 1) {
-      disk.take(1.5);
+      disk.take(4);
       await writeTimes(notes, 1);
       disk.take(0.2);
       await writeTimes(notes, 6);
@@ -331,6 +331,16 @@ describe('a disk that answers quickly', () => {
     expect(new Set(disk.threads.splice(0))).toEqual(new Set(['elsewhere']));
     await writeTimes(notes, 1);
     expect(disk.threads).toEqual(['here']);
+  });
+
+  it('is asked on this thread though the other answers late', async () => {
+    const disk = createTimedDisk();
+    await using notes = openNotes(disk.made);
+    disk.take(2.9);
+    await writeTimes(notes, 28);
+    disk.take(0.2);
+    await writeTimes(notes, 1);
+    expect(disk.threads).toEqual([...Array(28).fill('elsewhere'), 'here']);
   });
 
   it('is asked on another thread once five are slow', async () => {
@@ -403,7 +413,7 @@ describe('a disk that answers quickly', () => {
     await writeTimes(notes, 32);
     disk.threads.length = 0;
     isStuck = true;
-    disk.take(1.5);
+    disk.take(4);
     await notes.group.writeAhead(notes.insert('message'));
     await asked.promise;
     const reply = notes.group.write(notes.insert('reply'));

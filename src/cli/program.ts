@@ -12,25 +12,25 @@ type Adder = (program: Command, cli: Cli) => void;
 
 /** Every command in the order of the help. Only the called one is loaded, to keep startup fast. */
 const commands: Readonly<Record<CommandName, () => Promise<Adder>>> = {
-  start: async () => (await import('./start.ts')).addStart,
-  chat: async () => (await import('./chat.ts')).addChat,
-  send: async () => (await import('./send.ts')).addSend,
-  import: async () => (await import('./import.ts')).addImport,
-  replay: async () => (await import('./replay.ts')).addReplay,
-  recall: async () => (await import('./recall.ts')).addRecall,
-  context: async () => (await import('./context.ts')).addContext,
-  why: async () => (await import('./why.ts')).addWhy,
-  'what-if': async () => (await import('./what-if.ts')).addWhatIf,
-  summaries: async () => (await import('./summaries.ts')).addSummaries,
-  transcript: async () => (await import('./transcript.ts')).addTranscript,
-  cost: async () => (await import('./cost.ts')).addCost,
-  memory: async () => (await import('./memory.ts')).addMemory,
-  config: async () => (await import('./config.ts')).addConfig,
-  prompts: async () => (await import('./prompts.ts')).addPrompts,
-  backup: async () => (await import('./backup.ts')).addBackup,
-  restore: async () => (await import('./restore.ts')).addRestore,
-  inspect: async () => (await import('./inspect.ts')).addInspect,
-  doctor: async () => (await import('./doctor.ts')).addDoctor,
+  start: async () => (await import('./running/start.ts')).addStart,
+  chat: async () => (await import('./running/chat.ts')).addChat,
+  send: async () => (await import('./running/send.ts')).addSend,
+  import: async () => (await import('./transfer/import.ts')).addImport,
+  replay: async () => (await import('./running/replay.ts')).addReplay,
+  recall: async () => (await import('./conversations/recall.ts')).addRecall,
+  context: async () => (await import('./conversations/context.ts')).addContext,
+  why: async () => (await import('./conversations/why.ts')).addWhy,
+  'what-if': async () => (await import('./conversations/what-if.ts')).addWhatIf,
+  summaries: async () => (await import('./conversations/summaries.ts')).addSummaries,
+  transcript: async () => (await import('./conversations/transcript.ts')).addTranscript,
+  cost: async () => (await import('./conversations/cost.ts')).addCost,
+  memory: async () => (await import('./memory/memory.ts')).addMemory,
+  config: async () => (await import('./setup/config.ts')).addConfig,
+  prompts: async () => (await import('./prompts/prompts.ts')).addPrompts,
+  backup: async () => (await import('./transfer/backup.ts')).addBackup,
+  restore: async () => (await import('./transfer/restore.ts')).addRestore,
+  inspect: async () => (await import('./running/inspect.ts')).addInspect,
+  doctor: async () => (await import('./setup/doctor.ts')).addDoctor,
 };
 
 /** Runs one command line. Failures print one sentence to standard error and set the exit code. */
@@ -82,7 +82,7 @@ function wantedCommand(argv: readonly string[]): string | null {
 
 /** Commands of a platform, for example `strata discord register`. */
 async function addPlatformOf(argv: readonly string[], program: Command, cli: Cli): Promise<void> {
-  const { addPlatform } = await import('./platform.ts');
+  const { addPlatform } = await import('./setup/platform.ts');
   await addPlatform(program, cli, argv);
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { entryText } from '../../src/cli/transcript.ts';
+import { entryText } from '../../src/cli/conversations/transcript.ts';
 import { nonceFor, transcriptLine, WHOLE } from '../../src/compaction/job/transcript-line.ts';
 import { createFixedPrefixBuilder } from '../../src/context/view/fixed-prefix.ts';
 import { labelOf, plainName } from '../../src/context/view/label.ts';

@@ -25,8 +25,8 @@ const files = globSync('{src,adapters}/**/*.ts', { cwd: root })
 const TEXT = /\b(?:text|line|query|question|content|said|body|words)\??: (?:readonly )?string\b/u;
 /** They pass it on to functions that are timed. */
 const PASSING = [
-  'src/cli/memory-records.ts#addMemoryOf',
-  'src/cli/memory-records.ts#searchOf',
+  'src/cli/memory/memory-records.ts#addMemoryOf',
+  'src/cli/memory/memory-records.ts#searchOf',
   'src/conversation/children/child-turn.ts#tellChild',
   'src/inspection/memories.ts#changeMemory',
   'src/memory/admission/add.ts#othersNamedIn',

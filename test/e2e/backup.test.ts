@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync }
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StrataError } from '../../src/adapter-kit.ts';
-import { writeArchive } from '../../src/cli/archive-file.ts';
+import { writeArchive } from '../../src/cli/transfer/archive-file.ts';
 import type { ArchiveSink } from '../../src/ports/upkeep.ts';
 import { createSchema, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';

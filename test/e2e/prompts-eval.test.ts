@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { evalRunSchema } from '../../src/cli/eval-case.ts';
+import { evalRunSchema } from '../../src/cli/prompts/eval-case.ts';
 import { openFolder } from './strata.ts';
 
 const resultSchema = evalRunSchema.extend({ before: evalRunSchema.nullable() });

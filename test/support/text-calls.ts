@@ -453,7 +453,11 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ],
   ...['adapters/stores/sql/query/conditions.ts#beginsWith', 'adapters/stores/sql/query/shapes.ts#named'],
   'adapters/stores/sql/query/shapes.ts#createShapes',
-  ...['adapters/stores/sqlite/failures.ts#explain', 'src/cli/backup.ts#contentsOf', 'src/app/log-file.ts#openLogFile'],
+  ...[
+    'adapters/stores/sqlite/failures.ts#explain',
+    'src/cli/transfer/backup.ts#contentsOf',
+    'src/app/log-file.ts#openLogFile',
+  ],
   ...[
     'src/commands/command.ts#optionOf',
     'src/commands/command.ts#requiredOption',
@@ -497,7 +501,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/commands/reply.ts#failureReply',
   'src/plugins/failure-place.ts#describeFailure',
   'src/plugins/failure-place.ts#placeIn',
-  'src/cli/doctor-finding.ts#ok',
+  'src/cli/setup/doctor-finding.ts#ok',
   'src/util/errors/require-object.ts#requireObject',
   'adapters/inspector/web/plot.ts#nameOf',
   'src/config/problems.ts#knownPaths',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/app/app.ts';
-import { storeMessage } from '../../../src/cli/import.ts';
+import { storeMessage } from '../../../src/cli/transfer/import.ts';
 import { makeKey } from '../../../src/domain/key.ts';
 import { openWorld } from '../memory/memory.world.ts';
 

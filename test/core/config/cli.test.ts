@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { providers } from '../../../adapters/models/ai-sdk/providers.ts';
 import { adapters } from '../../../adapters/registry.ts';
-import { checkConfig, showConfig } from '../../../src/cli/config-report.ts';
+import { checkConfig, showConfig } from '../../../src/cli/setup/config-report.ts';
 import { builtInNames } from '../../../src/config/known.ts';
 
 const environment = { KEY: 'sk-hidden-secret', WHO: 'Ada' };

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkPrompts, ejectPrompts, listPrompts } from '../../../src/cli/prompt-files.ts';
+import { checkPrompts, ejectPrompts, listPrompts } from '../../../src/cli/prompts/prompt-files.ts';
 import { defaultAgent } from '../../../src/config/defaults.ts';
 import { createPromptLibrary } from '../../../src/prompts/library.ts';
 import { promptNames } from '../../../src/prompts/variables.ts';

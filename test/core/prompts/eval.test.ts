@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type EvalCase, readCase, scoreOf } from '../../../src/cli/eval-case.ts';
-import { SAMPLES } from '../../../src/cli/eval-samples.ts';
+import { type EvalCase, readCase, scoreOf } from '../../../src/cli/prompts/eval-case.ts';
+import { SAMPLES } from '../../../src/cli/prompts/eval-samples.ts';
 
 const trip: EvalCase = {
   name: 'trip',

@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import type { App } from '../../app/app.ts';
+import { openCall } from '../../commands/command.ts';
+import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../../commands/memory-forget.ts';
+import { findConversation } from '../../conversation/find-conversation.ts';
+import { type ConversationKey, textOf } from '../../domain/message.ts';
+import type { TokenedPreview } from '../../memory/forget/forget-target.ts';
+import { type Cli, globalsOf, withApp, writeJson } from '../cli.ts';
+import { inputLines } from '../input-lines.ts';
+import { OPERATOR, printReply } from '../invoke.ts';
+import { readerOf } from './memory-records.ts';
+
+export interface ForgetRequest {
+  readonly conversation: ConversationKey;
+  readonly what: string;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** Shows what would be deleted, asks in a terminal, and deletes. Without a terminal it requires `--yes`. */
+export async function forgetCommand(cli: Cli, own: Command, request: ForgetRequest): Promise<void> {
+  await withApp(cli, globalsOf(own), async (app) => {
+    const asked = await previewRequest(await callOf(app, request));
+    const { preview } = asked;
+    if (request.json) return await forgetAsJson(cli, app, { preview, yes: request.yes });
+    if (isEmpty(preview)) {
+      cli.stderr.write('Nothing matches, so there is nothing to forget.\n');
+      return cli.exit(1);
+    }
+    if (!request.yes) printReply(cli, forgetQuestion(asked));
+    if (request.yes || (await isConfirmed(cli))) {
+      return printReply(cli, forgottenReply(await app.services.memories.forget(preview)));
+    }
+    cli.stderr.write('Nothing was deleted. Add --yes to delete it.\n');
+    cli.exit(1);
+  });
+}
+
+async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
+  const { audience } = await findConversation(app.services, key);
+  const invocation = { conversation: key, audience, author: OPERATOR, rights: 'operator' } as const;
+  const path = ['memory', 'forget'];
+  return await openCall(app.services, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
+}
+
+const MAX_ANSWER_BYTES = 1000;
+
+async function isConfirmed({ stdin, stderr, signal }: Cli): Promise<boolean> {
+  if (stdin.isTTY !== true) return false;
+  stderr.write('Delete for good? [y/N] ');
+  for await (const line of inputLines(stdin, { maxBytes: MAX_ANSWER_BYTES, signal }))
+    return line.kind === 'line' && !signal.aborted && /^y(?:es)?$/i.test(line.text.trim());
+  stderr.write('\n');
+  return false;
+}
+
+async function forgetAsJson(
+  cli: Cli,
+  app: App,
+  { preview, yes }: { readonly preview: TokenedPreview; readonly yes: boolean },
+): Promise<void> {
+  const isDeleted = yes && !isEmpty(preview);
+  const remains = isDeleted ? (await app.services.memories.forget(preview)).remains : null;
+  writeJson(cli, { deleted: isDeleted, remains, ...recordOf(preview) });
+}
+
+function recordOf({ memories, messages, sentences, summaries, withheld }: TokenedPreview) {
+  return {
+    memories: memories.map(({ id, text, subjectName, place }) => ({ id, text, about: subjectName, place })),
+    messages: messages.map(({ conversation, entry: { seq, author, at, parts } }) => {
+      return { conversation, seq, author: author?.name ?? null, at: new Date(at).toISOString(), text: textOf(parts) };
+    }),
+    sentences: sentences.map(({ conversation, entry: { seq, author }, text, kind, about }) => {
+      return { conversation, seq, author: author?.name ?? null, text, kind, about: about.name };
+    }),
+    summaries,
+    withheld,
+  };
+}
+
+/** Lists the hidden sentences of the conversation's place that await a decision. */
+export async function printHeld(cli: Cli, own: Command, key: ConversationKey): Promise<void> {
+  await withApp(cli, globalsOf(own), async (app) => {
+    const reader = await readerOf(app, key);
+    const held = await app.services.memories.held({ reader, author: OPERATOR, rights: 'operator' });
+    writeJson(
+      cli,
+      held.map(({ at, ...sentence }) => ({ ...sentence, at: new Date(at).toISOString() })),
+    );
+  });
+}

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccess } from '../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../adapters/inspector/web/index.ts';
+import { createAccess } from '../../adapters/inspector/web/serving/access.ts';
 import { conversationPath, type MemoryId, placeOf, workspaceOf } from '../../src/adapter-kit.ts';
 import { generalDefaults } from '../../src/config/defaults.ts';
 import { keepFailure } from '../../src/conversation/turn/last-failure.ts';

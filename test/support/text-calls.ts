@@ -328,25 +328,28 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/search/specifics/specific-tokens.ts#kindOfToken', (run, text) => run(text, { isOpening: false })],
   [
-    'adapters/inspector/web/find-page.ts#findBody',
+    'adapters/inspector/web/pages/find-page.ts#findBody',
     (run, text) => run(text, { conversations: [], messages: [], memories: [{ ...found, text }], searched: 1 }),
   ],
   [
     'src/inspection/address.ts#publicLinkTo',
     (run, text) => run(text, { listen: '127.0.0.1:0', url: 'https://strata.example.org', password: 'secret' }),
   ],
-  ['adapters/inspector/web/rerun-page.ts#rerunIn', (run, text) => run({ choice: `${text} ${text}`, system: text })],
   [
-    'adapters/inspector/web/rerun-page.ts#rerunBody',
+    'adapters/inspector/web/pages/rerun-page.ts#rerunIn',
+    (run, text) => run({ choice: `${text} ${text}`, system: text }),
+  ],
+  [
+    'adapters/inspector/web/pages/rerun-page.ts#rerunBody',
     (run, text) => run({ reply: replyView(text), result: { failure: text, choice: null }, edited: null }, 'token'),
   ],
   [
-    'adapters/inspector/web/shown-text.ts#shownTexts',
+    'adapters/inspector/web/markup/shown-text.ts#shownTexts',
     (run, text) => run([text, 'short', text], { bytes: 500, markupOf: (_: number, length: number) => length }),
   ],
-  ['adapters/inspector/web/reply-page.ts#replyBody', (run, text) => run(replyView(text), 'token')],
+  ['adapters/inspector/web/pages/reply-page.ts#replyBody', (run, text) => run(replyView(text), 'token')],
   [
-    'adapters/inspector/web/summary-page.ts#summaryBody',
+    'adapters/inspector/web/pages/summary-page.ts#summaryBody',
     (run, text) => {
       const marks = [...text].map((_, start) => ({ start, end: start + 1, kind: 'number', isLost: start % 2 === 0 }));
       const whole = { start: 0, end: text.length, kind: 'promise', isLost: true };
@@ -370,8 +373,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/inspection/turns-upto.ts#weigh', (run, text) => run([entry(text)], 'UTC')],
   ['src/search/passages/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
-  ['adapters/inspector/web/html.ts#withParameters', (run, text) => run(text, { q: text })],
-  ['adapters/inspector/web/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
+  ['adapters/inspector/web/markup/html.ts#withParameters', (run, text) => run(text, { q: text })],
+  ['adapters/inspector/web/pages/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
   ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],
   ['src/search/specifics/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
   ['src/search/specifics/losses.ts#keptShare', (run, text) => run(accountFor(text.slice(0, 1000), [{ seq: 1, text }]))],
@@ -415,11 +418,17 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 export const NOT_TEXT: ReadonlySet<string> = new Set([
   // Colours of the program.
   'src/pictures/canvas.ts#createCanvas',
-  'adapters/inspector/web/broadcasts.ts#withOwnLimit',
-  ...['adapters/inspector/web/access.ts#createAccess', 'adapters/inspector/web/memory-page.ts#memoryBody'],
-  ...['adapters/inspector/web/memory-graph.ts#memoryGraph', 'adapters/inspector/web/rewrite-panel.ts#rewritePanel'],
-  ...['adapters/inspector/web/blocks.ts#leftItem', 'adapters/inspector/web/shown-text.ts#moreNote'],
-  ...['adapters/inspector/web/layout.ts#shell', 'adapters/inspector/web/layout.ts#emptyState'],
+  'adapters/inspector/web/serving/broadcasts.ts#withOwnLimit',
+  ...[
+    'adapters/inspector/web/serving/access.ts#createAccess',
+    'adapters/inspector/web/pages/memory-page.ts#memoryBody',
+  ],
+  ...[
+    'adapters/inspector/web/charts/memory-graph.ts#memoryGraph',
+    'adapters/inspector/web/pages/rewrite-panel.ts#rewritePanel',
+  ],
+  ...['adapters/inspector/web/markup/blocks.ts#leftItem', 'adapters/inspector/web/markup/shown-text.ts#moreNote'],
+  ...['adapters/inspector/web/pages/layout.ts#shell', 'adapters/inspector/web/pages/layout.ts#emptyState'],
   ...['src/inspection/viewer.ts#assertMayRead', 'src/inspection/viewer.ts#assertOperator'],
   'adapters/channels/slack/places.ts#isForeign',
   'src/config/known.ts#dropsOldest',
@@ -503,7 +512,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'src/plugins/failure-place.ts#placeIn',
   'src/cli/setup/doctor-finding.ts#ok',
   'src/util/errors/require-object.ts#requireObject',
-  'adapters/inspector/web/plot.ts#nameOf',
+  'adapters/inspector/web/charts/plot.ts#nameOf',
   'src/config/problems.ts#knownPaths',
   'src/prompts/template.ts#templateOfKept',
   'src/prompts/template-variables.ts#variablePaths',

@@ -1,16 +1,16 @@
 import { BODY_FORMS, providerBody, type WhatIfView } from '../../../src/adapter-kit.ts';
-import { contextBody } from './context-page.ts';
-import { conversationBody } from './conversation-page.ts';
-import type { PageApp, PageContext } from './environment.ts';
-import { historyPoints } from './history-chart.ts';
-import { conversationPath, type Markup, nothing } from './html.ts';
-import { page } from './layout.ts';
-import { numberOf } from './parameters.ts';
-import { replyBody } from './reply-page.ts';
-import { rerunBody, rerunIn } from './rerun-page.ts';
-import { summaryBody } from './summary-page.ts';
-import { EVENT_KINDS, type EventKind } from './timeline.ts';
-import { whatIfBody } from './what-if-page.ts';
+import { historyPoints } from './charts/history-chart.ts';
+import { conversationPath, type Markup, nothing } from './markup/html.ts';
+import { contextBody } from './pages/context-page.ts';
+import { conversationBody } from './pages/conversation-page.ts';
+import { page } from './pages/layout.ts';
+import { replyBody } from './pages/reply-page.ts';
+import { rerunBody, rerunIn } from './pages/rerun-page.ts';
+import { summaryBody } from './pages/summary-page.ts';
+import { EVENT_KINDS, type EventKind } from './pages/timeline.ts';
+import { whatIfBody } from './pages/what-if-page.ts';
+import type { PageApp, PageContext } from './serving/environment.ts';
+import { numberOf } from './serving/parameters.ts';
 
 export function addConversationPages(app: PageApp): void {
   app.get('/c/:key', async (c) => {

@@ -1,8 +1,8 @@
-import { type Access, type AccessRequest, cookieName, SESSION_SECONDS } from './access.ts';
-import type { PageApp, PageContext } from './environment.ts';
-import { withParameters } from './html.ts';
-import { troublePage } from './layout.ts';
-import { entrancePage, loginPage } from './login-page.ts';
+import { withParameters } from './markup/html.ts';
+import { troublePage } from './pages/layout.ts';
+import { entrancePage, loginPage } from './pages/login-page.ts';
+import { type Access, type AccessRequest, cookieName, SESSION_SECONDS } from './serving/access.ts';
+import type { PageApp, PageContext } from './serving/environment.ts';
 
 interface Entrance {
   readonly access: Access;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import { type Broadcasts, type Send, type Topic, withOwnLimit } from './broadcasts.ts';
-import { gaugeContent } from './conversation-page.ts';
-import type { PageApp, PageContext } from './environment.ts';
-import { healthStrip } from './overview-page.ts';
+import { gaugeContent } from './pages/conversation-page.ts';
+import { healthStrip } from './pages/overview-page.ts';
+import { type Broadcasts, type Send, type Topic, withOwnLimit } from './serving/broadcasts.ts';
+import type { PageApp, PageContext } from './serving/environment.ts';
 
 export interface LiveOptions {
   readonly broadcasts: Broadcasts;

@@ -1,10 +1,10 @@
 import { AUDIENCES, MEMORY_KINDS, MEMORY_STATES, type MemoryFilter } from '../../../src/adapter-kit.ts';
-import type { PageApp, PageContext } from './environment.ts';
-import { conversationPath } from './html.ts';
-import { page } from './layout.ts';
-import { forgetBody, memoriesBody } from './memories-page.ts';
-import { memoryBody } from './memory-page.ts';
-import { numberOf } from './parameters.ts';
+import { conversationPath } from './markup/html.ts';
+import { page } from './pages/layout.ts';
+import { forgetBody, memoriesBody } from './pages/memories-page.ts';
+import { memoryBody } from './pages/memory-page.ts';
+import type { PageApp, PageContext } from './serving/environment.ts';
+import { numberOf } from './serving/parameters.ts';
 
 export function addMemoryPages(app: PageApp): void {
   app.get('/memories', async (c) => {

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { describe, type Inspection, type InspectorOptions, StrataError } from '../../../src/adapter-kit.ts';
-import { type AccessRequest, createAccess } from './access.ts';
-import { assets } from './assets.ts';
-import { createBroadcasts } from './broadcasts.ts';
 import { addEntrance, turnAway } from './entrance.ts';
-import type { PageApp, PageContext, PageEnvironment } from './environment.ts';
-import { troublePage } from './layout.ts';
 import { addLive } from './live.ts';
-import { addPages } from './pages.ts';
+import { troublePage } from './pages/layout.ts';
+import { addPages } from './routes.ts';
+import { type AccessRequest, createAccess } from './serving/access.ts';
+import { assets } from './serving/assets.ts';
+import { createBroadcasts } from './serving/broadcasts.ts';
+import type { PageApp, PageContext, PageEnvironment } from './serving/environment.ts';
 
 export interface Site {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AccessRequest, createAccess } from '../../../adapters/inspector/web/access.ts';
 import { startInspector } from '../../../adapters/inspector/web/index.ts';
+import { type AccessRequest, createAccess } from '../../../adapters/inspector/web/serving/access.ts';
 import { generalDefaults } from '../../../src/config/defaults.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { faithful, scriptedModel, testClock } from '../../core/compaction/compaction.world.ts';

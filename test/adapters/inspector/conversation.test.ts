@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { historyChart } from '../../../adapters/inspector/web/history-chart.ts';
-import { EVENT_KINDS, timeline } from '../../../adapters/inspector/web/timeline.ts';
+import { historyChart } from '../../../adapters/inspector/web/charts/history-chart.ts';
+import { EVENT_KINDS, timeline } from '../../../adapters/inspector/web/pages/timeline.ts';
 import type { ConversationView } from '../../../src/adapter-kit.ts';
 import { createInspection } from '../../../src/inspection/inspection.ts';
 import { type InspectedStory, tellStory } from '../../../tools/inspector-story.ts';

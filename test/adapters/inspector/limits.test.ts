@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contextBody } from '../../../adapters/inspector/web/context-page.ts';
-import { forgetBody } from '../../../adapters/inspector/web/memories-page.ts';
-import { memoryBody } from '../../../adapters/inspector/web/memory-page.ts';
-import { healthStrip } from '../../../adapters/inspector/web/overview-page.ts';
-import { replyBody } from '../../../adapters/inspector/web/reply-page.ts';
-import { auditBody } from '../../../adapters/inspector/web/settings-page.ts';
+import { contextBody } from '../../../adapters/inspector/web/pages/context-page.ts';
+import { forgetBody } from '../../../adapters/inspector/web/pages/memories-page.ts';
+import { memoryBody } from '../../../adapters/inspector/web/pages/memory-page.ts';
+import { healthStrip } from '../../../adapters/inspector/web/pages/overview-page.ts';
+import { replyBody } from '../../../adapters/inspector/web/pages/reply-page.ts';
+import { auditBody } from '../../../adapters/inspector/web/pages/settings-page.ts';
 import { createInspection, type Inspection } from '../../../src/inspection/inspection.ts';
 import { scriptedModel } from '../../core/compaction/compaction.world.ts';
 import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';

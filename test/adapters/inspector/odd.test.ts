@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { saidText, shownTexts } from '../../../adapters/inspector/web/shown-text.ts';
+import { saidText, shownTexts } from '../../../adapters/inspector/web/markup/shown-text.ts';
 import { conversationPath, makeKey } from '../../../src/adapter-kit.ts';
 import { scriptedModel } from '../../core/compaction/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../../support/inspector-world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { withImages } from '../../adapters/models/ai-sdk/images.ts';
+import { withImages } from '../../adapters/models/ai-sdk/calls/images.ts';
 import type { ModelRequest, Tool } from '../../src/adapter-kit.ts';
 import { createReruns } from '../../src/inspection/rerun.ts';
 import { defineTool } from '../../src/tools/define.ts';

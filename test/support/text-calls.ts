@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { ZodString, z } from 'zod';
 import { messageSchema as discordMessage } from '../../adapters/channels/discord/wire.ts';
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
-import { says, windows } from '../../adapters/models/ai-sdk/phrases.ts';
-import { english } from '../../adapters/models/offline/voice-english.ts';
+import { says, windows } from '../../adapters/models/ai-sdk/failures/phrases.ts';
+import { english } from '../../adapters/models/offline/voice/voice-english.ts';
 import { indexTexts } from '../../adapters/stores/sqlite/few-memories.ts';
 import type { Entry, MemoryId } from '../../src/adapter-kit.ts';
 import { builtInSpecs } from '../../src/commands/built-in.ts';
@@ -185,12 +185,21 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'adapters/logs/pino/readable.ts#readableLine',
     (run, text) => run(JSON.stringify({ message: text, level: 'info', text }), { color: false }),
   ],
-  ['adapters/models/ai-sdk/classify.ts#classify', (run, text) => run(new Error(text), 0, [text.slice(0, 100)])],
-  ['adapters/models/ai-sdk/phrases.ts#says', (_run, text) => says(text, windows)],
-  ['adapters/models/ai-sdk/request-changes.ts#lowered', (run, text) => run({ messages: [], [text]: 9 }, text, 1)],
-  ['adapters/models/ai-sdk/response.ts#reshaped', (run, text) => run(`data: ${JSON.stringify({ text })}`, z.json())],
-  ['adapters/models/ai-sdk/retry-after.ts#retryAfterMs', (run, text) => run({ headers: {}, text }, 0)],
-  ['adapters/models/ai-sdk/written-calls.ts#writtenCalls', (run, text) => run(text, [{ name: text }])],
+  [
+    'adapters/models/ai-sdk/failures/classify.ts#classify',
+    (run, text) => run(new Error(text), 0, [text.slice(0, 100)]),
+  ],
+  ['adapters/models/ai-sdk/failures/phrases.ts#says', (_run, text) => says(text, windows)],
+  [
+    'adapters/models/ai-sdk/providers/request-changes.ts#lowered',
+    (run, text) => run({ messages: [], [text]: 9 }, text, 1),
+  ],
+  [
+    'adapters/models/ai-sdk/wire/response.ts#reshaped',
+    (run, text) => run(`data: ${JSON.stringify({ text })}`, z.json()),
+  ],
+  ['adapters/models/ai-sdk/failures/retry-after.ts#retryAfterMs', (run, text) => run({ headers: {}, text }, 0)],
+  ['adapters/models/ai-sdk/calls/written-calls.ts#writtenCalls', (run, text) => run(text, [{ name: text }])],
   [`${OFFLINE}/acknowledge.ts#acknowledge`, (run, text) => run(text, view(text), english)],
   [`${OFFLINE}/findings.ts#findingsIn`, (run, text) => run(text, speaker, '2026-11-20')],
   [`${OFFLINE}/findings.ts#notedName`, (run, text) => run('Ada', [text])],
@@ -446,9 +455,12 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ],
   ...[`${SLACK}/commands/menus.ts#mayForget`, `${SLACK}/place.ts#conversationsOf`],
   ...[`${SLACK}/settings.ts#settingsOf`, `${SLACK}/web.ts#createWeb`],
-  ...['adapters/models/ai-sdk/environment.ts#firstSet', 'adapters/models/ai-sdk/openrouter.ts#withCacheMarks'],
+  ...[
+    'adapters/models/ai-sdk/providers/environment.ts#firstSet',
+    'adapters/models/ai-sdk/providers/openrouter.ts#withCacheMarks',
+  ],
   'adapters/queues/bullmq/check.ts#judgeRedis',
-  ...['adapters/models/ai-sdk/request-changes.ts#lowered', 'src/config/shapes.ts#urlOrNothing'],
+  ...['adapters/models/ai-sdk/providers/request-changes.ts#lowered', 'src/config/shapes.ts#urlOrNothing'],
   ...[
     'adapters/stores/kysely/failures.ts#explain',
     'adapters/stores/postgres/failures.ts#explain',

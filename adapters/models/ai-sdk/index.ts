@@ -11,14 +11,14 @@ import {
   silentLog,
   withinHost,
 } from '../../../src/adapter-kit.ts';
-import { basicAuthOf, withBasicAuth } from './basic-auth.ts';
-import { chooseModel } from './choose.ts';
-import { type Environment, firstSet, ollamaUrl, withoutSlash } from './environment.ts';
-import { fetchIfOpen } from './nearby.ts';
-import type { Asker } from './probe.ts';
-import { type Connection, createCompatible, type Provider, providers } from './providers.ts';
-import { withByteLimit } from './response.ts';
-import type { StallLimits } from './watchdog.ts';
+import type { StallLimits } from './calls/watchdog.ts';
+import { basicAuthOf, withBasicAuth } from './providers/basic-auth.ts';
+import { chooseModel } from './providers/choose.ts';
+import { type Environment, firstSet, ollamaUrl, withoutSlash } from './providers/environment.ts';
+import { fetchIfOpen } from './providers/nearby.ts';
+import type { Asker } from './providers/probe.ts';
+import { type Connection, createCompatible, type Provider, providers } from './providers/providers.ts';
+import { withByteLimit } from './wire/response.ts';
 
 /** The options of `createAiSdkModels`. Only the environment is required, which holds the API keys. */
 export interface AiSdkModelsOptions {
@@ -121,7 +121,7 @@ async function openModel(
   const { remark, answered } = opened.probe ?? {};
   // A server that has not loaded the model is asked again.
   if (remark !== undefined && answered === true) options.log.warn('model.window', { model: modelId, remark });
-  const { createSdkModel } = await import('./stream.ts');
+  const { createSdkModel } = await import('./calls/stream.ts');
   const windowTokens = options.providers[name]?.windows?.[model] ?? opened.traits.windowTokens;
   const traits = { ...opened.traits, windowTokens };
   const limits = { ...DEFAULT_LIMITS, ...options.limits };

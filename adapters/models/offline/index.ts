@@ -6,7 +6,7 @@ import {
   type ModelRequest,
 } from '../../../src/adapter-kit.ts';
 import type { Answer } from './answer.ts';
-import { countRequest, countText } from './count.ts';
+import { countRequest, countText } from './text/count.ts';
 
 const ID = 'offline:demo';
 /** Deliberately small: a few minutes of conversation fill it, so that every tier can be watched. */
@@ -39,7 +39,7 @@ function isChat({ purpose }: Pick<ModelRequest, 'purpose'>): boolean {
 /** Its rules are loaded with the first request: a bot starts sooner without them. */
 async function answerTo(request: ModelRequest): Promise<Answer> {
   if (isChat(request)) return (await import('./reply.ts')).answerReply(request);
-  return (await import('./maintenance.ts')).answerMaintenance(request);
+  return (await import('./summaries/maintenance.ts')).answerMaintenance(request);
 }
 
 function partsOf({ text, calls }: Answer, request: ModelRequest, inputTokens: number): readonly ModelPart[] {

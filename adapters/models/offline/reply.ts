@@ -1,17 +1,17 @@
 import { type ModelRequest, type ToolSpec, trimEndOf } from '../../../src/adapter-kit.ts';
-import { acknowledge } from './acknowledge.ts';
 import { type Answer, say } from './answer.ts';
-import { voiceFor } from './language.ts';
-import { findAnswers } from './recall.ts';
-import { isPleasantry, isQuestion, sentencesOf } from './sentences.ts';
-import { smallTalk } from './small-talk.ts';
-import { tellMatches } from './telling.ts';
-import { helpFirst, offeredTools, withoutHelp } from './tool-help.ts';
-import { answerFromTools } from './tool-results.ts';
-import { callAbout, plannedCall } from './tools.ts';
-import { readView, type View } from './view.ts';
-import type { Voice } from './voice.ts';
-import { pick, relatedTo, topicWords } from './words.ts';
+import { acknowledge } from './talk/acknowledge.ts';
+import { findAnswers } from './talk/recall.ts';
+import { smallTalk } from './talk/small-talk.ts';
+import { tellMatches } from './talk/telling.ts';
+import { readView, type View } from './talk/view.ts';
+import { isPleasantry, isQuestion, sentencesOf } from './text/sentences.ts';
+import { pick, relatedTo, topicWords } from './text/words.ts';
+import { helpFirst, offeredTools, withoutHelp } from './tools/tool-help.ts';
+import { answerFromTools } from './tools/tool-results.ts';
+import { callAbout, plannedCall } from './tools/tools.ts';
+import { voiceFor } from './voice/language.ts';
+import type { Voice } from './voice/voice.ts';
 
 const MAX_RELATED = 5;
 

@@ -1,6 +1,6 @@
 import { APICallError, LoadAPIKeyError, RetryError, UnsupportedFunctionalityError } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { classify } from '../../../adapters/models/ai-sdk/classify.ts';
+import { classify } from '../../../adapters/models/ai-sdk/failures/classify.ts';
 import { answerRefusals, filterRefusals } from '../../fixtures/models-filters.ts';
 import { otherOverflows, otherRefusals, overflows, type Refusal } from '../../fixtures/models-refusals.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withStreams } from '../../../adapters/models/ai-sdk/unstreamed.ts';
+import { withStreams } from '../../../adapters/models/ai-sdk/wire/unstreamed.ts';
 
 /** A response in parts, which counts how many were read. */
 function respond(parts: readonly string[], headers: Record<string, string> = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { reasonIn } from '../../../adapters/models/ai-sdk/error-body.ts';
+import { reasonIn } from '../../../adapters/models/ai-sdk/failures/error-body.ts';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../../src/adapter-kit.ts';
 import { ask, collect, rollDice, silentLog, textIn } from '../../fixtures/models-requests.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { plain } from '../../../adapters/models/ai-sdk/dialect.ts';
-import { ollamaUrl } from '../../../adapters/models/ai-sdk/environment.ts';
+import { plain } from '../../../adapters/models/ai-sdk/calls/dialect.ts';
+import { endOf, toMessages } from '../../../adapters/models/ai-sdk/calls/map.ts';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
-import { endOf, toMessages } from '../../../adapters/models/ai-sdk/map.ts';
+import { ollamaUrl } from '../../../adapters/models/ai-sdk/providers/environment.ts';
 import type { ModelMessage, ModelRequest } from '../../../src/adapter-kit.ts';
 import { ask, collect, rollDice, silentLog, textIn } from '../../fixtures/models-requests.ts';
 import { chunk, type Received, serve, sse } from '../../fixtures/models-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { writtenCalls } from '../../../adapters/models/ai-sdk/calls/written-calls.ts';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
-import { writtenCalls } from '../../../adapters/models/ai-sdk/written-calls.ts';
 import { ask, collect, rollDice, silentLog } from '../../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../../fixtures/models-server.ts';
 

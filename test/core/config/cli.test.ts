@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { providers } from '../../../adapters/models/ai-sdk/providers.ts';
+import { providers } from '../../../adapters/models/ai-sdk/providers/providers.ts';
 import { adapters } from '../../../adapters/registry.ts';
 import { checkConfig, showConfig } from '../../../src/cli/setup/config-report.ts';
 import { builtInNames } from '../../../src/config/known.ts';

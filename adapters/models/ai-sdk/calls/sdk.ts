@@ -1,0 +1,40 @@
+import type { Log } from '../../../../src/adapter-kit.ts';
+import type { ImageLoader } from './images.ts';
+
+export type Sdk = Awaited<ReturnType<typeof load>>;
+
+let loading: Promise<Sdk> | undefined;
+
+/** Loading the SDK takes a tenth of a second and tens of megabytes, so it happens on the first call of a model. */
+export function loadSdk(log: Log): Promise<Sdk> {
+  loading ??= load(log);
+  return loading;
+}
+
+async function load(log: Log) {
+  const { streamText, tool, jsonSchema, Output, createDownload } = await import('ai');
+  // Otherwise it prints warnings about providers to the console.
+  globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, model }) => {
+    for (const warning of warnings)
+      log.debug('warning of the provider package', { model, remark: JSON.stringify(warning) });
+  };
+  return { streamText, tool, jsonSchema, Output, loadImage: createImageLoader(createDownload) };
+}
+
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const IMAGE_TIMEOUT_MS = 10_000;
+
+/** The SDK's download rejects private addresses and large files. */
+function createImageLoader(createDownload: typeof import('ai').createDownload): ImageLoader {
+  const download = createDownload({ maxBytes: MAX_IMAGE_BYTES });
+  return async (url, signal) => {
+    try {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(IMAGE_TIMEOUT_MS)]);
+      const { data, mediaType } = await download({ url, abortSignal: limited });
+      return { base64: Buffer.from(data).toString('base64'), mediaType: mediaType ?? null };
+    } catch {
+      // A missing image is no reason to leave the message unanswered.
+      return null;
+    }
+  };
+}

@@ -22,7 +22,7 @@ import {
   TEAM,
   WORKSPACE_URL,
 } from '../../fixtures/slack/double.ts';
-import { type Opened, openChannel, plain, settingsFor, until } from '../../fixtures/slack/kit.ts';
+import { type Opened, openChannel, plain, recordSink, settingsFor, until } from '../../fixtures/slack/kit.ts';
 
 let slack: SlackDouble;
 let bot: Opened;
@@ -50,6 +50,15 @@ const list: CommandReply = {
   page: { number: 1, of: 2, previous: null, next: { path: ['memory', 'list'], options: { page: '2' } } },
   actions: [{ label: 'Delete it', command: { path: ['memory', 'strike'], options: { id: ID } }, style: 'danger' }],
 };
+
+const option = {
+  kind: 'text',
+  rest: true,
+  choices: [],
+  range: { min: 0, max: 1 },
+  suggests: false,
+} as const;
+const action = { name: '', description: 'Wipe it', access: 'member', irreversible: true, ephemeral: true } as const;
 
 interface Shown {
   readonly text: string;
@@ -371,6 +380,33 @@ describe('answers', () => {
     submit(question);
     await answered(4);
     expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'strike'], options: { id: ID } });
+  });
+
+  test('asks to confirm what a form has completed', async () => {
+    const sink = recordSink();
+    const reason = { ...option, name: 'reason', description: 'Why', required: true, inForm: true };
+    const wipe = { name: 'wipe', description: 'Wipe it', otherwise: '', actions: [{ ...action, options: [reason] }] };
+    bot = openChannel(slack, { table: { sockets: 1 }, sink: { ...sink, commandSpecs: [wipe] } });
+    await bot.channel.start(bot.sink);
+    slack.slash('wipe');
+    submit(await opened(), { reason: { reason: { value: 'too old' } } });
+    const question = await until('the question', () => {
+      const view = slack.callsOf('views.open').at(-1)?.['view'] as Record<string, unknown> | undefined;
+      return JSON.stringify(view).includes('cannot be undone') && view;
+    });
+    expect(JSON.stringify(question)).toContain('/strata wipe too old');
+    expect(sink.commands).toEqual([]);
+    submit(question);
+    await answered();
+    expect(sink.commands).toMatchObject([{ path: ['wipe'], options: { reason: 'too old' } }]);
+  });
+
+  test('says that a form has no text', async () => {
+    await start();
+    slack.slash(`memory edit ${ID}`);
+    submit(await opened(), { text: { text: { value: ' \n' } } });
+    expect(JSON.stringify(await answered())).toContain('The form contained no text.');
+    expect(bot.sink.commands.map(({ path }) => path[1])).toEqual(['show']);
   });
 
   test("others' clicks, forged buttons and others' forms do nothing", async () => {

@@ -191,11 +191,14 @@ async function submit(parts: CommandServices, body: unknown): Promise<void> {
   const isReader = await canStillRead(parts, { channelId: await parts.channelIds.first(channelId), userId: user.id });
   if (!isReader) return await answer(parts, interaction, { reply: UNSERVED });
   if (button.kind === 'forget') return await forget(parts, interaction, button.command);
+  if (button.kind === 'confirm') return await execute(parts, interaction, { command: button.command, replace: false });
   const { path, options } = button.command;
-  await execute(parts, interaction, {
-    command: { path, options: { ...options, ...formValues(view.state.values) } },
-    replace: false,
-  });
+  const command = { path, options: { ...options, ...formValues(view.state.values) } };
+  // A form is not answered with the same one.
+  if (missingOptions(command, parts.sink.commandSpecs).length > 0) {
+    return await answer(parts, interaction, { reply: errorReply('The form contained no text.') });
+  }
+  await run(parts, interaction, { command, replace: false });
 }
 
 async function forget(parts: CommandServices, interaction: Interaction, { options }: ReplyCommand): Promise<void> {
@@ -228,10 +231,10 @@ async function run(parts: CommandServices, interaction: Interaction, running: Ru
   const { command } = running;
   const { commandSpecs: specs } = parts.sink;
   const missing = missingOptions(command, specs);
-  const opened = () => openedBy(parts, interaction, { kind: 'confirm', command });
-  if (missing.length > 0) return await ask(parts, interaction, { command, options: missing, opened: opened() });
+  if (missing.length > 0) return await ask(parts, interaction, { command, options: missing });
   if (asksConfirmation(command, specs)) {
-    return await openForm(parts, interaction, confirmForm({ opened: opened(), command, ...typedIn(parts) }, null));
+    const opened = openedBy(parts, interaction, { kind: 'confirm', command });
+    return await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, null));
   }
   await execute(parts, interaction, running);
 }
@@ -254,14 +257,11 @@ const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget',
 async function ask(
   parts: CommandServices,
   interaction: Interaction,
-  {
-    command,
-    options,
-    opened,
-  }: { readonly command: ReplyCommand; readonly options: readonly OptionSpec[]; readonly opened: Opened },
+  { command, options }: { readonly command: ReplyCommand; readonly options: readonly OptionSpec[] },
 ): Promise<void> {
   const invocation = await invocationOf(parts, interaction);
   if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
+  const opened = openedBy(parts, interaction, { kind: 'run', command });
   await openForm(
     parts,
     interaction,

@@ -7,22 +7,11 @@ import {
   DAY_MS,
   HOUR_MS,
   type Random,
-  type ReplyCommand,
   type StateStore,
   textOfCommand,
 } from '../../../../src/adapter-kit.ts';
+import { type Button, readButton, writeButton } from '../../shared/buttons.ts';
 import { decrypt, type EncryptionKey, encrypt } from '../../shared/encryption.ts';
-
-/** What a button does: `page` and `cancel` change their message, `run` answers below it. */
-export const KIND_LETTERS = { page: 'p', run: 'r', confirm: 'c', cancel: 'x', forget: 'm' } as const;
-export type ButtonKind = keyof typeof KIND_LETTERS;
-
-export interface Button {
-  readonly kind: ButtonKind;
-  /** Who may press it. */
-  readonly ownerId: string;
-  readonly command: ReplyCommand;
-}
 
 export type ReadButton =
   | { readonly kind: 'button'; readonly button: Button }
@@ -67,23 +56,23 @@ export function createButtons({ secret, state, clock, random }: ButtonOptions): 
   };
   return {
     async write({ kind, ownerId, command }) {
-      const head = `${KIND_LETTERS[kind]}.${BigInt(ownerId).toString(36)}.`;
-      const whole = signer.sign(head + textOfCommand(command));
+      const sign = (text: string) =>
+        signer.sign(writeButton({ kind, ownerId: BigInt(ownerId).toString(36), command: text }));
+      const whole = sign(textOfCommand(command));
       if (whole.length <= MAX_ID) return whole;
       if (clock.now() - sweptAt > SWEEP_MS) await sweep();
       const id = random.id();
       const { name, lock } = lockOf(secret, id);
       await state.set(NAMESPACE, name, { sealed: encrypt(textOfCommand(command), lock), at: clock.now() });
-      return signer.sign(`${head}${STORED}${id}`);
+      return sign(`${STORED}${id}`);
     },
     async read(customId) {
-      const text = signer.verify(customId) ?? '';
-      const [, letter = '', owner = '', payload = ''] = /^(\w)\.(\w+)\.([\s\S]*)$/.exec(text) ?? [];
-      const kind = kindOf(letter);
-      if (kind === null) return { kind: 'foreign' };
-      const command = payload.startsWith(STORED) ? await stored(state, lockOf(secret, payload.slice(1))) : payload;
+      const read = readButton(signer.verify(customId) ?? '');
+      if (read === null) return { kind: 'foreign' };
+      const { kind, ownerId, command: text } = read;
+      const command = text.startsWith(STORED) ? await stored(state, lockOf(secret, text.slice(1))) : text;
       if (command === null) return { kind: 'expired' };
-      return { kind: 'button', button: { kind, ownerId: fromBase36(owner), command: commandOfText(command) } };
+      return { kind: 'button', button: { kind, ownerId: fromBase36(ownerId), command: commandOfText(command) } };
     },
     sweep,
   };
@@ -109,15 +98,6 @@ function lockOf(secret: string, id: string): { readonly name: string; readonly l
   const derive = (purpose: string) => createHmac('sha256', secret).update(`${purpose} ${id}`).digest();
   const name = derive('name').toString('base64url');
   return { name, lock: { key: derive('key'), owner: name } };
-}
-
-function kindOf(letter: string): ButtonKind | null {
-  const found = Object.entries(KIND_LETTERS).find(([, own]) => own === letter)?.[0];
-  return found !== undefined && isKind(found) ? found : null;
-}
-
-function isKind(text: string): text is ButtonKind {
-  return text in KIND_LETTERS;
 }
 
 function fromBase36(text: string): string {

@@ -14,7 +14,10 @@ import {
   type ReplyCommand,
   type Rights,
 } from '../../../../src/adapter-kit.ts';
+import { type ButtonKind, FOREIGN_BUTTON, OTHERS_BUTTON } from '../../shared/buttons.ts';
+import { completed, currentText, EMPTY_FORM } from '../../shared/forms.ts';
 import { heardBy } from '../../shared/heard-by.ts';
+import { NOTHING_TO_REMEMBER, rememberCommand, whyCommand } from '../../shared/message-menus.ts';
 import { isServed } from '../access.ts';
 import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';
@@ -24,11 +27,11 @@ import type { Places } from '../places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';
-import type { ButtonKind, Buttons } from './buttons.ts';
+import type { Buttons } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
 import { canStillRead, mayRead } from './membership.ts';
-import { forgetMessage, forgetQuestion, rememberCommand, whyCommand } from './menus.ts';
+import { chosenMessage, forgetMenu, forgetMessage } from './menus.ts';
 import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
 import { type Answer, createResponder, type Responder, soon } from './respond.ts';
@@ -200,12 +203,12 @@ async function menu(context: InteractionContext): Promise<void> {
   const target = data?.resolved?.messages.get(data.target_id ?? '');
   if (target === undefined) return await say(context.responder, notice('Discord did not send the message. Try again.'));
   if (data?.name === REMEMBER_MENU) {
-    const command = rememberCommand(target, context.userId);
+    const command = rememberCommand(chosenMessage(target), context.userId);
     if (command !== null) return await run(context, command, 'answer');
-    return await say(context.responder, notice('There is no text to remember.'));
+    return await say(context.responder, notice(NOTHING_TO_REMEMBER));
   }
-  if (data?.name === WHY_MENU) return await run(context, whyCommand(target), 'answer');
-  if (data?.name === FORGET_MENU) await context.responder.answer(render(context, forgetQuestion(target)), true);
+  if (data?.name === WHY_MENU) return await run(context, whyCommand(target.id), 'answer');
+  if (data?.name === FORGET_MENU) await context.responder.answer(render(context, forgetMenu(target)), true);
 }
 
 /** First asks for missing values or a confirmation; then runs the command. */
@@ -223,31 +226,22 @@ async function run(context: InteractionContext, command: ReplyCommand, how: 'ans
 }
 
 async function ask(context: InteractionContext, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
-  const { parts, responder, userId } = context;
+  const { parts, responder, userId, invoke } = context;
   const customId = await parts.buttons.write({ kind: 'run', ownerId: userId, command });
   // A form must come at once: better without the old wording than not at all.
-  const text = (await soon(parts.clock, wordingOf(context, command))) ?? '';
+  const text = (await soon(parts.clock, currentText(parts.sink, invoke(command)))) ?? '';
   await responder.form(formOf({ customId, command, options, text }));
-}
-
-/** The text to correct, as shown by the related command. */
-async function wordingOf({ parts, invoke }: InteractionContext, command: ReplyCommand): Promise<string> {
-  const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
-  if (actionOf(sibling, parts.sink.commandSpecs) === null || command.options['id'] === undefined) return '';
-  const reply = await parts.sink.command(invoke(sibling));
-  return reply.tone === 'error' ? '' : reply.text;
 }
 
 async function press(context: InteractionContext): Promise<void> {
   const { parts, responder, interaction, userId } = context;
   const { data, message } = interaction;
-  if (data?.custom_id === WHY_BUTTON && message) return await run(context, whyCommand(message), 'answer');
+  if (data?.custom_id === WHY_BUTTON && message) return await run(context, whyCommand(message.id), 'answer');
   const read = await parts.buttons.read(data?.custom_id ?? '');
-  if (read.kind === 'foreign')
-    return await say(responder, notice('This button belongs to an older version of the bot. Use the command again.'));
+  if (read.kind === 'foreign') return await say(responder, notice(FOREIGN_BUTTON));
   if (read.kind === 'expired') return await say(responder, notice('This list has expired. Use the command again.'));
   const { kind, ownerId, command } = read.button;
-  if (ownerId !== userId) return await say(responder, notice('Only the person who asked can use these buttons.'));
+  if (ownerId !== userId) return await say(responder, notice(OTHERS_BUTTON));
   await HANDLERS[kind](context, command);
 }
 
@@ -256,8 +250,10 @@ const HANDLERS: Readonly<Record<ButtonKind, (context: InteractionContext, comman
   run: (context, command) => run(context, command, 'answer'),
   confirm: (context, command) => context.responder.update(execute(context, command)),
   cancel: (context) => context.responder.update(render(context, plainReply('Nothing was changed.'))),
-  forget: (context, { options }) =>
-    context.responder.update(forgetMessage(context, options).then((reply) => rendered(context, reply))),
+  forget: (context, command) => {
+    const reply = forgetMessage(context.parts.sink, context.invoke(command));
+    return context.responder.update(reply.then((one) => rendered(context, one)));
+  },
 };
 
 async function submit(context: InteractionContext): Promise<void> {
@@ -266,11 +262,10 @@ async function submit(context: InteractionContext): Promise<void> {
   if (read.kind !== 'button' || read.button.ownerId !== userId) {
     return await say(responder, notice('This form is no longer valid. Use the command again.'));
   }
-  const { path, options } = read.button.command;
-  const command = { path, options: { ...options, ...formValues(interaction.data?.components ?? []) } };
+  const command = completed(read.button.command, formValues(interaction.data?.components ?? []));
   // A form cannot be answered with another one.
   if (optionsToAsk(command, parts.sink.commandSpecs).length > 0) {
-    return await say(responder, notice('The form contained no text.'));
+    return await say(responder, notice(EMPTY_FORM));
   }
   await run(context, command, 'answer');
 }

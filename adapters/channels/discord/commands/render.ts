@@ -1,7 +1,7 @@
 import { ButtonStyle, ComponentType } from 'discord.js';
-import { type CommandReply, type CommandSpec, type ReplyCommand, renderReply } from '../../../../src/adapter-kit.ts';
+import { type CommandReply, type CommandSpec, renderReply } from '../../../../src/adapter-kit.ts';
+import { type ReplyButton, replyButtons } from '../../shared/buttons.ts';
 import { type DescribedFile, fileOf, NO_PINGS } from '../outbound/post.ts';
-import type { ButtonKind } from './buttons.ts';
 
 const TITLE = 256;
 const DESCRIPTION = 4000;
@@ -32,13 +32,6 @@ export interface Embed {
   readonly footer?: { readonly text: string };
 }
 
-export interface ReplyButton {
-  readonly label: string;
-  readonly style: ButtonStyle.Secondary | ButtonStyle.Danger | ButtonStyle.Primary;
-  readonly kind: ButtonKind;
-  readonly command: ReplyCommand;
-}
-
 /** Text beyond Discord's limits is cut in the message and attached whole as a file. */
 export function toMessage(reply: CommandReply, specs: readonly CommandSpec[]): ReplyMessage {
   const description = [plain(reply.text), rowsOf(reply)].filter((text) => text !== '').join('\n\n');
@@ -59,7 +52,7 @@ export function toMessage(reply: CommandReply, specs: readonly CommandSpec[]): R
     picture === null
       ? []
       : [{ ...fileOf({ kind: 'attachment', ...picture, text: '' }), description: picture.description }];
-  return { embed, buttons: buttonsOf(reply), files: [...own, ...drawn, ...whole] };
+  return { embed, buttons: replyButtons(reply).slice(0, PER_ROW * ROWS), files: [...own, ...drawn, ...whole] };
 }
 
 function wasClipped({ value }: { readonly value: string }): boolean {
@@ -114,23 +107,6 @@ function clip(text: string, length: number): string {
   return `${text.slice(0, length - 1).toWellFormed()}${CUT}`;
 }
 
-function buttonsOf({ page, actions }: CommandReply): readonly ReplyButton[] {
-  const style = ButtonStyle.Secondary;
-  const pages: ReplyButton[] = [
-    ...(page?.previous ? [{ label: 'Previous', style, kind: 'page', command: page.previous } as const] : []),
-    ...(page?.next ? [{ label: 'Next', style, kind: 'page', command: page.next } as const] : []),
-  ];
-  const others = actions.map(
-    (action): ReplyButton => ({
-      label: clip(action.label, LABEL),
-      style: action.style === 'danger' ? ButtonStyle.Danger : style,
-      kind: 'run',
-      command: action.command,
-    }),
-  );
-  return [...pages, ...others].slice(0, PER_ROW * ROWS);
-}
-
 export interface Sealed {
   readonly button: ReplyButton;
   readonly customId: string;
@@ -149,8 +125,8 @@ function rowsOfButtons(buttons: readonly Sealed[]) {
     type: ComponentType.ActionRow,
     components: row.map(({ button: { label, style }, customId }) => ({
       type: ComponentType.Button,
-      label,
-      style,
+      label: clip(label, LABEL),
+      style: style === 'danger' ? ButtonStyle.Danger : ButtonStyle.Secondary,
       custom_id: customId,
     })),
   }));

@@ -1,4 +1,3 @@
-import { ButtonStyle } from 'discord.js';
 import {
   actionOf,
   type CommandReply,
@@ -7,7 +6,8 @@ import {
   makeReply,
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
-import { bodyOf, type ReplyButton, toMessage } from './render.ts';
+import type { ReplyButton } from '../../shared/buttons.ts';
+import { bodyOf, toMessage } from './render.ts';
 import type { Answer } from './respond.ts';
 
 export interface Shown {
@@ -38,5 +38,5 @@ export function confirmation(command: ReplyCommand, specs: readonly CommandSpec[
 }
 
 export function button(label: string, kind: ReplyButton['kind'], command: ReplyCommand): ReplyButton {
-  return { label, style: kind === 'cancel' ? ButtonStyle.Secondary : ButtonStyle.Danger, kind, command };
+  return { label, style: kind === 'cancel' ? 'plain' : 'danger', kind, command };
 }

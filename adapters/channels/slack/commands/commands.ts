@@ -1,14 +1,22 @@
 import {
-  actionOf,
   asksConfirmation,
   type Clock,
-  type CommandInvocation,
   describe,
   errorReply,
   type OptionSpec,
   type ReplyCommand,
   readCommandLine,
 } from '../../../../src/adapter-kit.ts';
+import { type Button, FOREIGN_BUTTON, OTHERS_BUTTON } from '../../shared/buttons.ts';
+import { completed, currentText, EMPTY_FORM } from '../../shared/forms.ts';
+import {
+  FORGOTTEN,
+  forgetQuestion,
+  forgetRefusal,
+  NOTHING_TO_REMEMBER,
+  rememberCommand,
+  whyCommand,
+} from '../../shared/message-menus.ts';
 import type { Acknowledge } from '../connection.ts';
 import { authorOf } from '../inbound/context.ts';
 import { wordsOf } from '../map.ts';
@@ -17,7 +25,6 @@ import { conversationsOf } from '../place.ts';
 import { prefixOf } from '../settings.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
 import { missingOptions } from './ask.ts';
-import type { Button } from './buttons.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
 import { isListing, LIST } from './home.ts';
 import {
@@ -30,18 +37,7 @@ import {
   UNSERVED,
 } from './interaction.ts';
 import { canStillRead } from './membership.ts';
-import {
-  FORGET_MENU,
-  FORGOTTEN,
-  forgetCommand,
-  forgetQuestion,
-  mayForget,
-  REMEMBER_MENU,
-  rememberCommand,
-  type Target,
-  WHY_MENU,
-  whyCommand,
-} from './menus.ts';
+import { FORGET_MENU, forgetCommand, REMEMBER_MENU, WHY_MENU } from './menus.ts';
 
 export interface CommandServices extends InteractionOptions {
   readonly clock: Clock;
@@ -121,16 +117,14 @@ async function press(parts: CommandServices, body: unknown): Promise<void> {
     isHome,
   };
   if (action?.action_id === WHY_BUTTON && message) {
-    return await run(parts, interaction, { command: whyCommand(message), replace: false });
+    return await run(parts, interaction, { command: whyCommand(message.ts), replace: false });
   }
   const button = parts.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
   if (button === null) {
-    return await answer(parts, interaction, {
-      reply: errorReply('This button belongs to an older version of the bot. Use the command again.'),
-    });
+    return await answer(parts, interaction, { reply: errorReply(FOREIGN_BUTTON) });
   }
   if (button.ownerId !== user.id) {
-    return await answer(parts, interaction, { reply: errorReply('Only the person who asked can use these buttons.') });
+    return await answer(parts, interaction, { reply: errorReply(OTHERS_BUTTON) });
   }
   if (isHome && isListing(button.command)) return await parts.refreshHome(user.id, button.command);
   await run(parts, interaction, { command: button.command, replace: button.kind === 'page' });
@@ -153,23 +147,18 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome: false,
   };
-  if (id === WHY_MENU) return await run(parts, interaction, { command: whyCommand(message), replace: false });
-  const target: Target = {
-    ts: message.ts,
-    threadTs: message.thread_ts ?? null,
-    author: await authorOf(parts, message),
-    text: wordsOf(message, await parts.places.namesFor(message)),
-  };
+  if (id === WHY_MENU) return await run(parts, interaction, { command: whyCommand(message.ts), replace: false });
+  const author = await authorOf(parts, message);
+  const chosen = { author, text: wordsOf(message, await parts.places.namesFor(message)) };
   if (id === REMEMBER_MENU) {
-    const command = rememberCommand(target, user.id);
-    if (command === null)
-      return await answer(parts, interaction, { reply: errorReply('There is no text to remember.') });
+    const command = rememberCommand(chosen, user.id);
+    if (command === null) return await answer(parts, interaction, { reply: errorReply(NOTHING_TO_REMEMBER) });
     return await run(parts, interaction, { command, replace: false });
   }
   if (id !== FORGET_MENU) return;
-  const command = forgetCommand(target);
+  const command = forgetCommand(message, author);
   const opened = openedBy(parts, interaction, { kind: 'forget', command });
-  await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, forgetQuestion(target)));
+  await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, forgetQuestion(chosen)));
 }
 
 async function submit(parts: CommandServices, body: unknown): Promise<void> {
@@ -192,11 +181,10 @@ async function submit(parts: CommandServices, body: unknown): Promise<void> {
   if (!isReader) return await answer(parts, interaction, { reply: UNSERVED });
   if (button.kind === 'forget') return await forget(parts, interaction, button.command);
   if (button.kind === 'confirm') return await execute(parts, interaction, { command: button.command, replace: false });
-  const { path, options } = button.command;
-  const command = { path, options: { ...options, ...formValues(view.state.values) } };
+  const command = completed(button.command, formValues(view.state.values));
   // A form is not answered with the same one.
   if (missingOptions(command, parts.sink.commandSpecs).length > 0) {
-    return await answer(parts, interaction, { reply: errorReply('The form contained no text.') });
+    return await answer(parts, interaction, { reply: errorReply(EMPTY_FORM) });
   }
   await run(parts, interaction, { command, replace: false });
 }
@@ -205,9 +193,8 @@ async function forget(parts: CommandServices, interaction: Interaction, { option
   const invocation = await invocationOf(parts, interaction);
   if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
   const { ts = '', thread = '', author = '' } = options;
-  const who = { userId: interaction.userId, rights: invocation.rights, isDirect: invocation.audience === 'dm' };
-  const refused = mayForget(author, who);
-  if (refused !== null) return await answer(parts, interaction, { reply: refused });
+  const refusal = forgetRefusal(author, invocation);
+  if (refusal !== null) return await answer(parts, interaction, { reply: refusal });
   const channelIds = await parts.channelIds.all(interaction.channelId);
   const said = { channelIds, ts, threadTs: thread === '' ? null : thread };
   for (const conversation of conversationsOf(parts.workspace.teamId, said)) {
@@ -262,26 +249,9 @@ async function ask(
   const invocation = await invocationOf(parts, interaction);
   if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
   const opened = openedBy(parts, interaction, { kind: 'run', command });
-  await openForm(
-    parts,
-    interaction,
-    inputForm(
-      { opened, command, prefix: prefixOf(parts.settings), options },
-      await wordingOf(parts, invocation, command),
-    ),
-  );
-}
-
-/** The text to correct, from the related command that shows it. */
-async function wordingOf(
-  parts: CommandServices,
-  invocation: CommandInvocation,
-  command: ReplyCommand,
-): Promise<string> {
-  const sibling = { path: [command.path[0] ?? '', 'show'], options: command.options };
-  if (actionOf(sibling, parts.sink.commandSpecs) === null || command.options['id'] === undefined) return '';
-  const reply = await parts.sink.command({ ...invocation, ...sibling });
-  return reply.tone === 'error' ? '' : reply.text;
+  const text = await currentText(parts.sink, { ...invocation, ...command });
+  const form = inputForm({ opened, command, prefix: prefixOf(parts.settings), options }, text);
+  await openForm(parts, interaction, form);
 }
 
 function openedBy(parts: CommandServices, interaction: Interaction, button: Pick<Button, 'kind' | 'command'>): Opened {

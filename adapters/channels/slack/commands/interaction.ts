@@ -7,13 +7,14 @@ import {
   errorReply,
   type Log,
 } from '../../../../src/adapter-kit.ts';
+import type { Button } from '../../shared/buttons.ts';
 import { isServed } from '../access.ts';
 import type { ChannelIds } from '../channel-ids.ts';
 import { isDirect, keyOf } from '../place.ts';
 import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
 import { prefixOf, type SlackSettings } from '../settings.ts';
 import type { Workspace } from '../workspace.ts';
-import type { Button, Buttons } from './buttons.ts';
+import type { Buttons } from './buttons.ts';
 import { MAX_METADATA, previewForm } from './form.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
 import type { Responder } from './respond.ts';

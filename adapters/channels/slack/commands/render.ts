@@ -1,13 +1,12 @@
 import {
   type CommandReply,
   type CommandSpec,
-  type ReplyCommand,
   type ReplyFile,
   type ReplyPicture,
   renderReply,
 } from '../../../../src/adapter-kit.ts';
+import { type Button, type ReplyButton, replyButtons } from '../../shared/buttons.ts';
 import { clipEscaped, escapeText, type SlackBlock } from '../outbound/format.ts';
-import type { Button, ButtonKind } from './buttons.ts';
 
 const TITLE = 150;
 const SECTION = 2900;
@@ -44,7 +43,7 @@ export function toMessage(
     ...rowBlocks(reply, sign),
     ...pageBlocks(reply),
   ];
-  const buttons = buttonBlocks(reply, sign);
+  const buttons = actionsBlock(replyButtons(reply), sign);
   const kept = content.slice(0, MAX_BLOCKS - buttons.length);
   const isCut = kept.length < content.length || reply.fields.some(({ value }) => escapeText(value).length > FIELD);
   const whole = isCut ? [{ name: 'whole.txt', text: plain }] : [];
@@ -137,22 +136,6 @@ function memoryMenu(id: string, sign: SignButton): object | null {
 function pageBlocks({ page }: CommandReply): readonly SlackBlock[] {
   if (page === null) return [];
   return [{ type: 'context', elements: [{ type: 'plain_text', text: `Page ${page.number} of ${page.of}` }] }];
-}
-
-export interface ReplyButton {
-  readonly label: string;
-  readonly style: 'plain' | 'danger';
-  readonly kind: ButtonKind;
-  readonly command: ReplyCommand;
-}
-
-function buttonBlocks({ page, actions }: CommandReply, sign: SignButton): readonly SlackBlock[] {
-  const pages: ReplyButton[] = [
-    ...(page?.previous ? [{ label: 'Previous', style: 'plain', kind: 'page', command: page.previous } as const] : []),
-    ...(page?.next ? [{ label: 'Next', style: 'plain', kind: 'page', command: page.next } as const] : []),
-  ];
-  const all = [...pages, ...actions.map((action): ReplyButton => ({ ...action, kind: 'run' }))];
-  return actionsBlock(all, sign);
 }
 
 export function actionsBlock(buttons: readonly ReplyButton[], sign: SignButton): readonly SlackBlock[] {

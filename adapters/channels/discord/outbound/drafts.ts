@@ -8,6 +8,7 @@ import {
   type Random,
   tidyReply,
 } from '../../../../src/adapter-kit.ts';
+import { createLiveDrafts } from '../../shared/live-drafts.ts';
 import { placeOfKey, targetOf } from '../place.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
@@ -63,6 +64,7 @@ export interface Drafts {
 
 type Taking = Pick<Post, 'conversation' | 'nonce' | 'replyTo' | 'attempt' | 'body'>;
 
+/** What Discord shows of a draft. */
 interface Draft {
   readonly replyTo: string | null;
   /** The same for every attempt to open it, so that a lost response leaves no second message. */
@@ -71,24 +73,22 @@ interface Draft {
   mayExist: boolean;
   /** The texts with which it was requested. */
   readonly texts: string[];
-  /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
-  wanted: string;
-  shown: string;
   messageId: string | null;
-  readonly over: AbortController;
-  running: Promise<void>;
 }
 
 export function createDrafts(context: DraftContext): Drafts {
-  const drafts = new Map<ConversationKey, Draft>();
   const newest = createRecentMap<ConversationKey, string>(MAX_KNOWN);
+  const live = createLiveDrafts<Draft>(context, {
+    begin: (conversation) => newDraft(context, newest.get(conversation) ?? null),
+    textOf: presentable,
+    async write({ conversation, shown, text }) {
+      if (text !== '') await advance(context, conversation, { draft: shown, text });
+      return true;
+    },
+  });
   const end = async (conversation: ConversationKey): Promise<Draft | null> => {
-    const draft = drafts.get(conversation);
-    if (draft === undefined) return null;
-    drafts.delete(conversation);
-    draft.over.abort();
-    await draft.running;
-    if (draft.mayExist) await openAgain(context, conversation, draft);
+    const draft = await live.end(conversation);
+    if (draft?.mayExist) await openAgain(context, conversation, draft);
     return draft;
   };
   return {
@@ -96,13 +96,7 @@ export function createDrafts(context: DraftContext): Drafts {
       if (!context.settings.streaming) return;
       newest.set(conversation, externalId);
     },
-    show(conversation, text) {
-      if (!context.settings.streaming) return;
-      const draft = drafts.get(conversation) ?? newDraft(context, newest.get(conversation) ?? null);
-      drafts.set(conversation, draft);
-      draft.wanted = text;
-      if (draft.running === IDLE) draft.running = write(context, conversation, draft);
-    },
+    show: live.show,
     async take(post) {
       const { conversation, replyTo, attempt, body } = post;
       const given = attempt === 1 ? null : await givenTo(context, post);
@@ -137,7 +131,7 @@ export function createDrafts(context: DraftContext): Drafts {
       for (const { key } of await context.state.list(DRAFTS)) {
         const conversation = parseKey(key).key;
         // A new draft removes the one before it.
-        if (placeOfKey(conversation).bot !== context.bot || drafts.has(conversation)) continue;
+        if (placeOfKey(conversation).bot !== context.bot || live.has(conversation)) continue;
         await sweepNoted(context, conversation);
       }
       await sweepGiven(context);
@@ -145,13 +139,10 @@ export function createDrafts(context: DraftContext): Drafts {
   };
 }
 
-const IDLE = Promise.resolve();
 const MAX_NONCE = 25;
 
 function newDraft({ random }: DraftContext, replyTo: string | null): Draft {
-  const nonce = random.id().slice(-MAX_NONCE);
-  const state = { wanted: '', shown: '', messageId: null, mayExist: false, running: IDLE };
-  return { replyTo, nonce, texts: [], over: new AbortController(), ...state };
+  return { replyTo, nonce: random.id().slice(-MAX_NONCE), mayExist: false, texts: [], messageId: null };
 }
 
 /** The start of the text with its code blocks closed. Text far beyond it is not read. */
@@ -160,25 +151,6 @@ function presentable(text: string): string {
   const [first] = cut(tidy.slice(0, 2 * DRAFT_LENGTH), DRAFT_LENGTH);
   if (first === undefined) return '';
   return first.text.length < tidy.length ? `${whole(first).trimEnd()}\n…` : whole(first);
-}
-
-/** The latest text wins; the configured time passes between two edits. */
-async function write(context: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
-  const { signal } = draft.over;
-  const pause = () => context.clock.sleep(context.settings.streaming_seconds * 1000, { signal });
-  try {
-    // The first words wait too, so that a quick reply is posted whole.
-    await pause();
-    for (let text = presentable(draft.wanted); text !== draft.shown; text = presentable(draft.wanted)) {
-      draft.shown = text;
-      if (text !== '') await advance(context, conversation, { draft, text });
-      await pause();
-    }
-  } catch (error) {
-    if (!signal.aborted) context.log.debug('A draft was not shown', { conversation, cause: describe(error) });
-  } finally {
-    draft.running = IDLE;
-  }
 }
 
 interface Showing {
@@ -220,7 +192,7 @@ async function open(context: DraftContext, conversation: ConversationKey, { draf
 /** Discord returns the message if it exists; otherwise a new one takes its place. */
 async function openAgain(context: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
   try {
-    await open(context, conversation, { draft, text: draft.shown });
+    await open(context, conversation, { draft, text: draft.texts.at(-1) ?? '' });
   } catch (error) {
     context.log.debug('A draft may have been left behind', { conversation, cause: describe(error) });
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ConversationKey, cleanText, describe } from '../../../../src/adapter-kit.ts';
+import { createLiveDrafts, type DraftChange } from '../../shared/live-drafts.ts';
 import { within } from '../../shared/within.ts';
 import { isNewer, placeOfKey } from '../place.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -40,67 +41,59 @@ export interface Drafts {
 /** How long the final text waits for the end of the stream. */
 const MAX_ENDING_MS = 5_000;
 
+/** What Slack shows of a draft. */
 interface Draft {
-  /** Grows with each delta of the answer. Read only at intervals, because reading costs as much as the text is long. */
-  wanted: string;
-  /** The text sent to Slack so far. */
-  shown: string;
-  /** Its channel and message; null before it is opened. */
+  /** Its message; null before it is opened. */
   at: TakenDraft | null;
   /** The stream has expired or could not be opened, so nothing more is shown. */
   isOver: boolean;
-  readonly over: AbortController;
-  running: Promise<void>;
 }
 
-const IDLE = Promise.resolve();
-
 export function createDrafts(context: DraftContext): Drafts {
-  const drafts = new Map<ConversationKey, Draft>();
+  /** Drafts that are being removed; the next stream of the conversation waits for them. */
+  const clearing = new Map<ConversationKey, Promise<void>>();
+  const live = createLiveDrafts<Draft>(context, {
+    begin: () => ({ at: null, isOver: false }),
+    textOf: headOf,
+    async write(change) {
+      if (change.shown.isOver) return true;
+      await clearing.get(change.conversation);
+      change.signal.throwIfAborted();
+      return await advance(context, change).catch((error: unknown) => {
+        change.shown.isOver = true;
+        throw error;
+      });
+    },
+  });
   const end = async (conversation: ConversationKey): Promise<TakenDraft | null> => {
-    const draft = drafts.get(conversation);
-    if (draft === undefined) return null;
-    drafts.delete(conversation);
-    draft.over.abort();
-    await draft.running;
-    if (draft.at === null) return null;
-    const { channelId: channel } = placeOfKey(conversation);
+    const at = (await live.end(conversation))?.at ?? null;
+    if (at === null) return null;
+    const stream = { channel: placeOfKey(conversation).channelId, ts: at.ts };
     // Retried, because a late delta must not end up behind the final text. An expired stream has already ended.
-    const stream = { channel, ts: draft.at.ts };
     const ended = retryRepeatable(() => context.workspace.web.chat.stopStream(stream), context).catch(() => undefined);
     await within(context.clock, MAX_ENDING_MS, ended);
-    return draft.at;
+    return at;
   };
   const discard = async (conversation: ConversationKey, ts: string): Promise<void> => {
     await removeDraft(context, conversation, ts);
     await context.state.delete(DRAFTS, conversation);
   };
-  /** Drafts that are being removed; the next stream of the conversation waits for them. */
-  const clearing = new Map<ConversationKey, Promise<void>>();
   const clear = (conversation: ConversationKey): void => {
-    if (!context.settings.streaming || drafts.has(conversation) || clearing.has(conversation)) return;
+    if (!context.settings.streaming || live.has(conversation) || clearing.has(conversation)) return;
     const work = removeNoted(context, conversation)
       .catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }))
       .finally(() => clearing.delete(conversation));
     clearing.set(conversation, work);
   };
   return {
-    show(conversation, text) {
-      if (!context.settings.streaming) return;
-      const draft = drafts.get(conversation) ?? newDraft();
-      drafts.set(conversation, draft);
-      draft.wanted = text;
-      if (draft.running !== IDLE || draft.isOver) return;
-      const cleared = clearing.get(conversation) ?? IDLE;
-      draft.running = cleared.then(() => write(context, conversation, draft));
-    },
+    show: live.show,
     take: end,
     settled: (conversation) => context.state.delete(DRAFTS, conversation),
     remove: discard,
     clear,
     async cleared(conversation) {
       await clearing.get(conversation);
-      if (!drafts.has(conversation)) await removeNoted(context, conversation);
+      if (!live.has(conversation)) await removeNoted(context, conversation);
     },
     drop(conversation) {
       const work = async () => {
@@ -108,49 +101,21 @@ export function createDrafts(context: DraftContext): Drafts {
         if (taken === null) clear(conversation);
         else await discard(conversation, taken.ts);
       };
-      if (!drafts.has(conversation)) return;
+      if (!live.has(conversation)) return;
       work().catch((error: unknown) => context.log.debug('A draft could not be removed', { cause: describe(error) }));
     },
     sweep: () => sweepDrafts(context, clear),
   };
 }
 
-function newDraft(): Draft {
-  return { wanted: '', shown: '', at: null, isOver: false, over: new AbortController(), running: IDLE };
-}
-
-async function write(context: DraftContext, conversation: ConversationKey, draft: Draft): Promise<void> {
-  const { signal } = draft.over;
-  const pause = () => context.clock.sleep(context.settings.streaming_seconds * 1000, { signal });
-  try {
-    // The first words wait too, so that a quick reply is posted whole.
-    await pause();
-    for (let text = headOf(draft); text !== draft.shown; text = headOf(draft)) {
-      if (await advance(context, conversation, { draft, text })) draft.shown = text;
-      await pause();
-    }
-  } catch (error) {
-    if (!signal.aborted) {
-      draft.isOver = true;
-      context.log.debug('A draft was not shown on', { conversation, cause: describe(error) });
-    }
-  } finally {
-    draft.running = IDLE;
-  }
-}
-
 /** Whether the text was shown; false if Slack allows no more calls for now. */
-async function advance(
-  context: DraftContext,
-  conversation: ConversationKey,
-  { draft, text }: { readonly draft: Draft; readonly text: string },
-): Promise<boolean> {
-  const { at, shown } = draft;
+async function advance(context: DraftContext, change: DraftChange<Draft>): Promise<boolean> {
+  const { at } = change.shown;
   const method = at === null ? 'chat.startStream' : 'chat.appendStream';
   if (!context.rate.mayCall(method)) return false;
   try {
-    if (at === null) await open(context, conversation, { draft, text });
-    else await append(context, { channel: placeOfKey(conversation).channelId, ts: at.ts, text, shown });
+    if (at === null) await open(context, change);
+    else await append(context, at, change);
     return true;
   } catch (error) {
     if (context.rate.isRefusal(method, error)) return false;
@@ -158,17 +123,13 @@ async function advance(
   }
 }
 
-function headOf({ wanted }: Draft): string {
-  return cleanText(wanted.slice(0, MAX_DRAFT_LENGTH));
+function headOf(answer: string): string {
+  return cleanText(answer.slice(0, MAX_DRAFT_LENGTH));
 }
 
 const startedSchema = z.object({ ts: z.string() });
 
-async function open(
-  context: DraftContext,
-  conversation: ConversationKey,
-  { draft, text }: { readonly draft: Draft; readonly text: string },
-): Promise<void> {
+async function open(context: DraftContext, { conversation, shown, text }: DraftChange<Draft>): Promise<void> {
   const { workspace, threads, state, clock } = context;
   const threadTs = await threads.of(conversation);
   if (threadTs === null) throw new Error('Slack streams within threads only');
@@ -185,8 +146,8 @@ async function open(
     markdown_text: harmless(text),
     ...recipient,
   });
-  draft.at = { ts: startedSchema.parse(answer).ts, threadTs };
-  await state.set(DRAFTS, conversation, { ...note, ts: draft.at.ts });
+  shown.at = { ts: startedSchema.parse(answer).ts, threadTs };
+  await state.set(DRAFTS, conversation, { ...note, ts: shown.at.ts });
 }
 
 function newestOf(all: readonly (string | null)[]): string | null {
@@ -195,15 +156,12 @@ function newestOf(all: readonly (string | null)[]): string | null {
 
 async function append(
   { workspace }: DraftContext,
-  {
-    channel,
-    ts,
-    text,
-    shown,
-  }: { readonly channel: string; readonly ts: string; readonly text: string; readonly shown: string },
+  { ts }: TakenDraft,
+  { conversation, text, before }: DraftChange<Draft>,
 ): Promise<void> {
   // Another step of the same turn starts over; a stream only grows.
-  const added = text.startsWith(shown) ? text.slice(shown.length) : `\n\n${text}`;
+  const added = text.startsWith(before) ? text.slice(before.length) : `\n\n${text}`;
+  const channel = placeOfKey(conversation).channelId;
   await workspace.web.chat.appendStream({ channel, ts, markdown_text: harmless(added) });
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { buttonSecretOf } from '../shared/hashes.ts';
 import { within } from '../shared/within.ts';
+import type { WorkingSigns } from '../shared/working-signs.ts';
 import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
@@ -31,7 +32,7 @@ import { createReceiver, type Receiver } from './inbound/receive.ts';
 import { createUnread } from './inbound/unread.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
-import { createTyping, type Typing } from './outbound/typing.ts';
+import { createTyping } from './outbound/typing.ts';
 import { createPlaces, placeFrom } from './places.ts';
 import { createRest, type Rest, readApplication } from './rest.ts';
 import { API_URL, type NamedBot } from './settings.ts';
@@ -96,7 +97,7 @@ export function createDiscordBot(parts: DiscordBotOptions): DiscordBot {
 interface Sender {
   readonly poster: Poster;
   readonly drafts: Drafts;
-  readonly typing: Typing;
+  readonly typing: WorkingSigns;
 }
 
 async function send(

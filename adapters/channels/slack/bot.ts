@@ -8,6 +8,7 @@ import {
   type MessageAt,
   type Post,
 } from '../../../src/adapter-kit.ts';
+import type { WorkingSigns } from '../shared/working-signs.ts';
 import { createChannelIds } from './channel-ids.ts';
 import { createButtons } from './commands/buttons.ts';
 import { createCommandHandlers } from './commands/commands.ts';
@@ -31,7 +32,7 @@ import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPlainPosts } from './outbound/plain-posts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createPostRate, type PostRate } from './outbound/post-rate.ts';
-import { createTyping, type Typing } from './outbound/typing.ts';
+import { createTyping } from './outbound/typing.ts';
 import { dropMalformed, namesOf } from './packets.ts';
 import { PLATFORM } from './place.ts';
 import { createPlaces } from './places.ts';
@@ -102,7 +103,7 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
     loadImage: ({ link }, { signal: ended }) => loadImage(link, filesOf(parts), ended),
     async stop() {
       over.abort();
-      typing.stopAll();
+      typing.end();
       await intake.drained();
     },
   };
@@ -111,7 +112,7 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
 interface Sender {
   readonly poster: Poster;
   readonly drafts: Drafts;
-  readonly typing: Typing;
+  readonly typing: WorkingSigns;
 }
 
 async function send(

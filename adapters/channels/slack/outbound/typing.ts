@@ -1,11 +1,11 @@
 import type { ConversationKey } from '../../../../src/adapter-kit.ts';
+import { createWorkingSigns, type WorkingSigns } from '../../shared/working-signs.ts';
 import { placeOfKey } from '../place.ts';
 import type { Threads } from '../threads.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Slack removes the status after two minutes. */
 const REFRESH_MS = 90_000;
-/** After this, a turn no longer shows the status. */
 const MAX_MS = 900_000;
 
 export interface TypingOptions {
@@ -15,38 +15,24 @@ export interface TypingOptions {
 }
 
 /** The status below a thread while a turn works. Slack clears it when the bot posts. */
-export interface Typing {
-  start(conversation: ConversationKey): void;
-  stop(conversation: ConversationKey): void;
-  stopAll(): void;
-}
-
-export function createTyping(options: TypingOptions): Typing {
-  const timers = new Map<ConversationKey, NodeJS.Timeout>();
+export function createTyping(options: TypingOptions): WorkingSigns {
   const show = (conversation: ConversationKey, status: string): void => {
     setStatus(options, conversation, status).catch(() => undefined);
   };
-  const end = (conversation: ConversationKey): boolean => {
-    clearInterval(timers.get(conversation));
-    return timers.delete(conversation);
-  };
+  const signs = createWorkingSigns({
+    refreshMs: REFRESH_MS,
+    maxMs: MAX_MS,
+    begin: (conversation) => () => show(conversation, options.status),
+  });
   return {
+    ...signs,
     start(conversation) {
-      if (options.status === '' || timers.has(conversation)) return;
-      let left = Math.floor(MAX_MS / REFRESH_MS);
-      const timer = setInterval(() => {
-        left -= 1;
-        if (left <= 0) end(conversation);
-        else show(conversation, options.status);
-      }, REFRESH_MS);
-      timers.set(conversation, timer.unref());
-      show(conversation, options.status);
+      if (options.status !== '') signs.start(conversation);
     },
     stop(conversation) {
-      if (end(conversation)) show(conversation, '');
-    },
-    stopAll() {
-      for (const conversation of timers.keys()) end(conversation);
+      const isShown = signs.stop(conversation);
+      if (isShown) show(conversation, '');
+      return isShown;
     },
   };
 }

@@ -518,7 +518,6 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/channels/discord/inbound/unread.ts#createUnread',
   'adapters/channels/discord/inbound/first-connections.ts#createFirstConnections',
   'adapters/channels/slack/inbound/incoming.ts#withChannel',
-  'adapters/channels/slack/inbound/inbox.ts#createInbox',
   'adapters/channels/slack/packets.ts#dropMalformed',
   'adapters/channels/slack/request.ts#createFetch',
   'src/commands/command.ts#typed',

@@ -174,10 +174,8 @@ function createIntake(
   const catchUp = createCatchUp({
     ...base,
     audiences,
-    take: (message, how) => receiver.message(message, how),
+    take: (incoming) => receiver.take(incoming),
     leftOut: (gap) => tellLeftOut({ poster, log, signal }, gap),
-    edited: (message, at) => receiver.edited(message, at),
-    removed: (place) => receiver.removed(place),
   });
   const receiver = createReceiver({
     ...base,

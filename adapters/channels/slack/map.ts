@@ -15,7 +15,8 @@ import type { WireMessage } from './wire.ts';
 /** Subtypes of messages that people and bots write. Joins, pins, renames and so on are Slack's own. */
 const SAID = new Set(['file_share', 'thread_broadcast', 'me_message', 'bot_message']);
 
-export interface MapContext {
+/** What is known about a message, new or edited, besides its content. */
+export interface MessageContext {
   readonly conversation: ConversationKey;
   readonly place: Place;
   readonly self: Self;
@@ -23,18 +24,19 @@ export interface MapContext {
   readonly author: Author;
   /** Images with their bytes; other files by name. */
   readonly attachments: readonly AttachmentPart[];
-  /** Context before the text: the first message of the thread, and what the person is viewing. */
+  /** Context before the text: what was left out, what the person is viewing, and the first message of the thread. */
   readonly notes: readonly string[];
   /** Texts of files, and files that are not shown. */
   readonly fileTexts: readonly string[];
+}
+
+/** The same of a new message. */
+export interface MapContext extends MessageContext {
   /** Too old to be answered. */
   readonly isPast: boolean;
   /** Continues an exchange with the bot in a thread. */
   readonly isFollowUp: boolean;
 }
-
-/** The context of a message, new or edited. */
-export type Surroundings = Omit<MapContext, 'isPast' | 'isFollowUp'>;
 
 /** The bot itself, as others address it. */
 export interface Self {
@@ -74,7 +76,7 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
 }
 
 /** The content of an edited message. */
-export function toParts(message: WireMessage, context: Surroundings): readonly Part[] {
+export function toParts(message: WireMessage, context: MessageContext): readonly Part[] {
   const text = [...context.notes, textOf(message, context)].filter((part) => part !== '').join('\n');
   return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...context.attachments];
 }
@@ -91,13 +93,13 @@ export function mentionsBot({ type, text, blocks }: Mentioning, { userId }: Self
   return JSON.stringify(blocks ?? []).includes(`"user_id":"${userId}"`);
 }
 
-function mentionsOf({ text }: WireMessage, { self, names }: MapContext): readonly Author[] {
+function mentionsOf({ text }: WireMessage, { self, names }: MessageContext): readonly Author[] {
   return mentionedIds(text ?? '')
     .filter((id) => id !== self.userId)
     .map((id) => ({ id, name: names.user(id) ?? id, kind: 'person' }));
 }
 
-type Worded = Pick<MapContext, 'names' | 'fileTexts'>;
+type Worded = Pick<MessageContext, 'names' | 'fileTexts'>;
 
 function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
   const shared = (message.attachments ?? []).map((attachment) => sharedText(attachment, names));

@@ -4,6 +4,7 @@ import type { SlackSettings } from '../settings.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { Workspace } from '../workspace.ts';
 import type { AudienceWatch } from './audience.ts';
+import type { Take } from './take.ts';
 
 export interface CatchUpContext {
   readonly workspace: Workspace;
@@ -17,21 +18,9 @@ export interface CatchUpContext {
   readonly signal: AbortSignal;
   /** How often a request is tried. Default: for about twenty seconds. */
   readonly attempts?: number;
-  take(message: WireEventMessage, options: ReadLater): Promise<void>;
+  readonly take: Take;
   /** Posts in a conversation how many messages were left out. Returns at once; the same gap is reported only once. */
   leftOut(gap: LeftOut): void;
-  /** A stored message has changed; `at` in seconds. */
-  edited(message: WireEventMessage, at: number): Promise<void>;
-  removed(place: { readonly channel: string; readonly ts: string; readonly threadTs: string | null }): Promise<void>;
-}
-
-export interface ReadLater {
-  /** Too old to be answered. */
-  readonly isPast: boolean;
-  /** Put before its text. */
-  readonly note: string | null;
-  /** The first message of its thread, if it was read. */
-  readonly root: WireEventMessage | null;
 }
 
 export interface LeftOut {

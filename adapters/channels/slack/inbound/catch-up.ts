@@ -241,7 +241,9 @@ async function readThread(context: Reading, { channel, ts, newest, cursor }: Ope
   } catch (error) {
     if (codeOf(error) !== 'thread_not_found') throw error;
     // A deleted message without content: Slack keeps its place as long as it has replies.
-    for (const { externalId } of kept) await context.removed({ channel, ts: externalId, threadTs: ts });
+    for (const { externalId } of kept) {
+      await context.take({ kind: 'removal', channel, ts: externalId, threadTs: ts });
+    }
     return;
   }
   // The first message of the thread comes with every page, however old it is.

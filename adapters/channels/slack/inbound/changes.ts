@@ -41,15 +41,15 @@ export async function applyChanges(context: CatchUpContext, of: Listed, pace: Pa
       const at = Number(one.externalId);
       if (span !== null && at > span.after && at < span.before) absent.push(one);
     } else if (message.subtype === 'tombstone') {
-      await context.removed({ channel, ts: one.externalId, threadTs });
+      await context.take({ kind: 'removal', channel, ts: one.externalId, threadTs });
     } else {
       const at = editedAt(message, one);
-      if (at !== null) await context.edited(message, at);
+      if (at !== null) await context.take({ kind: 'edit', message, isShared: false, at });
     }
   }
   for (const { externalId: ts } of absent.slice(-MAX_LOOKED_FOR)) {
     if (threadTs !== null || (await isGone(context, { channel, ts }, pace)))
-      await context.removed({ channel, ts, threadTs });
+      await context.take({ kind: 'removal', channel, ts, threadTs });
   }
 }
 

@@ -1,8 +1,9 @@
-import type { ChannelSink, Clock } from '../../../../src/adapter-kit.ts';
 import {
   type Author,
   authorLabel,
   BOT_LABEL,
+  type ChannelSink,
+  type Clock,
   type ConversationKey,
   cutAt,
   type DropReason,
@@ -14,7 +15,7 @@ import {
 import { within } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
 import type { ChannelIds } from '../channel-ids.ts';
-import { isOwn, isSaid, mentionsBot, type Surroundings, wordsOf } from '../map.ts';
+import { isOwn, isSaid, type MessageContext, mentionsBot, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
 import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
 import type { SlackSettings } from '../settings.ts';
@@ -29,6 +30,7 @@ import {
 import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import type { FirstMessages } from './first-messages.ts';
+import type { EditedMessage, NewMessage } from './incoming.ts';
 import { keptText } from './quotes.ts';
 import { channelIn, type UserContexts } from './user-context.ts';
 
@@ -45,18 +47,7 @@ export interface ContextOptions {
   readonly log: Log;
 }
 
-/** A message to store, or as it was edited, and its context. */
-export interface Coming {
-  readonly message: WireEventMessage;
-  readonly isShared: boolean;
-  readonly isEdit: boolean;
-  /** Read live, so what its author is viewing is known. */
-  readonly isLive: boolean;
-  /** The first message of its thread, if catching up has read it; null if Slack must be asked. */
-  readonly root: WireEventMessage | null;
-}
-
-/** Aborted when waiting for Slack's data about a thread or a file must end. */
+/** How long a message waits for Slack's data about its thread and its files. */
 const LOOKUP_MS = 800;
 
 /** Where to store a message, without asking Slack. */
@@ -88,26 +79,29 @@ export function refusalOf(
   return isServed(settings, visitor) ? null : 'unserved';
 }
 
-export type Context =
-  | { readonly kind: 'kept'; readonly context: Surroundings; readonly isFirst: boolean }
+/** `isFirst`: the message is the first one of its conversation. */
+export type FoundContext =
+  | { readonly kind: 'kept'; readonly context: MessageContext; readonly isFirst: boolean }
   | { readonly kind: 'dropped'; readonly reason: DropReason };
 
 /** Requests all data about a message concurrently, each with its own time limit. Rejects only if the store fails. */
-export async function contextOf(options: ContextOptions, coming: Coming): Promise<Context> {
-  const { message, isLive } = coming;
+export async function contextOf(options: ContextOptions, incoming: NewMessage | EditedMessage): Promise<FoundContext> {
+  const { message } = incoming;
+  const isLive = incoming.kind === 'message' && incoming.later === null;
   const where = placeFor(options, message);
   const conversation = keyOf(where);
   const [speaker, readers, names, files, beginning, viewed] = await Promise.all([
     speakerOf(options, message),
-    readersOf(options, coming),
+    readersOf(options, incoming),
     options.places.namesFor(message),
     filesOf(options, message.files ?? []),
-    beginningOf(options, coming, where),
+    beginningOf(options, incoming, where),
     isLive ? viewedBy(options, message, conversation) : null,
   ]);
   const refusal = refusalBy(options, message.channel, speaker);
   if (refusal !== null) return { kind: 'dropped', reason: refusal };
-  const notes = [viewed, beginning.note].filter((note) => note !== null);
+  const missed = incoming.kind === 'message' ? (incoming.later?.note ?? null) : null;
+  const notes = [missed, viewed, beginning.note].filter((note) => note !== null);
   const author = named(speaker);
   const place: Place = { ...where, ...readers };
   const { attachments, texts: fileTexts } = files;
@@ -187,7 +181,10 @@ function named({ author, isOutsider }: Speaker): Author {
 }
 
 /** A channel shared with another workspace is not public, whatever else is known about it. */
-async function readersOf({ places }: ContextOptions, { message, isShared }: Coming): Promise<HeardBy> {
+async function readersOf(
+  { places }: ContextOptions,
+  { message, isShared }: NewMessage | EditedMessage,
+): Promise<HeardBy> {
   const { channel: id, channel_type: type } = message;
   if (isShared && !isDirect(id, type)) return { audience: 'private' };
   return await heardIn(places, { id, type });
@@ -214,10 +211,12 @@ async function viewedBy(
   return await userContexts.noteFor(conversation, userId);
 }
 
-async function beginningOf(options: ContextOptions, { message, isEdit, root }: Coming, where: KeyPlace) {
+async function beginningOf(options: ContextOptions, incoming: NewMessage | EditedMessage, where: KeyPlace) {
   const { firstMessages } = options;
   const conversation = keyOf(where);
-  const { ts } = message;
+  const { ts } = incoming.message;
+  const isEdit = incoming.kind === 'edit';
+  const root = isEdit ? null : (incoming.later?.root ?? null);
   const first = isEdit ? await firstMessages.of(conversation) : await firstMessages.claim(conversation, ts);
   const isFirst = first === ts;
   const isReply = where.threadTs !== null && where.threadTs !== ts;

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import type { Clock, StateStore } from '../../../../src/adapter-kit.ts';
+import { type Clock, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { createRunning } from '../../shared/running.ts';
+import type { Workspace } from '../workspace.ts';
 import type { RawEvent } from './incoming.ts';
 
 const NAMESPACE = 'slack.inbox';
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 60_000;
 
 export interface Parked extends RawEvent {
+  /** The same event has the same name. */
   readonly name: string;
 }
 
@@ -13,43 +18,74 @@ export interface Parked extends RawEvent {
  * survive restarts.
  */
 export interface Inbox {
-  /** Resolves when the event is durable. The same event has the same name. */
-  put(event: Parked): Promise<void>;
-  remove(name: string): Promise<void>;
+  /** Resolves when the event is durable. If `begun`, its storing, fails, it is repeated until it succeeds. */
+  park(event: Parked, begun: Promise<void>): Promise<void>;
   /** Removes all events whose names have this prefix. */
   forget(prefix: string): Promise<void>;
-  /** Events left by an earlier run, in order of arrival. */
-  list(): Promise<readonly Parked[]>;
+  /** Stores what an earlier run has left, in order of arrival. Resolves when that has begun. */
+  recover(): Promise<void>;
+  drained(): Promise<void>;
+}
+
+export interface InboxOptions {
+  readonly workspace: Pick<Workspace, 'teamId'>;
+  readonly state: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
 }
 
 const rowSchema = z.object({ at: z.number(), event: z.unknown(), isShared: z.boolean() });
 
-export function createInbox(state: StateStore, clock: Clock, teamId: string): Inbox {
-  const keyOf = (name: string) => `${teamId}:${name}`;
+/** `store` stores an event of the inbox. */
+export function createInbox(options: InboxOptions, store: (event: RawEvent) => Promise<void>): Inbox {
+  const { workspace, state, clock, log, signal } = options;
+  const prefix = `${workspace.teamId}:`;
+  const running = createRunning();
   /** Those of this process. */
   const names = new Set<string>();
   let last = 0;
   const remove = async (name: string): Promise<void> => {
-    await state.delete(NAMESPACE, keyOf(name));
+    await state.delete(NAMESPACE, prefix + name);
     names.delete(name);
   };
+  /** If the process ends first, the next start finds the event. */
+  const finish = async (parked: Parked, begun: Promise<void>): Promise<void> => {
+    let work = begun;
+    for (let failures = 0; ; failures += 1) {
+      try {
+        await work;
+        return await remove(parked.name);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn('A Slack event is waiting to be stored', { event: parked.name, failures, cause: describe(error) });
+        await clock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), { signal }).catch(() => undefined);
+        work = store(parked);
+      }
+    }
+  };
   return {
-    async put({ name, event, isShared }) {
+    async park(parked, begun) {
+      const { name, event, isShared } = parked;
       last = Math.max(last + 1, clock.now());
       names.add(name);
-      await state.set(NAMESPACE, keyOf(name), { at: last, event: z.json().parse(event), isShared });
+      await state.set(NAMESPACE, prefix + name, { at: last, event: z.json().parse(event), isShared });
+      void running.track(finish(parked, begun));
     },
-    remove,
-    async forget(prefix) {
-      for (const name of names) if (name.startsWith(prefix)) await remove(name);
+    async forget(beginning) {
+      for (const name of names) if (name.startsWith(beginning)) await remove(name);
     },
-    async list() {
-      const rows = await state.list(NAMESPACE);
-      const own = rows.flatMap(({ key, value }) => {
-        const row = rowSchema.safeParse(value).data;
-        return row !== undefined && key.startsWith(keyOf('')) ? [{ ...row, name: key.slice(keyOf('').length) }] : [];
-      });
-      return own.toSorted((one, other) => one.at - other.at);
+    async recover() {
+      for (const parked of await parkedIn(state, prefix)) void running.track(finish(parked, store(parked)));
     },
+    drained: running.drained,
   };
+}
+
+async function parkedIn(state: StateStore, prefix: string): Promise<readonly Parked[]> {
+  const own = (await state.list(NAMESPACE)).flatMap(({ key, value }) => {
+    const row = rowSchema.safeParse(value).data;
+    return row !== undefined && key.startsWith(prefix) ? [{ ...row, name: key.slice(prefix.length) }] : [];
+  });
+  return own.toSorted((one, other) => one.at - other.at);
 }

@@ -11,11 +11,42 @@ import {
 } from '../wire.ts';
 import { deletedFiles } from './files.ts';
 
-/** An event that changes stored data, as an action for the bot. */
+/** A message that somebody wrote. */
+export interface NewMessage {
+  readonly kind: 'message';
+  readonly message: WireEventMessage;
+  /** The channel is shared with another workspace, as far as that is known. */
+  readonly isShared: boolean;
+  /** Null for a live message. */
+  readonly later: ReadLater | null;
+}
+
+/** What is known of a message that was missed, and read from history. */
+export interface ReadLater {
+  /** Too old to be answered. */
+  readonly isPast: boolean;
+  /** Put before its text. */
+  readonly note: string | null;
+  /** The first message of its thread, if it was read. */
+  readonly root: WireEventMessage | null;
+}
+
+/** A message that somebody changed. */
+export interface EditedMessage {
+  readonly kind: 'edit';
+  readonly message: WireEventMessage;
+  readonly isShared: boolean;
+  /** When it was changed, in seconds. */
+  readonly at: number;
+}
+
+/**
+ * What happened at Slack and changes stored data. `readIncoming` reads it from an event, catching up makes it from what
+ * was missed, and `Take` passes it to the bot.
+ */
 export type Incoming =
-  | { readonly kind: 'message'; readonly message: WireEventMessage; readonly isShared: boolean }
-  /** `at`: when it was made, in seconds. */
-  | { readonly kind: 'edit'; readonly message: WireEventMessage; readonly isShared: boolean; readonly at: number }
+  | NewMessage
+  | EditedMessage
   | { readonly kind: 'removal'; readonly channel: string; readonly ts: string; readonly threadTs: string | null }
   /** The readers of the channel have changed: to `audience`, or if that is null, to what a lookup shows. */
   | { readonly kind: 'conversion'; readonly channel: string; readonly audience: Audience | null }
@@ -65,7 +96,7 @@ export function readIncoming({ event, isShared }: RawEvent): Incoming | Refused 
   const message = read.data;
   const converted = CONVERSIONS.get(message.subtype ?? '');
   if (converted !== undefined) return { kind: 'conversion', channel: message.channel, audience: converted };
-  return { kind: 'message', message, isShared };
+  return { kind: 'message', message, isShared, later: null };
 }
 
 function readEdit(event: unknown, isShared: boolean): Incoming | Refused {

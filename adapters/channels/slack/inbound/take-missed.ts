@@ -2,9 +2,10 @@ import { MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { mentionsBot } from '../map.ts';
 import { keyOf, timeOf } from '../place.ts';
 import type { WireEventMessage } from '../wire.ts';
-import type { CatchUpContext, Missed, ReadLater } from './catch-up-context.ts';
+import type { CatchUpContext, Missed } from './catch-up-context.ts';
 import { placeFor } from './context.ts';
 import { byTime } from './history.ts';
+import type { ReadLater } from './incoming.ts';
 
 /** Messages stored concurrently, in order within each conversation. */
 const BATCH = 20;
@@ -73,5 +74,6 @@ async function takeOne(
   around: Omit<ReadLater, 'isPast'>,
 ): Promise<void> {
   const ageMs = context.clock.now() - timeOf(message.ts);
-  await context.take(message, { ...around, isPast: ageMs > context.settings.catch_up.answer_minutes * MINUTE_MS });
+  const isPast = ageMs > context.settings.catch_up.answer_minutes * MINUTE_MS;
+  await context.take({ kind: 'message', message, isShared: false, later: { ...around, isPast } });
 }

@@ -14,12 +14,12 @@ import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
 import type { Threads } from '../threads.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
-import { type Coming, type Context, type ContextOptions, contextOf, placeFor, refusalOf } from './context.ts';
+import { type ContextOptions, contextOf, type FoundContext, placeFor, refusalOf } from './context.ts';
 import type { FollowUps } from './follow-ups.ts';
-import type { Incoming } from './incoming.ts';
+import type { EditedMessage, Incoming, NewMessage } from './incoming.ts';
 import { withKeptQuotes } from './quotes.ts';
 
-export interface TakerOptions extends ContextOptions {
+export interface TakeOptions extends ContextOptions {
   readonly sink: ChannelSink;
   readonly audiences: AudienceWatch;
   readonly channelIds: ChannelIds;
@@ -30,109 +30,91 @@ export interface TakerOptions extends ContextOptions {
   readonly onBegan: (message: InboundMessage) => void;
 }
 
-/** Passes messages to the bot. Each promise resolves when the message is stored, and rejects if it is not. */
-export interface Taker {
-  take(incoming: Incoming): Promise<void>;
-  message(coming: Coming, options: Pick<Taking, 'isPast' | 'note'>): Promise<void>;
+/** Passes to the bot what happened. Resolves when that is stored, and rejects if it is not. */
+export type Take = (incoming: Incoming) => Promise<void>;
+
+export function createTake(options: TakeOptions): Take {
+  const order: Order = { lanes: createLanes(), once: createOnce() };
+  return async (incoming) => {
+    switch (incoming.kind) {
+      case 'message':
+        return await takeMessage(options, order, incoming);
+      case 'edit':
+        return await takeEdit(options, order, incoming);
+      case 'removal':
+        return await takeRemoval(options, incoming);
+      case 'conversion':
+        return await options.audiences.changed(incoming.channel, incoming.audience);
+      case 'renumbering':
+        return await takeRenumbering(options, incoming);
+      case 'leaving':
+        return await options.audiences.left(incoming.channel);
+    }
+  };
 }
 
-interface Self {
+/** Messages and their edits are stored in order of arrival within a conversation, each message once. */
+interface Order {
   readonly lanes: Lanes;
-  /** Messages that are being stored; a second delivery waits for the first. */
-  readonly coming: Map<string, Promise<void>>;
-  readonly stored: Map<string, true>;
+  readonly once: Once;
 }
 
-const MAX_STORED = 5_000;
+type Once = (name: string, work: () => Promise<void>) => Promise<void>;
 
-export function createTaker(options: TakerOptions): Taker {
-  const self: Self = { lanes: createLanes(), coming: new Map(), stored: createRecentMap(MAX_STORED) };
-  return {
-    message: (coming, { isPast, note }) => takeMessage(options, self, { ...coming, isPast, note }),
-    async take(incoming) {
-      switch (incoming.kind) {
-        case 'message':
-          return await takeMessage(options, self, {
-            ...incoming,
-            isEdit: false,
-            isLive: true,
-            root: null,
-            isPast: false,
-            note: null,
-          });
-        case 'edit':
-          return await takeEdit(options, self, { ...incoming, isEdit: true, isLive: false, root: null });
-        case 'removal':
-          return await takeRemoval(options, incoming);
-        case 'conversion':
-          return await options.audiences.changed(incoming.channel, incoming.audience);
-        case 'renumbering':
-          return await takeRenumbering(options, incoming);
-        case 'leaving':
-          return await options.audiences.left(incoming.channel);
-      }
-    },
+const MAX_DONE = 5_000;
+
+/** A second call waits for the first. What is done is not repeated; what failed is. */
+function createOnce(): Once {
+  const running = new Map<string, Promise<void>>();
+  const done = createRecentMap<string, true>(MAX_DONE);
+  return async (name, work) => {
+    if (done.has(name)) return;
+    const own = running.get(name) ?? work();
+    running.set(name, own);
+    try {
+      await own;
+      done.set(name, true);
+    } finally {
+      if (running.get(name) === own) running.delete(name);
+    }
   };
 }
 
 /** Counts and logs a message that is not stored. */
-function drop({ sink }: Pick<TakerOptions, 'sink'>, message: WireEventMessage, reason: DropReason): void {
+function drop({ sink }: Pick<TakeOptions, 'sink'>, message: WireEventMessage, reason: DropReason): void {
   const { channel, ts: externalId } = message;
   sink.dropped({ platform: PLATFORM, reason, event: message.type, channel, externalId, problem: null });
 }
 
-interface Taking extends Coming {
-  readonly isPast: boolean;
-  readonly note: string | null;
-}
-
 /** No requests to Slack for a message that is already known. */
-async function takeMessage(options: TakerOptions, self: Self, taking: Taking): Promise<void> {
-  const { message } = taking;
+async function takeMessage(options: TakeOptions, { lanes, once }: Order, incoming: NewMessage): Promise<void> {
+  const { message } = incoming;
   const refusal = refusalOf(options, message);
   if (refusal !== null) return drop(options, message, refusal);
   const conversation = keyOf(placeFor(options, message));
-  const name = `${conversation} ${message.ts}`;
-  if (self.stored.has(name)) return;
-  const work = self.coming.get(name) ?? inOrder(options, self, { name, lanes: [conversation], taking });
-  self.coming.set(name, work);
-  try {
-    await work;
-  } finally {
-    if (self.coming.get(name) === work) self.coming.delete(name);
-  }
-}
-
-async function inOrder(
-  options: TakerOptions,
-  self: Self,
-  { name, lanes, taking }: { readonly name: string; readonly lanes: readonly string[]; readonly taking: Taking },
-): Promise<void> {
-  const asked = contextOf(options, taking);
-  // The lane may be busy when it fails; tasks waiting in it get the error.
-  asked.catch(() => undefined);
-  await self.lanes.run(lanes, async () => {
-    await store(options, taking, await unlessAborted(options.signal, asked));
-    self.stored.set(name, true);
+  await once(`${conversation} ${message.ts}`, async () => {
+    const ask = askFor(options, incoming);
+    await lanes.run([conversation], async () => await store(options, incoming, await ask()));
   });
 }
 
-async function store(options: TakerOptions, { message, isPast, note }: Taking, found: Context): Promise<void> {
+/** Asks Slack at once for what is known about a message. The lane may be busy when that fails, so it is told later. */
+function askFor(options: TakeOptions, incoming: NewMessage | EditedMessage): () => Promise<FoundContext> {
+  const asked = contextOf(options, incoming);
+  asked.catch(() => undefined);
+  return () => unlessAborted(options.signal, asked);
+}
+
+async function store(options: TakeOptions, { message, later }: NewMessage, found: FoundContext): Promise<void> {
   const { sink, audiences, threads, followUps, firstMessages } = options;
   try {
     if (found.kind === 'dropped') return drop(options, message, found.reason);
     const { context, isFirst } = found;
     const { conversation, place, author } = context;
-    const notes = note === null ? context.notes : [note, ...context.notes];
-    const quotedIn = { conversation, audience: place.audience };
     const said = { conversation, place, author, message };
     const isFollowUp = await followUps.includes(said);
-    const inbound = toInbound(await withKeptQuotes(options, message, quotedIn), {
-      ...context,
-      notes,
-      isPast,
-      isFollowUp,
-    });
+    const shown = await withKeptQuotes(options, message, { conversation, audience: place.audience });
+    const inbound = toInbound(shown, { ...context, isPast: later?.isPast ?? false, isFollowUp });
     if (inbound === null) return drop(options, message, 'empty');
     await audiences.observed(conversation, place);
     await threads.setNewest(conversation, {
@@ -152,37 +134,31 @@ async function store(options: TakerOptions, { message, isPast, note }: Taking, f
 }
 
 /** On the agent surface every direct message begins a thread; elsewhere it does not. */
-function answerThread({ settings }: TakerOptions, message: WireEventMessage): string | null {
+function answerThread({ settings }: TakeOptions, message: WireEventMessage): string | null {
   if (message.thread_ts) return message.thread_ts;
   return settings.surface === 'agent' && isDirect(message.channel, message.channel_type) ? message.ts : null;
 }
 
-interface Edit extends Coming {
-  /** In seconds. */
-  readonly at: number;
-}
-
-async function takeEdit(options: TakerOptions, { lanes }: Self, coming: Edit): Promise<void> {
-  const { message } = coming;
+async function takeEdit(options: TakeOptions, { lanes }: Order, incoming: EditedMessage): Promise<void> {
+  const { message } = incoming;
   const refusal = refusalOf(options, message);
   if (refusal !== null) return drop(options, message, refusal);
   const conversations = await holdersOf(options, message);
-  const asked = contextOf(options, coming);
-  asked.catch(() => undefined);
+  const ask = askFor(options, incoming);
   await lanes.run(conversations, async () => {
-    const found = await unlessAborted(options.signal, asked);
+    const found = await ask();
     if (found.kind === 'dropped') return drop(options, message, found.reason);
     const { conversation, place } = found.context;
     const quotedIn = { conversation, audience: place.audience };
     const content = toParts(await withKeptQuotes(options, message, quotedIn), found.context);
-    const at = Math.round(coming.at * 1000);
+    const at = Math.round(incoming.at * 1000);
     for (const conversation of conversations) {
       await options.sink.edited({ conversation, externalId: message.ts, parts: content, at });
     }
   });
 }
 
-async function holdersOf({ workspace, channelIds }: TakerOptions, message: WireEventMessage) {
+async function holdersOf({ workspace, channelIds }: TakeOptions, message: WireEventMessage) {
   const { channel, ts, thread_ts: threadTs } = message;
   return conversationsOf(workspace.teamId, {
     ts,
@@ -193,7 +169,7 @@ async function holdersOf({ workspace, channelIds }: TakerOptions, message: WireE
 
 /** The readers may have changed with the id. */
 async function takeRenumbering(
-  { channelIds, audiences }: TakerOptions,
+  { channelIds, audiences }: TakeOptions,
   { channel: from, to, at }: Extract<Incoming, { kind: 'renumbering' }>,
 ): Promise<void> {
   await channelIds.changed({ from, to, at });
@@ -202,7 +178,7 @@ async function takeRenumbering(
 
 /** Does not wait for a message that is being stored: the bot remembers the deletion. */
 async function takeRemoval(
-  { sink, workspace, channelIds }: TakerOptions,
+  { sink, workspace, channelIds }: TakeOptions,
   { channel, ts, threadTs }: Extract<Incoming, { kind: 'removal' }>,
 ): Promise<void> {
   const holders = { channelIds: await channelIds.all(channel), ts, threadTs };

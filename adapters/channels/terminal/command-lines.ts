@@ -7,6 +7,7 @@ import {
   readCommandLine,
   renderReply,
 } from '../../../src/adapter-kit.ts';
+import { createRunning } from '../shared/running.ts';
 import { createLastList } from './last-list.ts';
 import type { Place } from './place.ts';
 import { createQuestions } from './questions.ts';
@@ -47,7 +48,7 @@ export function createCommandLines(options: CommandLineOptions): CommandLines {
   const list = createLastList();
   const questions = createQuestions({ specs, show: screen.block });
 
-  const running = new Set<Promise<void>>();
+  const running = createRunning();
 
   const show = (reply: CommandReply): void => {
     const numbered = list.number(reply);
@@ -61,9 +62,7 @@ export function createCommandLines(options: CommandLineOptions): CommandLines {
 
   const run = async (command: ReplyCommand | null): Promise<void> => {
     if (command === null) return;
-    const work = serve(command);
-    running.add(work);
-    await work.finally(() => running.delete(work));
+    await running.track(serve(command));
   };
 
   return {
@@ -74,7 +73,7 @@ export function createCommandLines(options: CommandLineOptions): CommandLines {
       const read = readCommandLine(line, { specs });
       if (read.kind === 'refused') return show(read.reply);
       // A number that was typed early is a row of a list that is not shown yet.
-      if (list.isMeantBy(read.command)) await Promise.allSettled(running);
+      if (list.isMeantBy(read.command)) await running.drained();
       await run(questions.begin(list.resolve(read.command)));
     },
     answer: (line) => run(questions.answer(line)),

@@ -18,6 +18,7 @@ import { type ButtonKind, FOREIGN_BUTTON, OTHERS_BUTTON } from '../../shared/but
 import { completed, currentText, EMPTY_FORM } from '../../shared/forms.ts';
 import { heardBy } from '../../shared/heard-by.ts';
 import { NOTHING_TO_REMEMBER, rememberCommand, whyCommand } from '../../shared/message-menus.ts';
+import { createRunning } from '../../shared/running.ts';
 import { isServed } from '../access.ts';
 import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';
@@ -58,7 +59,7 @@ export interface CommandHandlers {
 const MAX_SEEN = 1_000;
 
 export function createCommandHandlers(parts: CommandServices): CommandHandlers {
-  const running = new Set<Promise<void>>();
+  const running = createRunning();
   // A command runs once, however often the gateway sends it. Messages need no such list: the store knows theirs.
   const seen = createRecentMap<string, true>(MAX_SEEN);
   return {
@@ -72,12 +73,9 @@ export function createCommandHandlers(parts: CommandServices): CommandHandlers {
       const work = serve(parts, read.data).catch((error: unknown) => {
         parts.log.warn('A command could not be answered', { ...nameOf(read.data), cause: describe(error) });
       });
-      running.add(work);
-      work.finally(() => running.delete(work)).catch(() => undefined);
+      void running.track(work);
     },
-    async drained() {
-      await Promise.all(running);
-    },
+    drained: running.drained,
   };
 }
 

@@ -1,4 +1,5 @@
 import { type CatchingUp, describe } from '../../../../src/adapter-kit.ts';
+import { createRunning } from '../../shared/running.ts';
 import { within } from '../../shared/within.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 import { withRetries } from '../retry.ts';
@@ -52,11 +53,7 @@ interface Late extends PromiseWithResolvers<Readings> {
 
 export function createCatchUp(context: CatchUpContext): CatchUp {
   const sessions = new Map<number, Session>();
-  const running = new Set<Promise<unknown>>();
-  const run = (work: Promise<void>): void => {
-    running.add(work);
-    work.finally(() => running.delete(work)).catch(() => undefined);
-  };
+  const running = createRunning();
   return {
     sessionBegan(shardId) {
       const before = sessions.get(shardId);
@@ -75,7 +72,7 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
         if (context.places.isAvailable(guildId)) continue;
         session.late.set(guildId, openLate(context, { shardId, guildId }));
       }
-      run(readScope(context, { scope: { shardId, guildId: null }, session, ...session }));
+      void running.track(readScope(context, { scope: { shardId, guildId: null }, session, ...session }));
     },
     guildKnown(guildId, shardId) {
       const session = sessions.get(shardId);
@@ -86,7 +83,9 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
       session.late.set(guildId, late);
       before?.owed.end();
       if (before !== undefined) late.promise.then(before.resolve, before.reject);
-      run(session.promise.then(() => readScope(context, { scope: { shardId, guildId }, session, ...late })));
+      void running.track(
+        session.promise.then(() => readScope(context, { scope: { shardId, guildId }, session, ...late })),
+      );
     },
     async passed(channelId, shardId) {
       const reading = (await sessions.get(shardId)?.promise)?.get(channelId);
@@ -101,7 +100,7 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
       for (const session of sessions.values()) {
         for (const waiting of [session, ...session.late.values()]) waiting.resolve(new Map());
       }
-      await Promise.all(running);
+      await running.drained();
     },
   };
 }

@@ -17,6 +17,7 @@ import {
   rememberCommand,
   whyCommand,
 } from '../../shared/message-menus.ts';
+import { createRunning } from '../../shared/running.ts';
 import type { Acknowledge } from '../connection.ts';
 import { authorOf } from '../inbound/context.ts';
 import { wordsOf } from '../map.ts';
@@ -56,25 +57,21 @@ export interface CommandHandlers {
 }
 
 export function createCommandHandlers(parts: CommandServices): CommandHandlers {
-  const running = new Set<Promise<void>>();
+  const running = createRunning();
   /** Slack waits three seconds for the acknowledgement and half an hour for the answer. */
   const serve = async (acknowledge: Acknowledge, work: () => Promise<void>): Promise<void> => {
     await acknowledge();
     const own = work().catch((error: unknown) => {
       parts.log.warn('A command could not be answered', { cause: describe(error) });
     });
-    running.add(own);
-    await own;
-    running.delete(own);
+    await running.track(own);
   };
   return {
     command: (body, acknowledge) => serve(acknowledge, () => slash(parts, body)),
     action: (body, acknowledge) => serve(acknowledge, () => press(parts, body)),
     shortcut: (body, acknowledge) => serve(acknowledge, () => shortcut(parts, body)),
     view: (body, acknowledge) => serve(acknowledge, () => submit(parts, body)),
-    async drained() {
-      await Promise.all(running);
-    },
+    drained: running.drained,
   };
 }
 
@@ -203,7 +200,7 @@ async function forget(parts: CommandServices, interaction: Interaction, { option
   await answer(parts, interaction, { reply: FORGOTTEN });
 }
 
-interface Running {
+interface Execution {
   readonly command: ReplyCommand;
   readonly replace: boolean;
 }
@@ -214,8 +211,8 @@ function typedIn({ sink, settings }: CommandServices) {
 }
 
 /** First asks for missing values or a confirmation; then runs the command. */
-async function run(parts: CommandServices, interaction: Interaction, running: Running): Promise<void> {
-  const { command } = running;
+async function run(parts: CommandServices, interaction: Interaction, execution: Execution): Promise<void> {
+  const { command } = execution;
   const { commandSpecs: specs } = parts.sink;
   const missing = missingOptions(command, specs);
   if (missing.length > 0) return await ask(parts, interaction, { command, options: missing });
@@ -223,10 +220,14 @@ async function run(parts: CommandServices, interaction: Interaction, running: Ru
     const opened = openedBy(parts, interaction, { kind: 'confirm', command });
     return await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, null));
   }
-  await execute(parts, interaction, running);
+  await execute(parts, interaction, execution);
 }
 
-async function execute(parts: CommandServices, interaction: Interaction, { command, replace }: Running): Promise<void> {
+async function execute(
+  parts: CommandServices,
+  interaction: Interaction,
+  { command, replace }: Execution,
+): Promise<void> {
   const invocation = await invocationOf(parts, interaction);
   if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
   // Search results replace the list, with its pages and menus.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { createRunning } from '../../shared/running.ts';
 import { isDirect } from '../place.ts';
 
 const NAMESPACE = 'slack.seen';
@@ -23,7 +24,7 @@ export function createReceivedEvents({
   readonly log: Log;
 }): ReceivedEvents {
   const known = new Set<string>();
-  const running = new Set<Promise<void>>();
+  const running = createRunning();
   return {
     record(event) {
       const kind = kindOf(event);
@@ -33,12 +34,9 @@ export function createReceivedEvents({
         known.delete(kind);
         log.debug('A kind of event was not recorded', { kind, cause: describe(error) });
       });
-      running.add(keeping);
-      keeping.finally(() => running.delete(keeping)).catch(() => undefined);
+      void running.track(keeping);
     },
-    async drained() {
-      await Promise.all(running);
-    },
+    drained: running.drained,
   };
 }
 

@@ -1,5 +1,6 @@
 import { publishedView } from '../../context/cuts/ready.ts';
 import { recognise } from '../../context/view/entry-reuse.ts';
+import { storeUsage } from '../../costs/store-usage.ts';
 import { describe } from '../../domain/errors.ts';
 import type { MaintenanceRun, UsageRow } from '../../ports/journal.ts';
 import { countCalls, payerOf } from './call-budget.ts';
@@ -22,9 +23,9 @@ export async function recordJob(ran: RanJob, outcome: Outcome, calls: number): P
   const { services, conversation } = job;
   try {
     const payer = await payerOf(services, conversation);
+    await storeUsage(services, payer, usage);
     await countCalls(services, payer, calls);
     const run = await rowOf(ran, outcome);
-    if (usage.length > 0) await services.store.journal.addUsage(payer.id, usage);
     await services.store.journal.addRun(run, conversation.revision);
     services.events.emit({ kind: 'maintenance.ended', conversation: conversation.key, run });
   } catch (error) {

@@ -2,6 +2,7 @@ import { idleMsOf } from '../../config/directory.ts';
 import { MAX_TAIL_ENTRIES } from '../../context/cuts/plan.ts';
 import { estimateParts } from '../../context/measure/tokens.ts';
 import { childProfile } from '../../context/profile/child-profile.ts';
+import { storeUsage } from '../../costs/store-usage.ts';
 import { describe, StrataError } from '../../domain/errors.ts';
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
@@ -129,7 +130,7 @@ interface Profiled {
   readonly profile: ContextProfile;
 }
 
-/** Runs the turn within the tokens of the child. Its calls are paid by the conversation that people see. */
+/** Runs the turn within the tokens of the child. */
 async function runWithinBudget(
   options: ChildOptions,
   { task, usage, parent }: RunningChild,
@@ -141,13 +142,12 @@ async function runWithinBudget(
     isOver = tokensIn(usage) + tokensIn(spent) >= maxTokens;
     if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
   };
-  const turn = await collectTurn(options, leased, { profile, child: childTurn(parent, mayAsk) });
+  const child = childTurn(parent, mayAsk);
+  const turn = await collectTurn(options, leased, { profile, child });
   const ended = await run(options, turn);
   const spent = ended.findings.usage;
   usage.push(...spent);
-  const { journal } = options.services.store;
-  const paid = parent.context.conversationId;
-  if (spent.length > 0) await journal.addUsage(paid, spent).catch(reporting(options, { parent }));
+  await storeUsage(options.services, child.payer, spent);
   if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
   return ended;
 }
@@ -157,6 +157,7 @@ function childTurn({ budget, context, ordinal }: ParentCall, mayAsk: ChildTurn['
   return {
     budget,
     blobs: context.blobs,
+    payer: { id: context.conversationId, key: context.conversation },
     mayAsk,
     contextOf: (own) => ({
       ...context,
@@ -170,7 +171,7 @@ function childTurn({ budget, context, ordinal }: ParentCall, mayAsk: ChildTurn['
   };
 }
 
-/** Losing a row of costs, or an engine that breaks, does not fail the child. */
+/** An engine that breaks does not fail the child. */
 export function reporting({ services }: ChildOptions, { parent }: Pick<Child, 'parent'>) {
   const { conversation } = parent.context;
   return (error: unknown) => services.events.emit({ kind: 'error.internal', conversation, message: describe(error) });

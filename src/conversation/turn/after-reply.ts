@@ -1,6 +1,5 @@
 import { describe } from '../../domain/errors.ts';
 import type { ConversationKey } from '../../domain/message.ts';
-import type { ContextSnapshot } from '../../ports/store.ts';
 import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { keepAnsweredBy } from './answered-by.ts';
 import { answeringModel, type Ending, type Findings, refusedPartOf } from './end.ts';
@@ -74,16 +73,6 @@ function report(options: ReplyOptions, { outcome, findings, startedAt, claim, sn
   const recalled = findings.request?.assembly.recalled ?? [];
   if (recalled.length === 0) return;
   keep(store.memories.recalled(recalled, { conversationId: claim.conversationId, now }));
-}
-
-/** Books the calls of a turn that stored nothing: they still cost money. */
-export function bookUnstored(
-  options: ReplyOptions,
-  { conversation }: ContextSnapshot,
-  { usage }: Pick<Findings, 'usage'>,
-): void {
-  if (usage.length > 0)
-    keepAside(options, conversation.key, options.services.store.journal.addUsage(conversation.id, usage));
 }
 
 /** A reply does not wait for counters or notes for `/status`; losing them would lose no memory. */

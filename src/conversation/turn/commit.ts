@@ -1,11 +1,12 @@
 import { idleMsOf } from '../../config/directory.ts';
+import { storeUsage } from '../../costs/store-usage.ts';
 import type { AfterTurn } from '../../ports/engine.ts';
 import type { NewPost } from '../../ports/outbox-store.ts';
 import type { ContextSnapshot, TurnCommitResult } from '../../ports/store.ts';
 import { heldNotice } from '../posts/hooked-post.ts';
 import { askedIn } from '../state/snapshot.ts';
 import { readOf } from '../state/turn-standing.ts';
-import { type AfterReply, afterReply, bookUnstored, cutIn } from './after-reply.ts';
+import { type AfterReply, afterReply, cutIn } from './after-reply.ts';
 import { type Ending, type Held, recordOf, verdictOn } from './end.ts';
 import { failureText } from './failure-text.ts';
 import { withCutNote } from './incomplete.ts';
@@ -51,7 +52,7 @@ export async function commit(options: ReplyOptions, ending: Ending): Promise<Rep
   const result = await options.disk.watch(written, base.conversation);
   if (result.kind === 'stale') {
     events.emit({ kind: 'turn.superseded', ...base });
-    bookUnstored(options, snapshot, findings);
+    await storeUsage(options.services, snapshot.conversation, findings.usage);
     return { kind: 'nothing' };
   }
   recorded?.committed(result.conversation.nextSeq - 1);

@@ -1,9 +1,9 @@
+import { storeUsage } from '../../costs/store-usage.ts';
 import { isStrataError } from '../../domain/errors.ts';
 import type { Activity } from '../../ports/channel.ts';
 import type { Claim } from '../../ports/store.ts';
 import { holdLease } from '../../util/async/lease.ts';
 import { newestMessage } from '../state/snapshot.ts';
-import { bookUnstored } from './after-reply.ts';
 import { commit, type ReplyEnd } from './commit.ts';
 import { type EndedTurn, endedUnprepared, throughHooks } from './end.ts';
 import { type LeasedTurn, type PreparedTurn, prepare } from './prepare.ts';
@@ -33,13 +33,13 @@ export async function reply(options: ReplyOptions, opening: Opening): Promise<Re
   const { newest, findings, ...ended } = await answer(options, { ...opening, newest: newestSaid, signal, show });
   const outcome = await throughHooks(options, snapshot, { outcome: ended.outcome, signal });
   if (signal.aborted) {
-    bookUnstored(options, snapshot, findings);
+    await storeUsage(options.services, snapshot.conversation, findings.usage);
     return await giveBack(options, claim, null);
   }
   try {
     return await commit(options, { claim, newest, outcome, startedAt, findings, snapshot });
   } catch (error) {
-    bookUnstored(options, snapshot, findings);
+    await storeUsage(options.services, snapshot.conversation, findings.usage);
     throw error;
   }
 }
@@ -66,6 +66,7 @@ async function answerUpto(options: ReplyOptions, leased: LeasedTurn): Promise<En
   if (!first.ready) return endedUnprepared(first.outcome);
   const ended = await run(options, first.turn);
   if (!mayTeach(first.turn, ended) || !(await hasLearned(options, first.turn))) return ended;
+  await storeUsage(options.services, leased.snapshot.conversation, ended.findings.usage);
   const second = await prepare(options, leased);
   return second.ready ? await run(options, second.turn) : endedUnprepared(second.outcome);
 }

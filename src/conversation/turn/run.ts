@@ -1,3 +1,4 @@
+import { storeUsage } from '../../costs/store-usage.ts';
 import { askedIn } from '../state/snapshot.ts';
 import type { EndedTurn } from './end.ts';
 import { createModelCalls } from './model-calls.ts';
@@ -10,7 +11,7 @@ import { createTurnRequests } from './turn-requests.ts';
 
 /**
  * Runs a prepared turn to its end. The effects live only as long as the loop; plain findings are left. Rejects like
- * `runTurn`.
+ * `runTurn`, and has then stored what its calls cost.
  */
 export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<EndedTurn> {
   const { profile, snapshot, newest } = turn;
@@ -22,8 +23,13 @@ export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<En
   const model = createModelCalls(options, turn, past);
   const tools = createToolCalls(options, turn, { past, images });
   const effects = { ...requests.effects, ...model.effects, ...tools.effects };
-  const outcome = await runTurn({ ...limitsOf(options, turn), ...effects }, `t${newest.seq}`);
-  return { outcome, findings: { request: requests.last(), ...model.findings(), ...tools.findings() } };
+  try {
+    const outcome = await runTurn({ ...limitsOf(options, turn), ...effects }, `t${newest.seq}`);
+    return { outcome, findings: { request: requests.last(), ...model.findings(), ...tools.findings() } };
+  } catch (error) {
+    await storeUsage(options.services, turn.child?.payer ?? snapshot.conversation, model.findings().usage);
+    throw error;
+  }
 }
 
 function limitsOf({ services }: ReplyOptions, { profile, snapshot, child }: PreparedTurn): TurnLimits {

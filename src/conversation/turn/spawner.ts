@@ -1,7 +1,7 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
-import type { Claim } from '../../ports/store.ts';
+import type { Claim, Conversation } from '../../ports/store.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import type { ChildAnswer, ChildTask } from '../../tools/spawn.ts';
 import type { TurnBlobs } from '../../tools/turn-blobs.ts';
@@ -37,6 +37,8 @@ export interface ChildTurn {
   /** The long results of the turn that opened it, which keep those of the child too. */
   readonly blobs: TurnBlobs | undefined;
   readonly budget: ChildBudget;
+  /** The conversation that people see pays for its calls. */
+  readonly payer: Pick<Conversation, 'id' | 'key'>;
   /** Called before each request, with what the calls of the turn have cost. Throws `CHILD_LIMIT`. */
   mayAsk(usage: readonly UsageRow[]): void;
   /** The parent's context for a tool call of the child. */

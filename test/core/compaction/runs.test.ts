@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { StrataError } from '../../../src/adapter-kit.ts';
 import { createMaintenance } from '../../../src/compaction/maintenance.ts';
 import { createMeasureView } from '../../../src/compaction/watch/measure.ts';
 import { createBreaker } from '../../../src/models/breaker.ts';
@@ -42,6 +43,27 @@ describe('a run', () => {
     await world.clock.jump(10 * 60_000);
     expect((await world.run()).reason).toMatch(/^read for memories #1 to #\d+[^;]*$/u);
     expect(await world.conversation()).toMatchObject({ compactedUpto: 0 });
+  });
+
+  it('whose store is away is paid for later', async () => {
+    await using world = await createWorld();
+    await talk(world, 12);
+    const { journal } = world.services.store;
+    let isAway = true;
+    const addUsage: typeof journal.addUsage = async (...row) => {
+      if (isAway) throw new StrataError('STORE_UNREACHABLE', { path: 'here', reason: 'it restarts' });
+      await journal.addUsage(...row);
+    };
+    const services = { ...world.services, store: { ...world.services.store, journal: { ...journal, addUsage } } };
+    const maintenance = createMaintenance({ ...world, services, breaker: createBreaker(services) });
+    const { id: conversationId } = await world.conversation();
+    const { signal } = new AbortController();
+    await maintenance.run({ conversationId, trigger: 'manual', instruction: null, signal });
+    isAway = false;
+    const called = world.events.filter(({ kind }) => kind === 'model.called').length;
+    expect(called).toBeGreaterThan(0);
+    const paid = async () => (await journal.usage(conversationId)).reduce((sum, { calls }) => sum + calls, 0);
+    await expect.poll(() => world.clock.advance(1000).then(paid)).toBe(called);
   });
 
   it('that is stopped before a call makes none', async () => {

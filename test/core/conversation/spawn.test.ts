@@ -9,6 +9,7 @@ import {
   type ModelRequest,
   makeChildKey,
   makeKey,
+  StrataError,
   type Tool,
   type ToolContext,
   textOf,
@@ -174,6 +175,41 @@ describe('a child conversation', () => {
     const query = { since: null, conversationId: id, limit: 9, by: 'purpose' } as const;
     const purposes = await here.bot.services.store.journal.spending(query);
     expect(purposes.find(({ key }) => key === 'child')).toMatchObject({ calls: 2, inputTokens: 80, outputTokens: 4 });
+  });
+
+  it('is paid likewise if the store leaves its turn', async () => {
+    let isAway = false;
+    const { assemble } = noting;
+    const leaving: ContextEngine = {
+      ...noting,
+      async assemble(request) {
+        if (isAway) throw new StrataError('STORE_UNREACHABLE', { path: 'here', reason: 'it restarts' });
+        return await assemble(request);
+      },
+    };
+    let asked = 0;
+    const model = delegating(() => {
+      asked += 1;
+      isAway = asked === 2;
+      return isAway ? { finish: 'refused' } : { text: 'seven' };
+    });
+    const more = ['Are you sure?'];
+    const tools = [
+      research(async (task, { spawn }) => {
+        const next = () => more.shift() ?? null;
+        const answer = await spawn({ task, next }).catch(({ message }: Error) => ({ text: message }));
+        isAway = false;
+        return answer.text;
+      }),
+    ];
+    await using here = await world({ models: [model], tools, engines: { noting: leaving } });
+    await here.say('How many boats are there?');
+    await settled(here);
+    expect(posted(here).join('')).toContain('it restarts');
+    const { id } = await here.conversation();
+    const query = { since: null, conversationId: id, limit: 9, by: 'purpose' } as const;
+    const purposes = await here.bot.services.store.journal.spending(query);
+    expect(purposes.find(({ key }) => key === 'child')).toMatchObject({ calls: 2 });
   });
 
   it('answers even if its costs cannot be stored', async () => {

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, ModelError } from '../../../src/adapter-kit.ts';
+import {
+  assembleView,
+  defineEngine,
+  defineTool,
+  ModelError,
+  type Storage,
+  StrataError,
+} from '../../../src/adapter-kit.ts';
 import type { Hooks } from '../../../src/hooks/hooks.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld, HERE } from '../../support/bot-world.ts';
-import { type Script, scriptedModel } from '../compaction/compaction.world.ts';
+import { type Script, scriptedModel, until } from '../compaction/compaction.world.ts';
 
 const look = defineTool({
   name: 'look',
@@ -57,7 +64,89 @@ describe('a turn that fails', () => {
     const { id } = await world.conversation();
     expect(await world.bot.services.store.journal.usage(id)).toMatchObject([{ purpose: 'reply', calls: 3 }]);
   });
+
+  it('with its store is paid for when that returns', async () => {
+    let isAway = false;
+    await using world = await botWith(
+      () => {
+        isAway = true;
+        return { text: 'At last.' };
+      },
+      {
+        storage: (storage) => {
+          const { transcript, journal } = storage.store;
+          const whileHere = <Request extends readonly unknown[], Result>(ask: (...request: Request) => Result) => {
+            return (...request: Request) => {
+              if (isAway) throw unreachable();
+              return ask(...request);
+            };
+          };
+          const store = {
+            ...storage.store,
+            transcript: { ...transcript, commitTurn: async (turn) => whileHere(transcript.commitTurn)(turn) },
+            journal: { ...journal, addUsage: async (...row) => whileHere(journal.addUsage)(...row) },
+          } satisfies Storage['store'];
+          return { ...storage, store };
+        },
+      },
+    );
+    await world.say('Is it?');
+    await until(() => world.events.some(({ kind }) => kind === 'turn.delayed'));
+    isAway = false;
+    world.model.script = () => ({ text: 'Now.' });
+    await expect.poll(() => world.clock.advance(1000).then(() => world.channel.posts.size)).toBe(1);
+    await expect.poll(() => replyCalls(world)).toBe(2);
+  });
+
+  it('between its calls is paid for', async () => {
+    let isAway = false;
+    const leaving = defineEngine({
+      id: 'leaving',
+      async assemble(request) {
+        if (isAway) throw unreachable();
+        return assembleView(request, { tail: request.snapshot.tail });
+      },
+    });
+    await using world = await botWith(() => ({ text: 'Hello.' }), {
+      engines: { leaving },
+      agent: { engine: 'leaving' },
+    });
+    await world.say('Hello?');
+    await world.settled();
+    world.model.script = () => {
+      isAway = true;
+      return { finish: 'refused' };
+    };
+    await world.say('Is it?');
+    await until(() => world.events.some(({ kind }) => kind === 'turn.delayed'));
+    expect(await replyCalls(world)).toBe(2);
+  });
+
+  it('before its model is known better is paid for', async () => {
+    await using world = await botWith(async (_, { count }) => {
+      if (count === 2) return { finish: 'refused' };
+      if (count !== 3) return { text: 'Yes.' };
+      Object.assign(world.model, { traits: { ...world.model.traits, tools: false } });
+      throw new ModelError({ model: 'test:chat', reason: 'unsupported', detail: 'no tools' });
+    });
+    await world.say('Hello?');
+    await world.settled();
+    await world.say('Is it?');
+    await world.settled();
+    expect(world.model.requests).toHaveLength(4);
+    expect(await replyCalls(world)).toBe(3);
+  });
 });
+
+function unreachable(): StrataError {
+  return new StrataError('STORE_UNREACHABLE', { path: 'here', reason: 'it restarts' });
+}
+
+/** The calls for replies that are paid for. */
+async function replyCalls(world: BotWorld): Promise<number | undefined> {
+  const { id } = await world.conversation();
+  return (await world.bot.services.store.journal.usage(id)).find(({ purpose }) => purpose === 'reply')?.calls;
+}
 
 describe('the reason of a failed reply', () => {
   const status = async (world: BotWorld) => JSON.stringify((await world.command('status')).fields);

@@ -1,0 +1,44 @@
+import { describe, isStoreAway } from '../domain/errors.ts';
+import type { UsageRow } from '../ports/journal.ts';
+import type { Conversation } from '../ports/store.ts';
+import type { Services } from '../services.ts';
+import { backoffMs } from '../util/async/backoff.ts';
+
+/** Together, four minutes: most failovers take less. */
+const MAX_TRIES = 8;
+
+/**
+ * Stores what calls cost, beside the work that made them: they are paid for, whatever becomes of it. Resolves after the
+ * first attempt; while the store is away, others follow. Never rejects: losing a row would lose no memory.
+ */
+export async function storeUsage(
+  services: Services,
+  payer: Pick<Conversation, 'id' | 'key'>,
+  usage: readonly UsageRow[],
+): Promise<void> {
+  if (usage.length === 0) return;
+  const store = () => services.store.journal.addUsage(payer.id, usage);
+  const failed = (error: unknown) =>
+    services.events.emit({ kind: 'error.internal', conversation: payer.key, message: describe(error) });
+  await store().catch((error: unknown) => {
+    tryAgain(services, store, error).catch(failed);
+  });
+}
+
+async function tryAgain(
+  { clock, random }: Pick<Services, 'clock' | 'random'>,
+  store: () => Promise<void>,
+  first: unknown,
+): Promise<void> {
+  const { signal } = new AbortController();
+  let error = first;
+  for (let failures = 1; isStoreAway(error) && failures < MAX_TRIES; failures += 1) {
+    await clock.sleep(backoffMs({ failures, chance: random.next(), retryAfterMs: null }), { signal });
+    try {
+      return await store();
+    } catch (next) {
+      error = next;
+    }
+  }
+  throw error;
+}

@@ -70,7 +70,7 @@ export interface App {
   inspect(listen?: string): Promise<Operations | null>;
   /** Reports an error that nothing caught. The host decides whether the process continues. */
   reportUncaught(failure: Uncaught): void;
-  /** Starts the plugins, then the bot. Throws `PLUGIN_FAILED`. */
+  /** Starts the plugins, then the bot; if one of them fails, stops those that it started. Throws `PLUGIN_FAILED`. */
   start(): Promise<void>;
   /** Stops the bot, then the plugins, and closes the store. */
   close(options?: { readonly deadlineMs: number }): Promise<void>;

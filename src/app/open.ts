@@ -139,8 +139,13 @@ function runOf({
 }): Pick<App, 'start' | 'close'> {
   return {
     async start() {
-      await plugins?.start();
-      await bot.start();
+      try {
+        await plugins?.start();
+        await bot.start();
+      } catch (error) {
+        await plugins?.stop();
+        throw error;
+      }
       // A file is checked when it is opened.
       if (config.storage.url !== '') void logFindings(storage.upkeep, log);
     },

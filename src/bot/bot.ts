@@ -51,7 +51,10 @@ export interface Bot extends AsyncDisposable {
   readonly send: Send;
   /** Discards the cached view. Call this after something else has changed the conversation. */
   changed(conversation: ConversationKey): void;
-  /** Once: a bot that was stopped cannot be started again. */
+  /**
+   * Once: a bot that was stopped cannot be started again. A start that fails stops what it has started; `stop` then
+   * closes the store and the queue.
+   */
   start(): Promise<void>;
   /** Resolves when every reply that is currently owed has been posted and all due maintenance has been requested. */
   settled(): Promise<void>;
@@ -85,9 +88,14 @@ export function createBot(options: BotOptions): Bot {
     if (event.kind === 'config.changed') warnOfWindows();
   });
   let starting: Promise<void> | null = null;
+  let halting: Promise<void> | null = null;
   let stopping: Promise<void> | null = null;
   let unwatch = () => {};
   let release = () => {};
+  const halt = (deadlineMs: number): Promise<void> => {
+    halting ??= haltAll(core, deadlineMs);
+    return halting;
+  };
   const start = async (): Promise<void> => {
     // Without a channel, or with an unreachable platform, nothing else keeps the process alive.
     release = holdProcess();
@@ -96,6 +104,8 @@ export function createBot(options: BotOptions): Bot {
       await startAll(core);
       warnOfWindows();
     } catch (error) {
+      await halt(STOP_DEADLINE_MS).catch((failure: unknown) => report(core, failure));
+      core.abort.abort(new Error('The bot could not start.'));
       release();
       unwatch();
       throw error;
@@ -103,7 +113,7 @@ export function createBot(options: BotOptions): Bot {
   };
   const stop = async (deadlineMs: number): Promise<void> => {
     try {
-      await stopAll(core, deadlineMs);
+      await stopAll(core, deadlineMs, halt);
     } finally {
       release();
       unwatch();
@@ -140,13 +150,21 @@ async function startAll(core: Core): Promise<void> {
 }
 
 /** Numbers of conversations mean something only in their own store. */
-const queuesInUse = new WeakSet<Queue>();
+const queueOwners = new WeakMap<Queue, Core>();
 
-function startWorker({ services: { queue }, maintain, workers, abort, sweeper }: Core): void {
-  if (queuesInUse.has(queue)) throw new StrataError('USAGE', { problem: SHARED });
-  queuesInUse.add(queue);
+function startWorker(core: Core): void {
+  const { maintain, workers, abort, sweeper } = core;
+  const { queue } = core.services;
+  if (isOfAnother(core)) throw new StrataError('USAGE', { problem: SHARED });
+  queueOwners.set(queue, core);
   queue.process(maintain, { concurrency: workers, signal: abort.signal });
   sweeper.start();
+}
+
+/** Whether another bot works on the queue. */
+function isOfAnother(core: Core): boolean {
+  const owner = queueOwners.get(core.services.queue);
+  return owner !== undefined && owner !== core;
 }
 
 async function startGateway(core: Core): Promise<void> {
@@ -206,18 +224,28 @@ async function settle({ actors, outbox, compactors }: Core): Promise<void> {
   await compactors.drained();
 }
 
-/** While a store does not answer, steps wait beyond the deadline. The queue and the store are closed then too. */
-async function stopAll(core: Core, deadlineMs: number): Promise<void> {
-  const { services, abort, closing } = core;
-  const deadlineAt = services.clock.now() + deadlineMs;
-  // If a step ends early, the next one gets its remaining time.
-  const leftMs = () => Math.max(1, deadlineAt - services.clock.now());
-  closing.abort();
+/** Ends intake, then turns, posts and the sweeper. While a store does not answer, the steps wait beyond the deadline. */
+async function haltAll(core: Core, deadlineMs: number): Promise<void> {
+  const leftMs = countDown(core, deadlineMs);
+  core.closing.abort();
   core.posting.isOn = false;
+  await endsWithin(finish(core, leftMs), deadlineMs + LATE_MS);
+}
+
+/** If a step ends early, the next one gets its remaining time. */
+function countDown({ services: { clock } }: Core, deadlineMs: number): () => number {
+  const deadlineAt = clock.now() + deadlineMs;
+  return () => Math.max(1, deadlineAt - clock.now());
+}
+
+async function stopAll(core: Core, deadlineMs: number, halt: (deadlineMs: number) => Promise<void>): Promise<void> {
+  const { services, abort } = core;
+  const leftMs = countDown(core, deadlineMs);
+  const closeQueue = () => services.queue.close({ deadlineMs: leftMs() });
   // A step that fails must not keep the process alive: the others still run, and the first failure is thrown.
   const steps: readonly (() => Promise<unknown>)[] = [
-    () => endsWithin(finish(core, leftMs), deadlineMs + LATE_MS),
-    () => endsWithin(services.queue.close({ deadlineMs: leftMs() }), leftMs() + LATE_MS),
+    () => halt(deadlineMs),
+    async () => isOfAnother(core) || (await endsWithin(closeQueue(), leftMs() + LATE_MS)),
     async () => abort.abort(new Error('The bot has stopped.')),
     () => endsWithin(core.engines.dispose(), LATE_MS),
     () => services.store.close(),

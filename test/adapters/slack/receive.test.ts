@@ -134,6 +134,22 @@ describe('the conversation of a message', () => {
     await arrived(bot, '[the thread is about this message of Bob]\n> The build is red\n@strata do you know?');
   });
 
+  test('quotes it though the first reply could not be stored', async () => {
+    const state = createState();
+    let failures = 0;
+    const get = async (namespace: string, key: string) => {
+      if (namespace !== 'slack.viewing' || failures > 0) return await state.get(namespace, key);
+      failures += 1;
+      throw new Error('The store is away.');
+    };
+    const bot = await start({ state: { ...state, get } });
+    const root = slack.store(DIRECT, BOB, 'The build is red');
+    slack.say(DIRECT, ADA, 'Why?', { thread_ts: root.ts });
+    await until('it was not stored', () => bot.log.lines.some(({ message }) => message.includes('stored')));
+    slack.say(DIRECT, ADA, 'Since when?', { thread_ts: root.ts });
+    await arrived(bot, '[the thread is about this message of Bob]\n> The build is red\nSince when?');
+  });
+
   test('reads the first message of a thread once per message', async () => {
     const state = createState();
     let reads = 0;

@@ -84,20 +84,24 @@ export type FoundContext =
   | { readonly kind: 'kept'; readonly context: MessageContext; readonly isFirst: boolean }
   | { readonly kind: 'dropped'; readonly reason: DropReason };
 
-/** Requests all data about a message concurrently, each with its own time limit. Rejects only if the store fails. */
+/**
+ * Requests all data about a message concurrently, each with its own time limit. Rejects only if the store fails, and not
+ * before the beginning is claimed: afterwards the claim can be released.
+ */
 export async function contextOf(options: ContextOptions, incoming: NewMessage | EditedMessage): Promise<FoundContext> {
   const { message } = incoming;
   const isLive = incoming.kind === 'message' && incoming.later === null;
   const where = placeFor(options, message);
   const conversation = keyOf(where);
+  const asked = beginningOf(options, incoming, where);
   const [speaker, readers, names, files, beginning, viewed] = await Promise.all([
     speakerOf(options, message),
     readersOf(options, incoming),
     options.places.namesFor(message),
     filesOf(options, message.files ?? []),
-    beginningOf(options, incoming, where),
+    asked,
     isLive ? viewedBy(options, message, conversation) : null,
-  ]);
+  ]).finally(() => asked.catch(() => undefined));
   const refusal = refusalBy(options, message.channel, speaker);
   if (refusal !== null) return { kind: 'dropped', reason: refusal };
   const missed = incoming.kind === 'message' ? (incoming.later?.note ?? null) : null;

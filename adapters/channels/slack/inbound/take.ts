@@ -94,7 +94,11 @@ async function takeMessage(options: TakeOptions, { lanes, once }: Order, incomin
   const conversation = keyOf(placeFor(options, message));
   await once(`${conversation} ${message.ts}`, async () => {
     const ask = askFor(options, incoming);
-    await lanes.run([conversation], async () => await store(options, incoming, await ask()));
+    try {
+      await lanes.run([conversation], async () => await store(options, incoming, await ask()));
+    } finally {
+      options.firstMessages.release(conversation, message.ts);
+    }
   });
 }
 
@@ -107,30 +111,26 @@ function askFor(options: TakeOptions, incoming: NewMessage | EditedMessage): () 
 
 async function store(options: TakeOptions, { message, later }: NewMessage, found: FoundContext): Promise<void> {
   const { sink, audiences, threads, followUps, firstMessages } = options;
-  try {
-    if (found.kind === 'dropped') return drop(options, message, found.reason);
-    const { context, isFirst } = found;
-    const { conversation, place, author } = context;
-    const said = { conversation, place, author, message };
-    const isFollowUp = await followUps.includes(said);
-    const shown = await withKeptQuotes(options, message, { conversation, audience: place.audience });
-    const inbound = toInbound(shown, { ...context, isPast: later?.isPast ?? false, isFollowUp });
-    if (inbound === null) return drop(options, message, 'empty');
-    await audiences.observed(conversation, place);
-    await threads.setNewest(conversation, {
-      threadTs: answerThread(options, message),
-      userId: author.id,
-      ts: message.ts,
-    });
-    const { stored } = await sink.message(inbound);
-    // Dropped, or delivered again.
-    if (!stored && !(await isKept(sink, conversation))) return await threads.forget(conversation);
-    await followUps.keep(said);
-    if (isFirst) await firstMessages.keep(conversation, message.ts);
-    if (isFirst && stored) options.onBegan(inbound);
-  } finally {
-    firstMessages.release(keyOf(placeFor(options, message)), message.ts);
-  }
+  if (found.kind === 'dropped') return drop(options, message, found.reason);
+  const { context, isFirst } = found;
+  const { conversation, place, author } = context;
+  const said = { conversation, place, author, message };
+  const isFollowUp = await followUps.includes(said);
+  const shown = await withKeptQuotes(options, message, { conversation, audience: place.audience });
+  const inbound = toInbound(shown, { ...context, isPast: later?.isPast ?? false, isFollowUp });
+  if (inbound === null) return drop(options, message, 'empty');
+  await audiences.observed(conversation, place);
+  await threads.setNewest(conversation, {
+    threadTs: answerThread(options, message),
+    userId: author.id,
+    ts: message.ts,
+  });
+  const { stored } = await sink.message(inbound);
+  // Dropped, or delivered again.
+  if (!stored && !(await isKept(sink, conversation))) return await threads.forget(conversation);
+  await followUps.keep(said);
+  if (isFirst) await firstMessages.keep(conversation, message.ts);
+  if (isFirst && stored) options.onBegan(inbound);
 }
 
 /** On the agent surface every direct message begins a thread; elsewhere it does not. */

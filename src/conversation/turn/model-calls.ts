@@ -75,7 +75,7 @@ export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past
         past.passed(asking.assembly.snapshot);
         return step;
       },
-      limitCall: () => limitWork(signal, { ms: timeoutMs * models.length }),
+      limitCall: () => limitWork(signal, { ms: timeoutMs * triesOf(models) }),
       pause: (ms) => clock.sleep(ms, { signal }),
       onDraft(text) {
         // Hooks may change the answer or hold it back, so no draft of it is shown.
@@ -84,6 +84,11 @@ export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past
     },
     findings: () => ({ ...ledger }),
   };
+}
+
+/** Each model of a list has a limit of its own, and the last one has to reach it before the call as a whole ends. */
+function triesOf(models: readonly ChatModel[]): number {
+  return models.length === 1 ? 1 : models.length + 1;
 }
 
 /** Calls the first model that can answer, inside its hooks, and records what it cost. */

@@ -65,6 +65,18 @@ describe('a list of models', () => {
     expect(posted(here)).toEqual(['Second.']);
   });
 
+  it('counts it against the last as well', async () => {
+    const silent: Script = () => new Promise(() => undefined);
+    const agent = { ...LIST, timeout_seconds: 1 };
+    await using here = await createBotWorld({ models: [one(silent), two(silent)], agent });
+    await here.say('Hello?');
+    await here.settled();
+    const { state } = here.bot.services;
+    for (const id of ['test:one', 'test:two']) {
+      expect(await state.get('breaker', id)).toMatchObject({ failures: 1 });
+    }
+  });
+
   it.each<ModelFailure>(['transient', 'rate-limit', 'timeout'])('goes on to the next on %s', async (reason) => {
     const [first, second] = [one(failing(reason)), two(saying('Second.'))];
     await using here = await createBotWorld({ models: [first, second], agent: LIST });

@@ -1,4 +1,3 @@
-import type { AgentSettings } from '../../config/schema.ts';
 import { maintenanceSettings } from '../../context/profile/call-settings.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { CallContext } from '../job/call.ts';
@@ -16,10 +15,10 @@ export function planJob(
 ): PlannedJob {
   const { services, claim, breaker, measureView } = task;
   const { conversation } = look.snapshot;
-  const agent = services.agents.agentFor(conversation.key);
+  const { agent } = summariser;
   const wish = (isRequestedRewrite(work) ? asked?.wish : task.request.instruction)?.trim() ?? '';
   return {
-    ...callsOf(task, summariser, { conversation, agent }),
+    ...callsOf(task, summariser, conversation),
     services,
     claim,
     breaker,
@@ -39,8 +38,8 @@ export function planJob(
 /** How the job calls its model. */
 function callsOf(
   { services, windows, toolless, reasoning, signal }: Task,
-  { model, windowTokens }: Summariser,
-  { conversation, agent }: { readonly conversation: Conversation; readonly agent: AgentSettings },
+  { agent, model, windowTokens }: Summariser,
+  conversation: Conversation,
 ): Omit<CallContext, 'onStep' | 'assertCurrent'> {
   const { clock, hooks } = services;
   return {

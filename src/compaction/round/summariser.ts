@@ -6,8 +6,9 @@ import type { ChatModel } from '../../ports/model.ts';
 import { ownWindow } from '../job/room.ts';
 import type { MaintenanceContext } from './task.ts';
 
-/** The model that writes summaries. */
+/** The model that writes summaries, and the agent whose settings chose it: they go with its calls. */
 export interface Summariser {
+  readonly agent: AgentSettings;
   readonly model: ChatModel;
   readonly windowTokens: number;
 }
@@ -27,7 +28,7 @@ export async function openSummariser(
   const left = ids.filter((id) => !unavailable.has(id));
   const pauses = await Promise.all(left.map(async (id) => ({ id, paused: await breaker.pausedUntil(id) })));
   const free = pauses.find(({ paused }) => paused === null);
-  if (free !== undefined) return await open(context, free.id, profile);
+  if (free !== undefined) return { agent, ...(await open(context, free.id, profile)) };
   const { id: model, paused } = pauses[0] ?? { id: configured, paused: null };
   const { untilAt, message: cause } = paused ?? { untilAt: 0, message: '' };
   throw new StrataError('MODEL_PAUSED', { model, untilAt, cause });
@@ -37,7 +38,7 @@ async function open(
   { services, profiles }: MaintenanceContext,
   modelId: string,
   profile: ContextProfile,
-): Promise<Summariser> {
+): Promise<Omit<Summariser, 'agent'>> {
   const isOwn = modelId === profile.modelId;
   const model = isOwn ? await profiles.modelFor(profile) : await services.models.open(modelId);
   const reportedTokens = model.traits.windowTokens;

@@ -85,10 +85,11 @@ export async function answerAsked(options: ChildOptions, child: RunningChild, { 
   const snapshot = await viewOf(options, child, claim);
   const newest = snapshot.tail.find((entry) => entry.seq === seq);
   if (newest === undefined) throw new StrataError('CLAIM_LOST', { conversation: child.key, work: 'reply' });
-  const profile = await profileOf(options, child, snapshot);
+  const agent = options.services.agents.agentFor(child.key);
+  const profile = await profileOf(options, child, { agent, conversation: snapshot.conversation });
   if (seq === 1) await options.engineFor(profile).bootstrap(snapshot);
   const leased = leasedTurn(options, child, { claim, snapshot, newest, signal: held.signal });
-  const { outcome, findings } = await runWithinBudget(options, child, { leased, profile });
+  const { outcome, findings } = await runWithinBudget(options, child, { leased, agent, profile });
   if (outcome.kind === 'failed') throw new StrataError('CHILD_FAILED', { reason: outcome.message });
   return await commit(options, child, { claim, newest, profile, outcome, findings });
 }
@@ -101,11 +102,11 @@ async function viewOf({ services }: ChildOptions, { key }: Child, claim: Claim):
 
 async function profileOf(
   { services, profiles }: ChildOptions,
-  { key, tools }: Child,
-  { conversation }: ContextSnapshot,
+  { tools }: Child,
+  { agent, conversation }: Pick<ContextSnapshot, 'conversation'> & Pick<PreparedTurn, 'agent'>,
 ): Promise<ContextProfile> {
   const profile = await profiles.of(conversation);
-  return childProfile(services, profile, { agent: services.agents.agentFor(key), tools });
+  return childProfile(services, profile, { agent, tools });
 }
 
 function leasedTurn(
@@ -125,16 +126,15 @@ function leasedTurn(
   };
 }
 
-interface Profiled {
+interface Profiled extends Pick<PreparedTurn, 'agent' | 'profile'> {
   readonly leased: LeasedTurn;
-  readonly profile: ContextProfile;
 }
 
 /** Runs the turn within the tokens of the child. */
 async function runWithinBudget(
   options: ChildOptions,
   { task, usage, parent }: RunningChild,
-  { leased, profile }: Profiled,
+  { leased, ...profiled }: Profiled,
 ): Promise<EndedTurn> {
   const maxTokens = task.maxTokens ?? DEFAULT_WINDOWS * parent.profile.windowTokens;
   let isOver = false;
@@ -143,7 +143,7 @@ async function runWithinBudget(
     if (isOver) throw new StrataError('CHILD_LIMIT', { limit: `${maxTokens} tokens` });
   };
   const child = childTurn(parent, mayAsk);
-  const turn = await collectTurn(options, leased, { profile, child });
+  const turn = await collectTurn(options, leased, { ...profiled, child });
   const ended = await run(options, turn);
   const spent = ended.findings.usage;
   usage.push(...spent);

@@ -58,10 +58,10 @@ interface Ledger extends CallFindings {
 }
 
 export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past: RefusedPast): ModelCalls {
-  const { models, snapshot, newest, signal, child } = turn;
-  const { clock, agents, hooks } = options.services;
+  const { agent, models, snapshot, newest, signal, child } = turn;
+  const { clock, hooks } = options.services;
   const { key } = snapshot.conversation;
-  const timeoutMs = agents.agentFor(key).timeout_seconds * 1000;
+  const timeoutMs = agent.timeout_seconds * 1000;
   const person = askerOf(key, askedIn(snapshot, newest).author);
   const conversation = rootOf(key);
   const images = createChannelImages({ channel: options.channelOf(conversation), conversation, signal });
@@ -93,7 +93,7 @@ function triesOf(models: readonly ChatModel[]): number {
 
 /** Calls the first model that can answer, inside its hooks, and records what it cost. */
 function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): ModelEffects['ask'] {
-  const { models, snapshot } = calling.turn;
+  const { agent, models, snapshot } = calling.turn;
   const { key } = snapshot.conversation;
   const onFallback = (from: ChatModel, to: ChatModel, error: ModelError) => {
     const names = { model: from.id, next: to.id };
@@ -101,7 +101,7 @@ function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): Mod
     options.services.events.emit({ kind: 'model.fallback', conversation, ...names, message: describe(error) });
   };
   const candidates = { models, breaker: options.breaker, timeoutMs, onFallback };
-  const settings = { ...replySettings(options.services.agents.agentFor(key)), cacheKey: cacheKeyOf(key) };
+  const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(key) };
   return (request, { assembly, signal, onText }) =>
     askInOrder(candidates, signal, (model, within) =>
       askOne(options, calling, {

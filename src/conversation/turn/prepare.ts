@@ -1,3 +1,4 @@
+import type { AgentSettings } from '../../config/schema.ts';
 import { describe, isStoreAway, isStrataError, ModelError } from '../../domain/errors.ts';
 import type { Entry, MemoryId } from '../../domain/message.ts';
 import { failureOf } from '../../models/failure.ts';
@@ -30,6 +31,8 @@ export interface TurnBasis extends Reading {
 
 /** A turn that can run. */
 export interface PreparedTurn extends TurnBasis, LeasedTurn {
+  /** Of the profile, whatever the configuration has become since. */
+  readonly agent: AgentSettings;
   /** The sections for its newest message. */
   readonly volatile: readonly VolatileSection[];
   /** Only for a turn of a child. */
@@ -46,8 +49,10 @@ export type Prepared =
  */
 export async function prepare(options: ReplyOptions, leased: LeasedTurn): Promise<Prepared> {
   try {
-    const profile = options.profiles.of(leased.snapshot.conversation);
-    return { ready: true, turn: await collectTurn(options, leased, { profile }) };
+    const { conversation } = leased.snapshot;
+    const agent = options.services.agents.agentFor(conversation.key);
+    const profile = options.profiles.of(conversation);
+    return { ready: true, turn: await collectTurn(options, leased, { agent, profile }) };
   } catch (error) {
     if (isStoreAway(error)) throw error;
     const reason = reasonNotOpened(error);
@@ -56,6 +61,7 @@ export async function prepare(options: ReplyOptions, leased: LeasedTurn): Promis
 }
 
 export interface Profiled {
+  readonly agent: AgentSettings;
   /** May still be read. */
   readonly profile: ContextProfile | Promise<ContextProfile>;
   readonly child?: ChildTurn;
@@ -65,7 +71,7 @@ export interface Profiled {
 export async function collectTurn(
   options: ReplyOptions,
   leased: LeasedTurn,
-  { profile: reading, ...child }: Profiled,
+  { agent, profile: reading, ...child }: Profiled,
 ): Promise<PreparedTurn> {
   // Concurrently, so that both share one read of the store.
   const preparedAt = options.services.clock.now();
@@ -74,7 +80,7 @@ export async function collectTurn(
   const models = await options.profiles.modelsFor(profile);
   const engine = options.engineFor(profile);
   const cache = cacheAccountOf(options, leased, child);
-  const turn = { ...leased, profile, engine, models, volatile, preparedAt, cache, ...child };
+  const turn = { ...leased, agent, profile, engine, models, volatile, preparedAt, cache, ...child };
   turn.onGiven(shownMemories(turn));
   return turn;
 }

@@ -24,7 +24,7 @@ export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<En
   const tools = createToolCalls(options, turn, { past, images });
   const effects = { ...requests.effects, ...model.effects, ...tools.effects };
   try {
-    const outcome = await runTurn({ ...limitsOf(options, turn), ...effects }, `t${newest.seq}`);
+    const outcome = await runTurn({ ...limitsOf(turn), ...effects }, `t${newest.seq}`);
     return { outcome, findings: { request: requests.last(), ...model.findings(), ...tools.findings() } };
   } catch (error) {
     await storeUsage(options.services, turn.child?.payer ?? snapshot.conversation, model.findings().usage);
@@ -32,11 +32,11 @@ export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<En
   }
 }
 
-function limitsOf({ services }: ReplyOptions, { profile, snapshot, child }: PreparedTurn): TurnLimits {
+function limitsOf({ agent, profile, child }: PreparedTurn): TurnLimits {
   return {
     purpose: child === undefined ? 'reply' : 'child',
     modelId: profile.modelId,
-    maxSteps: services.agents.agentFor(snapshot.conversation.key).max_steps,
+    maxSteps: agent.max_steps,
     maxOutputTokens: profile.reserveTokens,
   };
 }

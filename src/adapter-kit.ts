@@ -100,6 +100,7 @@ export { packageFile } from './util/files/package-file.ts';
 export { normalForm } from './util/text/normal-form.ts';
 export { makeFolder, OWNERS_FOLDER } from './util/files/make-folder.ts';
 export { makePrivateFile, restrictToOwner } from './util/files/private-file.ts';
+export { STORE_FILE } from './util/files/store-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRecentMap } from './util/recent-map.ts';
 export { createRedactor } from './util/log/redactor.ts';

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, test } from 'vitest';
@@ -46,6 +47,17 @@ describe('doctor', () => {
     expect(own).toEqual(['node', 'config', 'prompts', 'data', 'disk', 'model', 'window', 'privacy']);
     expect(healthy.of('model')?.message).toMatch(/^agent main: offline:demo \(.*\), window 2,000, it answered$/);
     expect(healthy.findings.every(({ fixHint, severity }) => severity !== 'ok' || fixHint === null)).toBe(true);
+  });
+
+  test('measures the disk of the file behind a link', async () => {
+    using folder = openFolder();
+    const elsewhere = folder.file('elsewhere');
+    mkdirSync(elsewhere);
+    mkdirSync(folder.file('data'));
+    symlinkSync(join(elsewhere, 'real.db'), folder.file('data/strata.db'));
+    const data = ['--data', folder.file('data')];
+    await folder.run(['chat', ...data], 'Hello.\n');
+    expect((await checkup(folder, data)).of('disk')?.message).toContain(`MB are free at ${realpathSync(elsewhere)}`);
   });
 
   // Shows: R25

@@ -7,6 +7,7 @@ import {
   makePrivateFile,
   OWNERS_FOLDER,
   restrictToOwner,
+  STORE_FILE,
   StrataError,
 } from '../../../src/adapter-kit.ts';
 import { explain } from './failures.ts';
@@ -36,7 +37,7 @@ export function openFile({
   /** Create what is missing. */
   readonly create: boolean;
 }): OpenedFile {
-  const named = join(directory, 'strata.db');
+  const named = join(directory, STORE_FILE);
   return guarded(directory, () => {
     // Without permission to enter the directory, nobody knows whether there is data.
     const isMissing = statSync(named, { throwIfNoEntry: false }) === undefined;

@@ -1,8 +1,9 @@
-import { access, constants, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, constants, lstat, realpath, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { App, GlobalOptions } from '../../app/app.ts';
 import type { Config } from '../../config/schema.ts';
 import { describe, isStrataError } from '../../domain/errors.ts';
+import { STORE_FILE } from '../../util/files/store-file.ts';
 import { formatNumber } from '../../util/text/text.ts';
 import type { Cli } from '../cli.ts';
 import { type Finding, ok } from './doctor-finding.ts';
@@ -88,12 +89,21 @@ function dataHint(error: unknown): string {
 const LITTLE_BYTES = 1_000_000_000;
 const TOO_LITTLE_BYTES = 100_000_000;
 
+/** If the file is a link, it grows on another disk, perhaps. Null if there is no file. */
+async function folderOfFile(directory: string): Promise<string | null> {
+  const named = join(directory, STORE_FILE);
+  const file = await realpath(named).catch(() => null);
+  if (file === null) return null;
+  return (await lstat(named)).isSymbolicLink() ? dirname(file) : directory;
+}
+
 /** Empty for a directory that cannot be read, because the check of the data reports that. */
 export async function checkDisk({ directory }: { readonly directory: string }): Promise<readonly Finding[]> {
-  const space = await statfs(await existingPart(directory)).catch(() => null);
+  const folder = await folderOfFile(directory);
+  const space = await statfs(folder ?? (await existingPart(directory))).catch(() => null);
   if (space === null) return [];
   const free = space.bavail * space.bsize;
-  const message = `${formatNumber(free / 1_000_000)} MB are free at ${directory}`;
+  const message = `${formatNumber(free / 1_000_000)} MB are free at ${folder ?? directory}`;
   if (free > LITTLE_BYTES) return [ok('disk', message)];
   const severity = free < TOO_LITTLE_BYTES ? 'fail' : 'warn';
   return [{ checkId: 'disk', severity, message, fixHint: 'Free some space, or move the data with --data.' }];

@@ -182,7 +182,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${DISCORD}/outbound/split.ts#split`, (run, text) => run(text, { limit: 2000, fileAbove: 6 })],
   [
     'adapters/channels/shared/units.ts#unitsOf',
-    (run, text) => run(text, { codeTicks: 2, bold: true, fences: true, mentions: true }),
+    (run, text) => run(text, { bold: true, fences: true, mentions: true }),
   ],
   [`${SLACK}/map.ts#toInbound`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/map.ts#toParts`, (run, text) => run(slackSaid(text), slackContext)],

@@ -8,8 +8,6 @@ export interface Unit {
 
 /** What counts as one unit, besides links and addresses. */
 export interface UnitRules {
-  /** Longest run of backticks around inline code. */
-  readonly codeTicks: 1 | 2;
   /** `**bold**` on one line. */
   readonly bold: boolean;
   /** Runs of three or more backticks or tildes with their word. */
@@ -110,8 +108,8 @@ function boldEnd({ text, next }: Scan, at: number): number {
 function runEnd({ text, next, rules }: Scan, at: number): number {
   const run = afterRun(text, at) - at;
   if (run >= 3) return rules.fences ? wordEnd(text, at + run) : at;
-  if (text.charAt(at) !== '`' || run > rules.codeTicks || text.charAt(at - 1) === '`') return at;
-  const close = next('`', at + run);
+  if (text.charAt(at) !== '`') return at;
+  const close = next('`'.repeat(run), at + run);
   if (close === Number.POSITIVE_INFINITY || next('\n', at) < close) return at;
   return afterRun(text, close) - close === run ? close + run : at;
 }
@@ -123,10 +121,11 @@ function wordEnd(text: string, at: number): number {
   return at + (WORD.exec(text)?.[0].length ?? 0);
 }
 
-/** After the run of backticks or tildes, or after the one character. */
+/** After the run of backticks or of tildes, or after the one character. */
 function afterRun(text: string, at: number): number {
+  const mark = text.charAt(at);
   let end = at + 1;
-  if (!'`~'.includes(text.charAt(at))) return end;
-  while (end < text.length && '`~'.includes(text.charAt(end))) end += 1;
+  if (mark !== '`' && mark !== '~') return end;
+  while (text.charAt(end) === mark) end += 1;
   return end;
 }

@@ -10,7 +10,7 @@ export interface Cut {
 }
 
 /** Not cut as long as one message can hold it: links with their text, URLs, inline code. */
-const UNITS: UnitRules = { codeTicks: 2, bold: false, fences: false, mentions: true };
+const UNITS: UnitRules = { bold: false, fences: false, mentions: true };
 const RUNS = /`{3,}|~{3,}/g;
 
 export interface Cutter {
@@ -43,8 +43,10 @@ export function createCutter(text: string, limit: number): Cutter {
         if (best !== undefined) return best;
       }
       const any = places.flat().sort((one, other) => one - other);
-      const good = any.findLast(isGood) ?? graphemeCuts(window, from).findLast((at) => may(cut, at, solid));
-      return good ?? hardEnd({ text, blocks, window, from });
+      const good = any.findLast(isGood);
+      if (good !== undefined) return good;
+      const cuts = graphemeCuts(window, from).filter((at) => may(cut, at, solid));
+      return cuts.findLast(isWhole) ?? cuts.at(-1) ?? hardEnd({ text, blocks, window, from });
     },
   };
 }

@@ -88,11 +88,8 @@ function closingOf(raw: string, marker: string): string {
     : '';
 }
 
-/**
- * Not cut as long as one message can hold it: links with their text, URLs, inline code and emphasis, and a code block
- * marker inside a line, because at the start of a message it would open a block.
- */
-const UNITS: UnitRules = { codeTicks: 1, bold: true, fences: true, mentions: false };
+/** Not cut as long as one message can hold it: links with their text, URLs, inline code, emphasis, code block markers. */
+const UNITS: UnitRules = { bold: true, fences: true, mentions: false };
 
 /** Joined, the chunks are the text; none is longer than the limit. */
 function cut(text: string, limit: number): readonly string[] {
@@ -110,7 +107,7 @@ function nextCut(text: string, { from, limit }: { readonly from: number; readonl
   const window = text.slice(from, from + limit);
   const units = unitsOf(text.slice(from, from + 2 * limit), UNITS).filter(({ start, end }) => end - start <= limit);
   const isInside = insideOf(2 * limit, units);
-  const isGood = (at: number) => !isInside(at - from);
+  const isGood = (at: number) => !isInside(at - from) && !opensBlock(text, at);
   for (const { pattern, fill } of BREAKS) {
     const places = Array.from(window.matchAll(pattern), ({ index, 0: found }) => from + index + found.length);
     const best = places.findLast((at) => at - from >= fill * limit && isGood(at));
@@ -118,4 +115,12 @@ function nextCut(text: string, { from, limit }: { readonly from: number; readonl
   }
   const cuts = graphemeCuts(window, from);
   return cuts.findLast(isGood) ?? cuts.at(-1) ?? windowEnd(window, from);
+}
+
+const MARKER = / {0,3}(?:`{3}|~{3})/y;
+
+/** Whether code marks inside a line would open a block at the start of a message. */
+function opensBlock(text: string, at: number): boolean {
+  MARKER.lastIndex = at;
+  return text.charAt(at - 1) !== '\n' && MARKER.test(text);
 }

@@ -180,10 +180,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${DISCORD}/outbound/blocks.ts#ownMarker`, (run, text) => run([], { text, at: text.length })],
   [`${DISCORD}/outbound/post.ts#fileOf`, (run, text) => run({ name: 'reply.md', text })],
   [`${DISCORD}/outbound/split.ts#split`, (run, text) => run(text, { limit: 2000, fileAbove: 6 })],
-  [
-    'adapters/channels/shared/units.ts#unitsOf',
-    (run, text) => run(text, { bold: true, fences: true, mentions: true }),
-  ],
+  ['adapters/channels/shared/units.ts#unitsOf', (run, text) => run(text, { bold: true, mentions: true })],
   [`${SLACK}/map.ts#toInbound`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/map.ts#toParts`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/text.ts#readable`, (run, text) => run(text, noNames)],

@@ -10,16 +10,13 @@ export interface Unit {
 export interface UnitRules {
   /** `**bold**` on one line. */
   readonly bold: boolean;
-  /** Runs of three or more backticks or tildes with their word. */
-  readonly fences: boolean;
-  /** `<@1>`, `<#2>`, `<:smile:3>`, `<t:4>`. */
+  /** `<@1>`, `<#2>`, `<:smile:3>`, `<t:4>`, and `<https://…>`, which shows no preview on Discord. */
   readonly mentions: boolean;
 }
 
 const MAX_LABEL = 500;
 const MAX_TARGET = 2000;
 const MAX_BOLD = 300;
-const MAX_MENTION = 90;
 
 interface Scan {
   readonly text: string;
@@ -55,14 +52,13 @@ function endAt(scan: Scan, at: number): number {
     case '[':
       return linkEnd(scan, at, at);
     case 'h':
-      return addressEnd(text, at);
+      return endOf(ADDRESS, text, at);
     case '<':
-      return rules.mentions ? Math.max(mentionEnd(scan, at), bracketedAddressEnd(text, at)) : at;
+      return rules.mentions ? endOf(MENTION, text, at) : at;
     case '*':
       return rules.bold ? boldEnd(scan, at) : at;
     case '`':
-    case '~':
-      return runEnd(scan, at);
+      return codeEnd(scan, at);
     default:
       return at;
   }
@@ -71,30 +67,19 @@ function endAt(scan: Scan, at: number): number {
 /** `[label](target)` */
 function linkEnd({ text, next }: Scan, open: number, at: number): number {
   const close = next(']', open + 1);
-  if (close - open - 1 > MAX_LABEL || next('\n', open) < close || text.charAt(close + 1) !== '(') return at;
+  if (close - open - 1 > MAX_LABEL || text.charAt(close + 1) !== '(') return at;
   const end = next(')', close + 2);
   if (end - close - 2 > MAX_TARGET || /\s/.test(text.slice(close + 2, end))) return at;
   return end + 1;
 }
 
 const ADDRESS = /https?:\/\/[^\s>)\]]+/y;
+const MENTION = /<(?:(?:[@#]|a?:\w{1,40}:|t:)[^>\s]{1,40}|https?:\/\/[^>\s]{1,2000})>/y;
 
-function addressEnd(text: string, at: number): number {
-  ADDRESS.lastIndex = at;
-  return at + (ADDRESS.exec(text)?.[0].length ?? 0);
-}
-
-/** `<https://…>` shows no preview on Discord. */
-function bracketedAddressEnd(text: string, at: number): number {
-  const end = addressEnd(text, at + 1);
-  if (end === at + 1) return at;
-  return text.charAt(end) === '>' || text.charAt(end) === ')' ? end + 1 : end;
-}
-
-function mentionEnd({ text, next }: Scan, at: number): number {
-  const close = next('>', at);
-  if (close - at > MAX_MENTION) return at;
-  return /^<(?:[@#]|a?:\w{1,40}:|t:)[^>\s]{1,40}>$/.test(text.slice(at, close + 1)) ? close + 1 : at;
+/** The end of a match that begins at `at`. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return at + (pattern.exec(text)?.[0].length ?? 0);
 }
 
 function boldEnd({ text, next }: Scan, at: number): number {
@@ -104,28 +89,19 @@ function boldEnd({ text, next }: Scan, at: number): number {
   return isBold && next('\n', at) > close ? close + 2 : at;
 }
 
-/** Inline code, or a fence with its word. */
-function runEnd({ text, next, rules }: Scan, at: number): number {
+/** Inline code between one or two backticks. */
+function codeEnd({ text, next }: Scan, at: number): number {
   const run = afterRun(text, at) - at;
-  if (run >= 3) return rules.fences ? wordEnd(text, at + run) : at;
-  if (text.charAt(at) !== '`') return at;
+  if (run > 2) return at;
   const close = next('`'.repeat(run), at + run);
   if (close === Number.POSITIVE_INFINITY || next('\n', at) < close) return at;
   return afterRun(text, close) - close === run ? close + run : at;
 }
 
-const WORD = /[^\s`~]*/y;
-
-function wordEnd(text: string, at: number): number {
-  WORD.lastIndex = at;
-  return at + (WORD.exec(text)?.[0].length ?? 0);
-}
-
-/** After the run of backticks or of tildes, or after the one character. */
+/** After the run of backticks, or after the one character. */
 function afterRun(text: string, at: number): number {
-  const mark = text.charAt(at);
   let end = at + 1;
-  if (mark !== '`' && mark !== '~') return end;
-  while (text.charAt(end) === mark) end += 1;
+  if (text.charAt(at) !== '`') return end;
+  while (text.charAt(end) === '`') end += 1;
   return end;
 }

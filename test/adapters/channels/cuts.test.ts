@@ -32,17 +32,22 @@ describe.each(Object.entries(CHANNELS))('a reply on %s', (_, split) => {
     expect(endOf(text)?.endsWith(end), endOf(text)).toBe(true);
   });
 
-  it.each([LINK, `!${LINK}`, 'https://example.org/a/b?c=d', '`some code`', '``some ` code``', '`~/my notes`'])(
-    'is cut before %s, never inside',
-    (unit) => {
-      for (let length = LIMIT - 1; length > LIMIT - unit.length; length -= 1) {
-        for (const text of [`${words(length - 5)}to `.padStart(length, 'x'), solid(length)]) {
-          const [first, second] = split(`${text}${unit} ${words(300)}`);
-          expect([first, second?.slice(0, unit.length)]).toEqual([text, unit]);
-        }
+  it.each([
+    LINK,
+    `!${LINK}`,
+    LINK.replace(' ', '\n'),
+    'https://example.org/a/b?c=d',
+    '`some code`',
+    '``some ` code``',
+    '`~/my notes`',
+  ])('is cut before %j, never inside', (unit) => {
+    for (let length = LIMIT - 1; length >= LIMIT - unit.length; length -= 1) {
+      for (const text of [`${words(length - 5)}to `.padStart(length, 'x'), solid(length)]) {
+        const [first, second] = split(`${text}${unit} ${words(300)}`);
+        expect([first, second?.slice(0, unit.length)]).toEqual([text, unit]);
       }
-    },
-  );
+    }
+  });
 
   it('is cut inside parentheses that are no address', () => {
     const [first = ''] = split(`${words(100)}[1](${words(1900)}) ${words(100)}`);
@@ -50,18 +55,20 @@ describe.each(Object.entries(CHANNELS))('a reply on %s', (_, split) => {
   });
 
   it('has no half of a character', () => {
-    const bodies = split('👩\u200d'.repeat(2 * LIMIT));
+    const bodies = split('👩\ufe0f\u200d👩\u200d'.repeat(LIMIT));
     expect(bodies.map((body) => body.isWellFormed())).not.toContain(false);
     expect(bodies.map((body) => body.length)).not.toContain(0);
   });
 });
 
 describe('a reply on Discord', () => {
-  it.each(['<@100000000000000001>', '<:smile:100000000000000001>', '<t:1700000000:R>', '<https://example.org/a>'])(
+  it.each(['<@100000000000000001>', '<:smile:100000000000000001>', '<t:1700000000:R>', '<https://example.org/a_(b)>'])(
     'is never cut inside %s',
     (unit) => {
-      const [first, second] = CHANNELS.Discord(`${solid(LIMIT - 4)}${unit}${solid(100)}`);
-      expect([first, second?.slice(0, unit.length)]).toEqual([solid(LIMIT - 4), unit]);
+      for (let length = LIMIT - 1; length >= LIMIT - unit.length; length -= 1) {
+        const [first, second] = CHANNELS.Discord(`${solid(length)}${unit}${solid(100)}`);
+        expect([first, second?.slice(0, unit.length)]).toEqual([solid(length), unit]);
+      }
     },
   );
 });
@@ -77,8 +84,13 @@ describe('a reply on Slack', () => {
   });
 
   it('is cut inside bold text that is very long', () => {
-    const [first = ''] = CHANNELS.Slack(`${words(100)}**${words(1890)}bold** ${words(100)}`);
+    const [first = ''] = CHANNELS.Slack(`${words(300)}**${words(1800)}bold** ${words(100)}`);
     expect(first.length).toBeGreaterThan(0.9 * LIMIT);
+  });
+
+  it('is cut before a code block in a list', () => {
+    const [first = ''] = CHANNELS.Slack(`- ${words(1200)}first\n  \`\`\`js title=${'x'.repeat(900)}\n  code\n  \`\`\``);
+    expect(first.trimEnd().endsWith('first')).toBe(true);
   });
 
   it('opens no code block with the marks of a line', () => {

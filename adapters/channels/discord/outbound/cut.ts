@@ -10,7 +10,7 @@ export interface Cut {
 }
 
 /** Not cut as long as one message can hold it: links with their text, URLs, inline code. */
-const UNITS: UnitRules = { bold: false, fences: false, mentions: true };
+const UNITS: UnitRules = { bold: false, mentions: true };
 const RUNS = /`{3,}|~{3,}/g;
 
 export interface Cutter {

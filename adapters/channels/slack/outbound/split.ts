@@ -88,8 +88,8 @@ function closingOf(raw: string, marker: string): string {
     : '';
 }
 
-/** Not cut as long as one message can hold it: links with their text, URLs, inline code, emphasis, code block markers. */
-const UNITS: UnitRules = { bold: true, fences: true, mentions: false };
+/** Not cut as long as one message can hold it: links with their text, URLs, inline code and emphasis. */
+const UNITS: UnitRules = { bold: true, mentions: false };
 
 /** Joined, the chunks are the text; none is longer than the limit. */
 function cut(text: string, limit: number): readonly string[] {

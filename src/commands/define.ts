@@ -19,7 +19,7 @@ export interface CommandDefinition<Options extends CommandOptions = CommandOptio
   readonly description: string;
   /** By their names in lower-case letters; `describe` says what each is for. Default: none. */
   readonly options?: Options;
-  /** Options that a form asks for if they are missing; the terminal asks in lines. Each must be required. */
+  /** At most five options that a form asks for if they are missing; the terminal asks in lines. Each must be required. */
   readonly form?: readonly (keyof z.infer<Options> & string)[];
   /** Who can use it: everyone, people who manage the place, or operators of the bot. Default `member`. */
   readonly access?: Exclude<Access, 'subject'>;
@@ -76,11 +76,14 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 const isObjectSchema = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'shape' in value && 'safeParse' in value;
 
+/** A form of Discord has no room for more. */
+const MAX_FIELDS = 5;
+
 const definitionSchema = z.strictObject({
   name: z.string().regex(/^[a-z]{1,32}(?: [a-z]{1,32})?$/, 'expected one or two words of 1 to 32 lower-case letters'),
   description: z.string().min(1, 'expected a text').max(100, 'expected at most 100 characters'),
   options: z.custom<CommandOptions>(isObjectSchema, 'expected z.object({ … })').optional(),
-  form: z.array(z.string()).optional(),
+  form: z.array(z.string()).max(MAX_FIELDS, `expected at most ${MAX_FIELDS} options`).optional(),
   access: z.enum(RIGHTS).optional(),
   confirm: z.boolean().optional(),
   ephemeral: z.boolean().optional(),

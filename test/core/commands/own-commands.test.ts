@@ -227,6 +227,10 @@ describe('a definition', () => {
       { name: 'poll', description: 'x', options: z.object({ a: z.string().optional() }), form: ['a'], run },
       'the form asks for "a", which is not required',
     ],
+    [
+      { name: 'poll', description: 'x', options: z.object({}), form: ['a', 'b', 'c', 'd', 'e', 'f'], run },
+      'form: expected at most 5 options',
+    ],
   ])('%j is refused', (definition, problem) => {
     // As a program in JavaScript gives it.
     const wrong: CommandDefinition = Object.assign({ name: '', description: '', run }, definition);

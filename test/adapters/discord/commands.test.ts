@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ButtonStyle, TextInputStyle } from 'discord.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createButtons } from '../../../adapters/channels/discord/commands/buttons.ts';
 import {
   commandsJson,
@@ -10,7 +12,8 @@ import {
 } from '../../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../../adapters/channels/discord/place.ts';
-import { builtInSpecs, type CommandReply, type ConversationKey } from '../../../src/adapter-kit.ts';
+import { builtInSpecs, type CommandReply, type ConversationKey, defineCommand } from '../../../src/adapter-kit.ts';
+import { allCommands } from '../../../src/commands/custom-commands.ts';
 import { createSystemClock, createSystemRandom } from '../../../src/util/time/clock.ts';
 import { DAY_MS } from '../../../src/util/time/time.ts';
 import {
@@ -28,7 +31,8 @@ import {
   VIEW,
 } from '../../fixtures/discord/double.ts';
 import { withChannel } from '../../fixtures/discord/each-test.ts';
-import { createState, type OpenOptions, openChannel, plain, until } from '../../fixtures/discord/kit.ts';
+import { createState, type OpenOptions, openChannel, plain, recordSink, until } from '../../fixtures/discord/kit.ts';
+import { faultsOfAnswer } from '../../fixtures/discord/limits.ts';
 import { message } from '../../fixtures/discord/payloads.ts';
 
 type Json = Record<string, unknown>;
@@ -94,32 +98,62 @@ describe('a reply as a message', () => {
   const reply = (details: Partial<CommandReply>): CommandReply => ({ ...plain, ...details });
 
   test('fits Discord’s limits; cut text is attached as a file', () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 6000 });
-    const field = fc.record({ name: text, value: text });
+    const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 9 });
+    const repeated = (most: number) => fc.tuple(part, fc.nat(most)).map(([one, count]) => one.repeat(count));
+    const [short, text] = [repeated(60), repeated(1500)];
+    const field = fc.record({ name: short, value: fc.oneof(short, text) });
+    const action = fc.record({ label: short.map((label) => `Do ${label}`), style: fc.constant('plain' as const) });
     const any = fc.record({
-      title: text,
-      text,
-      fields: fc.array(field, { maxLength: 30 }),
-      cells: fc.array(fc.array(text, { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
+      title: short.map((title) => `T${title}`),
+      text: fc.oneof(text, short),
+      fields: fc.array(field, { maxLength: 30, size: 'max' }),
+      cells: fc.array(fc.array(fc.oneof(short, text), { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
+      actions: fc.array(action, { maxLength: 30, size: 'max' }),
     });
+    const command = { path: ['memory', 'list'], options: {} };
     fc.assert(
-      fc.property(any, ({ cells, ...details }) => {
-        const { embed, files } = toMessage(reply({ ...details, rows: { columns: ['A', 'B'], cells } }), []);
-        const fields = embed.fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
-        expect(embed.title.length).toBeLessThanOrEqual(256);
-        const described = embed.description ?? '';
-        expect(described.length).toBeLessThanOrEqual(4096);
-        expect(embed.fields.length).toBeLessThanOrEqual(25);
-        expect(
-          embed.fields.every(
-            ({ name, value }) => name.length <= 256 && name !== '' && value.length <= 1024 && value !== '',
-          ),
-        ).toBe(true);
-        expect(embed.title.length + described.length + fields).toBeLessThanOrEqual(6000);
-        if (embed.fields.length < details.fields.length) expect(files.map(({ name }) => name)).toContain('whole.txt');
+      fc.property(any, ({ cells, actions, ...details }) => {
+        const rows = { columns: ['A', 'B'], cells };
+        const page = { number: 1, of: 2_000_000, previous: null, next: command };
+        const all = actions.map((one) => ({ ...one, command }));
+        const { embed, buttons, files } = toMessage(reply({ ...details, rows, page, actions: all }), builtInSpecs);
+        const sealed = buttons.map((button) => ({ button, customId: 'x' }));
+        expect(faultsOfAnswer(4, bodyOf({ embed }, sealed))).toEqual([]);
+        const isCut = embed.fields.length < details.fields.length || embed.description?.endsWith('…') === true;
+        if (isCut) expect(files.map(({ name }) => name)).toContain('whole.txt');
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
+  });
+
+  test('attaches the whole of a long list or text', () => {
+    const fields = Array.from({ length: 30 }, (_, index) => ({ name: `n${index}`, value: 'x' }));
+    const long = 'words and words '.repeat(400);
+    const crowded = fields.slice(0, 8).map(({ name }) => ({ name, value: long.slice(0, 1000) }));
+    for (const details of [{ fields }, { text: long }, { fields: crowded }]) {
+      const { embed, files } = toMessage(reply(details), []);
+      expect(JSON.stringify(embed).length).toBeGreaterThan(500);
+      expect(files.map(({ name }) => name)).toEqual(['whole.txt']);
+    }
+  });
+
+  test('shows the cells of a row as they were written', () => {
+    const cells = [
+      ['', 'a*b', '', 'last'],
+      ['m`1', 'two\nlines'],
+    ];
+    const { embed } = toMessage(reply({ text: '', rows: { columns: ['ID', 'WH_AT'], cells } }), []);
+    expect(embed.description).toBe("-# ID · WH\\_AT\n`–` · a\\*b · last\n`m'1` · two lines");
+  });
+
+  test('shows the tone, dangers and titles as they are', () => {
+    const tones = (['info', 'success', 'error'] as const).map((tone) => toMessage(reply({ tone }), []).embed.color);
+    expect(new Set(tones).size).toBe(3);
+    const command = { path: ['status'], options: {} };
+    const actions = (['plain', 'danger'] as const).map((style) => ({ label: style, style, command }));
+    const { embed, buttons } = toMessage(reply({ title: 'a*b', actions }), []);
+    expect(buttons.map(({ style }) => style)).toEqual([ButtonStyle.Secondary, ButtonStyle.Danger]);
+    expect(embed.title).toBe('a\\*b');
   });
 
   test('attaches the whole text of a field that is cut', () => {
@@ -140,6 +174,8 @@ describe('a reply as a message', () => {
     ['[https://good.example](https://evil.example)', '[https://good.example\\](https://evil.example)'],
     ['[https://good.example\\](https://evil.example)', '[https://good.example\\\\\\](https://evil.example)'],
     ['\\*not italic\\*', '\\\\\\*not italic\\\\\\*'],
+    ['https://example.org/a_b_c and a_b', 'https://example.org/a_b_c and a\\_b'],
+    ['1. one\n  22. two', '1\\. one\n  22\\. two'],
   ])('shows %s as it was written', (text, shown) => {
     expect(toMessage(reply({ text }), []).embed.description).toBe(shown);
   });
@@ -503,6 +539,7 @@ describe('the commands in Discord', () => {
       const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
       expect(form.type).toBe(9);
       const custom = String(form.data['custom_id']);
+      expect(form.data).toMatchObject({ components: [{ component: { style: TextInputStyle.Paragraph } }] });
       expect(JSON.stringify(form)).toContain('"value":"Ada drinks *green* tea"');
       const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'Ada drinks black tea' } }];
       const stranger = double.interact({ type: 5, data: { custom_id: custom, components }, author: BOB });
@@ -519,6 +556,48 @@ describe('the commands in Discord', () => {
         double.interact(slash('memory', 'edit', { id: memoryId, text: 'at once' })),
       );
       expect(direct.type).toBe(4);
+    });
+  });
+
+  test('a form of long texts fits, and keeps its other fields', async () => {
+    const options = z.object({
+      id: z.string().describe('Which one'),
+      topic: z.string().describe(`${'What it is about, '.repeat(2)}😀`.padStart(46, 'x')),
+      color: z.enum(['red', 'blue']).describe('Its color'),
+      reason: z.string().describe('Why'),
+    });
+    const base = { description: 'x', run: () => 'x' };
+    const edit = { ...base, name: `poll ${'edit'.repeat(8)}`, options, form: ['topic', 'color', 'reason'] as const };
+    const show = { ...base, name: 'poll show', options: options.pick({ id: true }) };
+    const commands = allCommands([
+      defineCommand(edit),
+      defineCommand(show),
+      defineCommand({ ...base, name: 'x'.repeat(32) }),
+    ]);
+    const sink = { ...recordSink(), commandSpecs: commands.map(({ spec }) => spec) };
+    sink.command = async () => ({ ...plain, text: `${'x'.repeat(3999)}😀` });
+    await withChannel({ sink }, async ({ double }) => {
+      const form = await answerTo(double, double.interact(slash('poll', 'edit'.repeat(8), { id: 'p1' })));
+      const fields = z.array(z.object({ component: z.record(z.string(), z.unknown()) })).parse(form.data.components);
+      expect(fields.map(({ component: { custom_id: id, value, style } }) => [id, String(value).length, style])).toEqual(
+        [
+          ['topic', 4000, TextInputStyle.Short],
+          ['color', 9, undefined],
+          ['reason', 9, TextInputStyle.Paragraph],
+        ],
+      );
+      const components = [
+        { type: 18, component: { type: 4, custom_id: 'topic', value: 'Tea' } },
+        { type: 18, component: { type: 3, custom_id: 'color', values: ['blue'] } },
+        { type: 1, components: [{ type: 4, custom_id: 'reason', value: 'Because' }] },
+      ];
+      const ran: unknown[] = [];
+      sink.command = async (invocation) => {
+        ran.push(invocation.options);
+        return plain;
+      };
+      await answerTo(double, double.interact({ type: 5, data: { custom_id: form.data['custom_id'], components } }));
+      expect(ran).toEqual([{ id: 'p1', topic: 'Tea', color: 'blue', reason: 'Because' }]);
     });
   });
 

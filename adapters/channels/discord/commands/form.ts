@@ -1,14 +1,15 @@
 import { ComponentType, TextInputStyle } from 'discord.js';
 import type { OptionSpec, ReplyCommand } from '../../../../src/adapter-kit.ts';
 import type { WireInteraction } from '../wire.ts';
+import { clip } from './render.ts';
 
 const MAX_INPUT = 4000;
-const MAX_FIELDS = 5;
+const LABEL = 45;
 
 export interface FormOptions {
   readonly customId: string;
   readonly command: ReplyCommand;
-  /** At least one; a form has room for five. */
+  /** One to five. */
   readonly options: readonly OptionSpec[];
   /** Initial value of the first text field. */
   readonly text: string;
@@ -19,10 +20,10 @@ export function formOf({ customId, command, options, text }: FormOptions) {
   const first = options.find(({ kind }) => kind === 'text');
   return {
     custom_id: customId,
-    title: `/${command.path.join(' ')}`.slice(0, 45),
-    components: options.slice(0, MAX_FIELDS).map((option) => ({
+    title: clip(`/${command.path.join(' ')}`, LABEL),
+    components: options.map((option) => ({
       type: ComponentType.Label,
-      label: option.description.slice(0, 45),
+      label: clip(option.description, LABEL),
       component: option.kind === 'choice' ? choiceField(option) : textField(option, option === first ? text : ''),
     })),
   };

@@ -102,7 +102,7 @@ function escaped(marks: string): string {
   return marks === '](' ? '\\](' : [...marks].map((mark) => `\\${mark}`).join('');
 }
 
-function clip(text: string, length: number): string {
+export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).toWellFormed()}${CUT}`;
 }

@@ -36,7 +36,8 @@ import { createTyping } from './outbound/typing.ts';
 import { dropMalformed, namesOf } from './packets.ts';
 import { PLATFORM } from './place.ts';
 import { createPlaces } from './places.ts';
-import { createThreads, type Threads } from './threads.ts';
+import type { BotServices } from './services.ts';
+import { createThreads } from './threads.ts';
 import { bodySchema, type WireBody } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -61,25 +62,16 @@ export interface SlackBotOptions extends SlackOptions {
 }
 
 export function createSlackBot(parts: SlackBotOptions): SlackBot {
-  const { settings, workspace, log, clock } = parts;
+  const { workspace, log, clock } = parts;
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, parts.signal]);
-  const threads = createThreads(parts.state);
+  const services = servicesOf(parts, signal);
   const rate = createPostRate(clock);
-  const typing = createTyping({ workspace, threads, status: settings.thinking });
+  const typing = createTyping(services);
   const plainPosts = createPlainPosts(parts.state, clock);
-  const drafts = createDrafts({ ...parts, signal, threads, plainPosts, rate: createDraftRate(clock) });
-  const poster = createPoster({
-    workspace,
-    settings,
-    threads,
-    plainPosts,
-    withoutDraft: drafts.cleared,
-    clock,
-    log,
-    rate,
-  });
-  const intake = createIntake({ ...parts, signal }, { threads, poster, rate });
+  const drafts = createDrafts({ ...services, plainPosts, draftRate: createDraftRate(clock) });
+  const poster = createPoster({ ...services, plainPosts, withoutDraft: drafts.cleared, rate });
+  const intake = createIntake(services, { poster, rate });
   return {
     workspace,
     ...intake.listener,
@@ -100,13 +92,25 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
       }
     },
     linkTo: (message) => permalinkOf(workspace, message),
-    loadImage: ({ link }, { signal: ended }) => loadImage(link, filesOf(parts), ended),
+    loadImage: ({ link }, { signal: ended }) => loadImage(link, filesOf(services), ended),
     async stop() {
       over.abort();
       typing.end();
       await intake.drained();
     },
   };
+}
+
+function servicesOf(
+  { settings, log, state, clock, fetch, workspace, sink }: SlackBotOptions,
+  signal: AbortSignal,
+): BotServices {
+  const { teamId, web } = workspace;
+  const channelIds = createChannelIds({ state, clock, log, teamId, web, sink });
+  web.redirect(channelIds);
+  const places = createPlaces(workspace, { clock, signal });
+  const threads = createThreads(state);
+  return { settings, log, state, clock, fetch, workspace, sink, channelIds, places, threads, signal };
 }
 
 interface Sender {
@@ -156,45 +160,40 @@ interface Intake {
 
 /** Everything that handles incoming events. */
 function createIntake(
-  options: SlackBotOptions,
-  { threads, poster, rate }: Pick<Sender, 'poster'> & { readonly threads: Threads; readonly rate: PostRate },
+  services: BotServices,
+  { poster, rate }: { readonly poster: Poster; readonly rate: PostRate },
 ): Intake {
-  const { workspace, settings, state, sink, clock, log, signal } = options;
-  const { teamId, web } = workspace;
-  const channelIds = createChannelIds({ state, clock, log, teamId, web, sink });
-  web.redirect(channelIds);
-  const places = createPlaces(workspace, { clock, signal });
-  const base = { channelIds, workspace, settings, sink, places, state, clock, log, signal, threads, rate };
-  const audiences = createAudienceWatch({ ...base, teamId, web, purgeOnLeave: settings.purge_on_leave });
+  const { workspace, state, log } = services;
+  const audiences = createAudienceWatch(services);
   const buttons = createButtons(workspace.secret);
-  const home = createHome({ ...base, buttons });
-  const receivedEvents = createReceivedEvents(base);
-  const userContexts = createUserContexts(base);
-  const surface = createSurface({ ...base, home, userContexts });
-  const catchUp = createCatchUp({
-    ...base,
-    audiences,
-    take: (incoming) => receiver.take(incoming),
-    leftOut: (gap) => tellLeftOut({ poster, log, signal }, gap),
-  });
+  const home = createHome({ ...services, buttons });
+  const receivedEvents = createReceivedEvents(services);
+  const userContexts = createUserContexts(services);
+  const surface = createSurface({ ...services, home, userContexts, rate });
   const receiver = createReceiver({
-    ...base,
+    ...services,
     audiences,
     firstMessages: createFirstMessages(state),
     followUps: createFollowUps(state, workspace),
     userContexts,
-    files: filesOf(options),
+    files: filesOf(services),
     onBegan: surface.began,
   });
+  const catchUp = createCatchUp({
+    ...services,
+    audiences,
+    take: receiver.take,
+    leftOut: (gap) => tellLeftOut(services, poster, gap),
+  });
   const commandHandlers = createCommandHandlers({
-    ...base,
+    ...services,
     buttons,
-    responder: createResponder({ ...base, fetch: options.fetch }),
+    responder: createResponder({ ...services, rate }),
     refreshHome: home.publish,
   });
   const listener: Listener = {
     ...commandHandlers,
-    event: (event, body) => takeEvent({ receiver, surface, sink, workspace, receivedEvents, signal }, event, body),
+    event: (event, body) => takeEvent(services, { receiver, surface, receivedEvents }, { event, body }),
     withheld: ({ since }) => catchUp.withheld(since),
     connected: catchUp.connected,
     lost: catchUp.lost,
@@ -214,10 +213,7 @@ function createIntake(
 }
 
 /** The second attempt checks for the note first, so a gap that is read again after a crash is not reported twice. */
-function tellLeftOut(
-  { poster, log, signal }: Pick<Sender, 'poster'> & Pick<SlackBotOptions, 'log' | 'signal'>,
-  { conversation, count, ts }: LeftOut,
-): void {
+function tellLeftOut({ log, signal }: BotServices, poster: Poster, { conversation, count, ts }: LeftOut): void {
   const text = `I was offline and did not read ${count === 1 ? '1 older message' : `${count} older messages`} here.`;
   const body = { kind: 'text', text } as const;
   const post = { conversation, nonce: `gap ${ts}`, body, replyTo: null, attempt: 2 };
@@ -226,7 +222,7 @@ function tellLeftOut(
   });
 }
 
-function filesOf({ workspace, settings, fetch }: SlackBotOptions) {
+function filesOf({ workspace, settings, fetch }: BotServices) {
   return {
     fetch,
     get token() {
@@ -238,17 +234,18 @@ function filesOf({ workspace, settings, fetch }: SlackBotOptions) {
   };
 }
 
-interface Takers {
+/** The parts that get events. */
+interface EventTakers {
   readonly receiver: Receiver;
   readonly surface: Surface;
-  readonly sink: ChannelSink;
-  readonly workspace: Workspace;
   readonly receivedEvents: ReceivedEvents;
-  readonly signal: AbortSignal;
 }
 
-async function takeEvent(takers: Takers, event: unknown, rawBody: unknown): Promise<void> {
-  const { receiver, surface, workspace, sink, receivedEvents, signal } = takers;
+async function takeEvent(
+  { workspace, sink, signal }: BotServices,
+  { receiver, surface, receivedEvents }: EventTakers,
+  { event, body: rawBody }: { readonly event: unknown; readonly body: unknown },
+): Promise<void> {
   // Not acknowledged, so Slack sends it again, to another process or after the next start.
   if (signal.aborted) throw new Error('the bot is stopping');
   const body = bodySchema.parse(rawBody);

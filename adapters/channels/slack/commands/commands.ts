@@ -1,6 +1,5 @@
 import {
   asksConfirmation,
-  type Clock,
   describe,
   errorReply,
   type OptionSpec,
@@ -23,6 +22,7 @@ import { authorOf } from '../inbound/context.ts';
 import { wordsOf } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
 import { conversationsOf } from '../place.ts';
+import type { BotServices } from '../services.ts';
 import { prefixOf } from '../settings.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
 import { missingOptions } from './ask.ts';
@@ -40,9 +40,7 @@ import {
 import { canStillRead } from './membership.ts';
 import { FORGET_MENU, forgetCommand, REMEMBER_MENU, WHY_MENU } from './menus.ts';
 
-export interface CommandServices extends InteractionOptions {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export interface CommandServices extends InteractionOptions, Pick<BotServices, 'clock' | 'signal'> {
   /** Refreshes a person's App Home. */
   readonly refreshHome: (userId: string, command: ReplyCommand) => Promise<void>;
 }

@@ -1,17 +1,13 @@
-import type { ChannelSink, ReplyCommand } from '../../../../src/adapter-kit.ts';
+import type { ReplyCommand } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { keyOf } from '../place.ts';
-import { isForeign, nameOf, type Places } from '../places.ts';
-import { prefixOf, type SlackSettings } from '../settings.ts';
-import type { Workspace } from '../workspace.ts';
+import { isForeign, nameOf } from '../places.ts';
+import type { BotServices } from '../services.ts';
+import { prefixOf } from '../settings.ts';
 import type { Buttons } from './buttons.ts';
 import { actionsBlock, type SignButton, toMessage } from './render.ts';
 
-export interface HomeOptions {
-  readonly workspace: Workspace;
-  readonly settings: SlackSettings;
-  readonly sink: ChannelSink;
-  readonly places: Places;
+export interface HomeOptions extends Pick<BotServices, 'workspace' | 'settings' | 'sink' | 'places'> {
   readonly buttons: Buttons;
 }
 

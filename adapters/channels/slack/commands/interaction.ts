@@ -1,33 +1,25 @@
 import {
-  type ChannelSink,
   type CommandInvocation,
   type CommandReply,
   type ConversationKey,
   describe,
   errorReply,
-  type Log,
 } from '../../../../src/adapter-kit.ts';
 import type { Button } from '../../shared/buttons.ts';
 import { isServed } from '../access.ts';
-import type { ChannelIds } from '../channel-ids.ts';
 import { isDirect, keyOf } from '../place.ts';
-import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
-import { prefixOf, type SlackSettings } from '../settings.ts';
-import type { Workspace } from '../workspace.ts';
+import { heardIn, isForeign, nameOf } from '../places.ts';
+import type { BotServices } from '../services.ts';
+import { prefixOf } from '../settings.ts';
 import type { Buttons } from './buttons.ts';
 import { MAX_METADATA, previewForm } from './form.ts';
 import { type ReplyMessage, toMessage } from './render.ts';
 import type { Responder } from './respond.ts';
 
-export interface InteractionOptions {
-  readonly workspace: Workspace;
-  readonly settings: SlackSettings;
-  readonly sink: ChannelSink;
-  readonly places: Places;
-  readonly channelIds: ChannelIds;
+export interface InteractionOptions
+  extends Pick<BotServices, 'workspace' | 'settings' | 'sink' | 'places' | 'channelIds' | 'log'> {
   readonly buttons: Buttons;
   readonly responder: Responder;
-  readonly log: Log;
 }
 
 /** Where an interaction came from, and everything that answering it needs. */

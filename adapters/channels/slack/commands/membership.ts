@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
+import { describe } from '../../../../src/adapter-kit.ts';
 import { isDirect } from '../place.ts';
-import { audienceOf, type Places } from '../places.ts';
+import { audienceOf } from '../places.ts';
+import type { BotServices } from '../services.ts';
 import { retryRepeatable } from '../web.ts';
-import type { Workspace } from '../workspace.ts';
 
 const PAGE = 999;
 const MAX_PAGES = 20;
@@ -15,13 +15,7 @@ const membersSchema = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-interface MembershipOptions {
-  readonly workspace: Pick<Workspace, 'web'>;
-  readonly places: Pick<Places, 'channel' | 'user'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
+type MembershipOptions = Pick<BotServices, 'workspace' | 'places' | 'clock' | 'log' | 'signal'>;
 
 /**
  * Whether the person can read the channel now. When somebody leaves a private channel, or a guest any, everything that

@@ -1,6 +1,7 @@
-import { describe, type Log } from '../../../../src/adapter-kit.ts';
+import { describe } from '../../../../src/adapter-kit.ts';
 import { escapeText } from '../outbound/format.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
+import type { BotServices } from '../services.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ReplyMessage } from './render.ts';
 
@@ -28,11 +29,8 @@ export function createResponder({
   rate,
   log,
 }: {
-  readonly workspace: Workspace;
-  readonly fetch: typeof globalThis.fetch;
   readonly rate: PostRate;
-  readonly log: Log;
-}): Responder {
+} & Pick<BotServices, 'workspace' | 'fetch' | 'log'>): Responder {
   const inTurn = (channel: string, work: () => Promise<unknown>) =>
     rate({ channel, signal: AbortSignal.timeout(TIME_LIMIT_MS) }, work);
   return {

@@ -1,25 +1,19 @@
-import { describe, type InboundMessage, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { describe, type InboundMessage } from '../../../../src/adapter-kit.ts';
 import { isServed } from '../access.ts';
 import { channelIn, type UserContexts } from '../inbound/user-context.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
 import { isDirect, placeOfKey } from '../place.ts';
-import type { SlackSettings } from '../settings.ts';
+import type { BotServices } from '../services.ts';
 import { appContextChangedSchema, assistantSchema, homeOpenedSchema } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 import type { Home } from './home.ts';
 
 const GREETED = 'slack.greeted';
 const TITLE_LENGTH = 60;
 
-export interface SurfaceOptions {
-  readonly workspace: Workspace;
-  readonly settings: SlackSettings;
-  readonly state: StateStore;
+export interface SurfaceOptions extends Pick<BotServices, 'workspace' | 'settings' | 'state' | 'signal' | 'log'> {
   readonly home: Home;
   readonly userContexts: UserContexts;
   readonly rate: PostRate;
-  readonly signal: AbortSignal;
-  readonly log: Log;
 }
 
 /**

@@ -1,19 +1,13 @@
-import { type ChannelSink, type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
-import type { ChannelIds } from '../channel-ids.ts';
+import { describe } from '../../../../src/adapter-kit.ts';
 import { PLATFORM, placeOfKey } from '../place.ts';
 import { audienceOf } from '../places.ts';
 import { createRate } from '../rate.ts';
-import { codeOf, isFinal, NOT_FOUND, retryRepeatable, type Web } from '../web.ts';
+import type { BotServices } from '../services.ts';
+import { codeOf, isFinal, NOT_FOUND, retryRepeatable } from '../web.ts';
 import { channelSchema } from '../wire.ts';
 
-export interface ReviewOptions {
-  readonly web: Web;
-  readonly teamId: string;
-  readonly sink: Pick<ChannelSink, 'conversations'>;
-  readonly channelIds: Pick<ChannelIds, 'current'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
+export interface ReviewOptions
+  extends Pick<BotServices, 'workspace' | 'sink' | 'channelIds' | 'clock' | 'log' | 'signal'> {
   /** The channel has turned private. */
   readonly close: (channelId: string) => Promise<void>;
 }
@@ -43,9 +37,9 @@ export function createAudienceReview(options: ReviewOptions): () => Promise<void
   };
 }
 
-async function publicChannels({ sink, teamId }: ReviewOptions): Promise<ReadonlySet<string>> {
+async function publicChannels({ sink, workspace }: ReviewOptions): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for await (const { conversation, audience } of sink.conversations.within(`${PLATFORM}:${teamId}`)) {
+  for await (const { conversation, audience } of sink.conversations.within(`${PLATFORM}:${workspace.teamId}`)) {
     if (audience === 'public') found.add(placeOfKey(conversation).channelId);
   }
   return found;
@@ -55,7 +49,7 @@ async function publicChannels({ sink, teamId }: ReviewOptions): Promise<Readonly
 async function isClosed(options: ReviewOptions, channelId: string): Promise<boolean> {
   const channel = await options.channelIds.current(channelId);
   try {
-    const answer = await retryRepeatable(() => options.web.conversations.info({ channel }), options);
+    const answer = await retryRepeatable(() => options.workspace.web.conversations.info({ channel }), options);
     return audienceOf(channelSchema.parse(answer.channel)) !== 'public';
   } catch (error) {
     if (!isFinal(error)) throw error;

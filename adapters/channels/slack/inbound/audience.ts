@@ -1,17 +1,13 @@
 import {
   type Audience,
-  type ChannelSink,
-  type Clock,
   type ConversationKey,
   createRecentMap,
   describe,
   type HeardBy,
-  type Log,
 } from '../../../../src/adapter-kit.ts';
-import type { ChannelIds } from '../channel-ids.ts';
 import { isDirect, keyOf, placeOfKey } from '../place.ts';
-import { audienceOf, type Places } from '../places.ts';
-import type { Web } from '../web.ts';
+import { audienceOf } from '../places.ts';
+import type { BotServices } from '../services.ts';
 import { createAudienceReview } from './audience-review.ts';
 
 const MAX_KNOWN = 5_000;
@@ -22,17 +18,10 @@ const MAX_KNOWN = 5_000;
 const FIRST_PAUSE_MS = 1000;
 const MAX_LOOKUPS = 12;
 
-export interface AudienceOptions {
-  readonly teamId: string;
-  readonly web: Web;
-  readonly sink: ChannelSink;
-  readonly places: Places;
-  readonly channelIds: Pick<ChannelIds, 'all' | 'current'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly purgeOnLeave: boolean;
-  readonly signal: AbortSignal;
-}
+export type AudienceOptions = Pick<
+  BotServices,
+  'workspace' | 'settings' | 'sink' | 'places' | 'channelIds' | 'clock' | 'log' | 'signal'
+>;
 
 /** Reports to the bot who can read a conversation, and from which places it was removed. */
 export interface AudienceWatch {
@@ -51,10 +40,10 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
   const known = createRecentMap<ConversationKey, Audience>(MAX_KNOWN);
   /** The channel's own conversation and those of its threads, under each id that it had. */
   async function* inChannel(id: string) {
-    const { sink, teamId, channelIds } = options;
+    const { sink, workspace, channelIds } = options;
     for (const channelId of await channelIds.all(id)) {
       if (isDirect(channelId, null) !== isDirect(id, null)) continue;
-      yield* sink.conversations.within(keyOf({ teamId, channelId, threadTs: null }));
+      yield* sink.conversations.within(keyOf({ teamId: workspace.teamId, channelId, threadTs: null }));
     }
   }
   const apply = async (channelId: string, audience: Audience): Promise<void> => {
@@ -84,7 +73,7 @@ export function createAudienceWatch(options: AudienceOptions): AudienceWatch {
       lookups.begin(channelId);
     },
     async left(channelId) {
-      if (!options.purgeOnLeave) return;
+      if (!options.settings.purge_on_leave) return;
       for await (const { conversation } of inChannel(channelId)) {
         known.delete(conversation);
         await options.sink.left(conversation);

@@ -1,21 +1,12 @@
-import type { ChannelSink, Clock, ConversationKey, Log, StateStore } from '../../../../src/adapter-kit.ts';
-import type { ChannelIds } from '../channel-ids.ts';
-import type { SlackSettings } from '../settings.ts';
+import type { ConversationKey } from '../../../../src/adapter-kit.ts';
+import type { BotServices } from '../services.ts';
 import type { WireEventMessage } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 import type { AudienceWatch } from './audience.ts';
 import type { Take } from './take.ts';
 
-export interface CatchUpContext {
-  readonly workspace: Workspace;
-  readonly settings: SlackSettings;
-  readonly channelIds: Pick<ChannelIds, 'first'>;
+export interface CatchUpContext
+  extends Pick<BotServices, 'workspace' | 'settings' | 'channelIds' | 'sink' | 'state' | 'clock' | 'log' | 'signal'> {
   readonly audiences: Pick<AudienceWatch, 'review'>;
-  readonly sink: ChannelSink;
-  readonly state: StateStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
   /** How often a request is tried. Default: for about twenty seconds. */
   readonly attempts?: number;
   readonly take: Take;

@@ -2,23 +2,19 @@ import {
   type Author,
   authorLabel,
   BOT_LABEL,
-  type ChannelSink,
-  type Clock,
   type ConversationKey,
   cutAt,
   type DropReason,
   describe,
   type HeardBy,
-  type Log,
   threadNote,
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
 import { isServed } from '../access.ts';
-import type { ChannelIds } from '../channel-ids.ts';
 import { isOwn, isSaid, type MessageContext, mentionsBot, wordsOf } from '../map.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
-import { heardIn, isForeign, nameOf, type Places } from '../places.ts';
-import type { SlackSettings } from '../settings.ts';
+import { heardIn, isForeign, nameOf } from '../places.ts';
+import type { BotServices } from '../services.ts';
 import {
   fileSchema,
   historySchema,
@@ -27,24 +23,17 @@ import {
   type WireMessage,
   type WireUser,
 } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 import { completeFiles, type FileOptions, readFiles } from './files.ts';
 import type { FirstMessages } from './first-messages.ts';
 import type { EditedMessage, NewMessage } from './incoming.ts';
 import { keptText } from './quotes.ts';
 import { channelIn, type UserContexts } from './user-context.ts';
 
-export interface ContextOptions {
-  readonly sink: Pick<ChannelSink, 'conversations'>;
-  readonly workspace: Workspace;
-  readonly settings: SlackSettings;
-  readonly places: Places;
-  readonly channelIds: Pick<ChannelIds, 'all'>;
+export interface ContextOptions
+  extends Pick<BotServices, 'sink' | 'workspace' | 'settings' | 'places' | 'channelIds' | 'clock' | 'log'> {
   readonly firstMessages: FirstMessages;
   readonly userContexts: UserContexts;
   readonly files: FileOptions;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** How long a message waits for Slack's data about its thread and its files. */

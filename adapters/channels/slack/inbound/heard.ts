@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describe } from '../../../../src/adapter-kit.ts';
-import type { CatchUpContext } from './catch-up-context.ts';
+import type { BotServices } from '../services.ts';
 
 const HEARD = 'slack.heard';
 const GAP = 'slack.gap';
@@ -29,8 +29,8 @@ export interface Heard {
   drained(): Promise<void>;
 }
 
-export function createHeard(context: Pick<CatchUpContext, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
-  const { state, workspace, clock, log, signal } = context;
+export function createHeard(services: Pick<BotServices, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
+  const { state, workspace, clock, log, signal } = services;
   const { teamId } = workspace;
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Clock, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { describe, type StateStore } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
-import type { Workspace } from '../workspace.ts';
+import type { BotServices } from '../services.ts';
 import type { RawEvent } from './incoming.ts';
 
 const NAMESPACE = 'slack.inbox';
@@ -27,13 +27,7 @@ export interface Inbox {
   drained(): Promise<void>;
 }
 
-export interface InboxOptions {
-  readonly workspace: Pick<Workspace, 'teamId'>;
-  readonly state: StateStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
+export type InboxOptions = Pick<BotServices, 'workspace' | 'state' | 'clock' | 'log' | 'signal'>;
 
 const rowSchema = z.object({ at: z.number(), event: z.unknown(), isShared: z.boolean() });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { describe, type StateStore } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
 import { isDirect } from '../place.ts';
+import type { BotServices } from '../services.ts';
 
 const NAMESPACE = 'slack.seen';
 
@@ -16,13 +17,7 @@ export interface ReceivedEvents {
   drained(): Promise<void>;
 }
 
-export function createReceivedEvents({
-  state,
-  log,
-}: {
-  readonly state: StateStore;
-  readonly log: Log;
-}): ReceivedEvents {
+export function createReceivedEvents({ state, log }: Pick<BotServices, 'state' | 'log'>): ReceivedEvents {
   const known = new Set<string>();
   const running = createRunning();
   return {

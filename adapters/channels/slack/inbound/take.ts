@@ -1,5 +1,4 @@
 import {
-  type ChannelSink,
   createLanes,
   createRecentMap,
   type DropReason,
@@ -8,10 +7,9 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
-import type { ChannelIds } from '../channel-ids.ts';
 import { toInbound, toParts } from '../map.ts';
 import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
-import type { Threads } from '../threads.ts';
+import type { BotServices } from '../services.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type ContextOptions, contextOf, type FoundContext, placeFor, refusalOf } from './context.ts';
@@ -19,13 +17,9 @@ import type { FollowUps } from './follow-ups.ts';
 import type { EditedMessage, Incoming, NewMessage } from './incoming.ts';
 import { withKeptQuotes } from './quotes.ts';
 
-export interface TakeOptions extends ContextOptions {
-  readonly sink: ChannelSink;
+export interface TakeOptions extends ContextOptions, Pick<BotServices, 'threads' | 'signal'> {
   readonly audiences: AudienceWatch;
-  readonly channelIds: ChannelIds;
-  readonly threads: Threads;
   readonly followUps: FollowUps;
-  readonly signal: AbortSignal;
   /** The first message of a conversation was stored. */
   readonly onBegan: (message: InboundMessage) => void;
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type ConversationKey, createRecentMap, type StateStore } from '../../../../src/adapter-kit.ts';
-import type { Places } from '../places.ts';
+import { type ConversationKey, createRecentMap } from '../../../../src/adapter-kit.ts';
+import type { BotServices } from '../services.ts';
 import type { WireAppContext } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 
 const NAMESPACE = 'slack.viewing';
 const MAX_KNOWN = 5_000;
@@ -19,11 +18,7 @@ export function createUserContexts({
   workspace,
   state,
   places,
-}: {
-  readonly workspace: Pick<Workspace, 'teamId'>;
-  readonly state: StateStore;
-  readonly places: Pick<Places, 'channel'>;
-}): UserContexts {
+}: Pick<BotServices, 'workspace' | 'state' | 'places'>): UserContexts {
   const known = createRecentMap<string, string>(MAX_KNOWN);
   const noted = createRecentMap<ConversationKey, string>(MAX_KNOWN);
   const keyOf = (userId: string) => `${workspace.teamId}:${userId}`;

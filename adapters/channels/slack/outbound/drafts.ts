@@ -3,8 +3,7 @@ import { type ConversationKey, cleanText, describe } from '../../../../src/adapt
 import { createLiveDrafts, type DraftChange } from '../../shared/live-drafts.ts';
 import { within } from '../../shared/within.ts';
 import { isNewer, placeOfKey } from '../place.ts';
-import type { SlackSettings } from '../settings.ts';
-import type { Threads } from '../threads.ts';
+import type { BotServices } from '../services.ts';
 import { retryRepeatable } from '../web.ts';
 import type { DraftRate } from './draft-rate.ts';
 import { DRAFTS, type NotedDraftContext, removeDraft, removeNoted, sweepDrafts } from './noted-drafts.ts';
@@ -13,10 +12,8 @@ import type { TakenDraft } from './post.ts';
 /** Slack accepts 12,000 characters at once; a longer draft is not useful. */
 const MAX_DRAFT_LENGTH = 11_000;
 
-export interface DraftContext extends NotedDraftContext {
-  readonly threads: Threads;
-  readonly rate: DraftRate;
-  readonly settings: Pick<SlackSettings, 'streaming' | 'streaming_seconds'>;
+export interface DraftContext extends NotedDraftContext, Pick<BotServices, 'threads' | 'settings'> {
+  readonly draftRate: DraftRate;
 }
 
 /** A reply shown while it is written, with Slack's streaming calls. Best effort; the final post never depends on it. */
@@ -112,13 +109,13 @@ export function createDrafts(context: DraftContext): Drafts {
 async function advance(context: DraftContext, change: DraftChange<Draft>): Promise<boolean> {
   const { at } = change.shown;
   const method = at === null ? 'chat.startStream' : 'chat.appendStream';
-  if (!context.rate.mayCall(method)) return false;
+  if (!context.draftRate.mayCall(method)) return false;
   try {
     if (at === null) await open(context, change);
     else await append(context, at, change);
     return true;
   } catch (error) {
-    if (context.rate.isRefusal(method, error)) return false;
+    if (context.draftRate.isRefusal(method, error)) return false;
     throw error;
   }
 }

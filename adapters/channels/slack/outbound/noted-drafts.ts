@@ -1,31 +1,18 @@
 import { z } from 'zod';
-import {
-  type Clock,
-  type ConversationKey,
-  describe,
-  type Log,
-  parseKey,
-  type StateStore,
-} from '../../../../src/adapter-kit.ts';
+import { type ConversationKey, describe, parseKey } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
+import type { BotServices } from '../services.ts';
 import { codeOf, retryRepeatable, TIME_LIMIT_MS } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 import type { PlainPosts } from './plain-posts.ts';
 import { EVENT_TYPE } from './post.ts';
 
 /** The drafts that were begun, by conversation. */
 export const DRAFTS = 'slack.drafts';
 
-export interface NotedDraftContext {
-  readonly workspace: Workspace;
-  readonly state: StateStore;
+export interface NotedDraftContext extends Pick<BotServices, 'workspace' | 'state' | 'clock' | 'log' | 'signal'> {
   readonly plainPosts: Pick<PlainPosts, 'newest'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Ends waiting. */
-  readonly signal: AbortSignal;
 }
 
 /** Written before the stream begins, so that no crash and no lost response hides a draft. */

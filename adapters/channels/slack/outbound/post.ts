@@ -1,22 +1,12 @@
 import { z } from 'zod';
-import {
-  type Clock,
-  type ConversationKey,
-  describe,
-  type Log,
-  leadOf,
-  type Post,
-  StrataError,
-} from '../../../../src/adapter-kit.ts';
+import { type ConversationKey, describe, leadOf, type Post, StrataError } from '../../../../src/adapter-kit.ts';
 import { nonceOf } from '../../shared/hashes.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
 import { isOwn } from '../map.ts';
 import { earliestTs, placeOfKey } from '../place.ts';
-import type { SlackSettings } from '../settings.ts';
-import type { Threads } from '../threads.ts';
+import type { BotServices } from '../services.ts';
 import { codeOf, isFinal, isPassing, isTooLarge, refusedBy, retryRateLimited, retryRepeatable } from '../web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
-import type { Workspace } from '../workspace.ts';
 import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
 import type { PlainPosts } from './plain-posts.ts';
 import { MAX_WAIT_MS, type PostRate } from './post-rate.ts';
@@ -27,15 +17,10 @@ export const EVENT_TYPE = 'strata_post';
 /** A message of the bot that contains a draft. */
 export type TakenDraft = Readonly<Record<'ts' | 'threadTs', string>>;
 
-export interface PosterOptions {
-  readonly workspace: Workspace;
-  readonly settings: Pick<SlackSettings, 'link_previews' | 'why_button'>;
-  readonly threads: Threads;
+export interface PosterOptions extends Pick<BotServices, 'workspace' | 'settings' | 'threads' | 'clock' | 'log'> {
   readonly plainPosts: PlainPosts;
   /** Resolves when no draft is left that a post without metadata could be taken for, or the other way round. */
   readonly withoutDraft: (conversation: ConversationKey) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly rate: PostRate;
 }
 

@@ -1,33 +1,29 @@
 import type { ConversationKey } from '../../../../src/adapter-kit.ts';
 import { createWorkingSigns, type WorkingSigns } from '../../shared/working-signs.ts';
 import { placeOfKey } from '../place.ts';
-import type { Threads } from '../threads.ts';
-import type { Workspace } from '../workspace.ts';
+import type { BotServices } from '../services.ts';
 
 /** Slack removes the status after two minutes. */
 const REFRESH_MS = 90_000;
 const MAX_MS = 900_000;
 
-export interface TypingOptions {
-  readonly workspace: Workspace;
-  readonly threads: Threads;
-  readonly status: string;
-}
+type TypingOptions = Pick<BotServices, 'workspace' | 'threads' | 'settings'>;
 
 /** The status below a thread while a turn works. Slack clears it when the bot posts. */
 export function createTyping(options: TypingOptions): WorkingSigns {
-  const show = (conversation: ConversationKey, status: string): void => {
-    setStatus(options, conversation, status).catch(() => undefined);
+  const status = options.settings.thinking;
+  const show = (conversation: ConversationKey, shown: string): void => {
+    setStatus(options, conversation, shown).catch(() => undefined);
   };
   const signs = createWorkingSigns({
     refreshMs: REFRESH_MS,
     maxMs: MAX_MS,
-    begin: (conversation) => () => show(conversation, options.status),
+    begin: (conversation) => () => show(conversation, status),
   });
   return {
     ...signs,
     start(conversation) {
-      if (options.status !== '') signs.start(conversation);
+      if (status !== '') signs.start(conversation);
     },
     stop(conversation) {
       const isShown = signs.stop(conversation);

@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
+import type { Requester } from '../memory/rights/permissions.ts';
 import { readerFor } from '../memory/rights/policy.ts';
 import { withStoredAudience } from '../memory/rights/stored-audience.ts';
 import type { CommandInvocation } from '../ports/channel.ts';
@@ -82,6 +83,12 @@ export function commandTo(path: string, options: Readonly<Record<string, string>
 /** The answer of every command in a place without messages. */
 export function nothingYet(title: string): CommandReply {
   return makeReply(title, { text: 'There are no messages here yet.' });
+}
+
+/** The person who asks, with their permissions in the place. */
+export function requesterOf({ reader, invocation }: Call): Requester {
+  const { author, rights } = invocation;
+  return { reader, author, rights };
 }
 
 /** In a DM the person manages the place; elsewhere the platform decides who does. */

@@ -1,8 +1,8 @@
 import type { Transition } from '../memory/statements/lifecycle.ts';
 import type { Memory } from '../ports/memory-store.ts';
 import type { CommandReply } from '../ports/reply.ts';
-import { type Call, commandTo, requiredOption } from './command.ts';
-import { findMemory, requesterOf } from './memory-read.ts';
+import { type Call, commandTo, requesterOf, requiredOption } from './command.ts';
+import { findMemory } from './memory-find.ts';
 import { makeReply } from './reply.ts';
 
 export async function edit(call: Call): Promise<CommandReply> {

@@ -4,10 +4,11 @@ import type { ForgetTarget, TokenedPreview } from '../memory/forget/forget-targe
 import type { Forgotten } from '../memory/service.ts';
 import type { CommandReply, ReplyField } from '../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../util/text/text.ts';
-import { type Call, commandTo, optionOf, requiredOption } from './command.ts';
+import { type Call, commandTo, optionOf, requesterOf, requiredOption } from './command.ts';
 import { shownName } from './format-entry.ts';
-import { extractUnread, findMemory, requesterOf } from './memory-read.ts';
+import { findMemory } from './memory-find.ts';
 import { makeReply } from './reply.ts';
+import { extractUnread } from './unread.ts';
 
 const MAX_EXAMPLES = 8;
 const EXAMPLE_LENGTH = 160;

@@ -1,9 +1,8 @@
 import type { HeldDecision } from '../ports/provenance-store.ts';
 import type { CommandReply } from '../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../util/text/text.ts';
-import { type Call, commandTo, pageOf, requiredOption, sameCommand } from './command.ts';
+import { type Call, commandTo, pageOf, requesterOf, requiredOption, sameCommand } from './command.ts';
 import { shownName } from './format-entry.ts';
-import { requesterOf } from './memory-read.ts';
 import { makeReply, takePage } from './reply.ts';
 
 /** Shows moderators the sentences that await a decision, oldest first. */

@@ -2,9 +2,12 @@ import type { ActionSpec } from '../ports/command.ts';
 import { MEMORY_KINDS } from '../ports/memory-store.ts';
 import type { Command } from './command.ts';
 import { approve, demote, edit, pin, reject, remember, restore, unpin } from './memory-change.ts';
+import { exportPerson } from './memory-export.ts';
+import { suggestIds } from './memory-find.ts';
 import { forget } from './memory-forget.ts';
 import { held, release, strike } from './memory-held.ts';
-import { exportPerson, list, search, show, suggestIds, why } from './memory-read.ts';
+import { list, search } from './memory-list.ts';
+import { show, why } from './memory-show.ts';
 import { action, choiceOption, pageOption, textOption } from './spec.ts';
 
 const id = textOption('id', 'Id of the memory, as shown by memory list', { required: true, suggests: true });

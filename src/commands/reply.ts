@@ -23,6 +23,11 @@ export function makeReply(title: string, details: Partial<Omit<CommandReply, 'ti
   };
 }
 
+/** A text of the given sentences, without empty ones. */
+export function sentences(...given: readonly string[]): string {
+  return given.filter((sentence) => sentence !== '').join(' ');
+}
+
 /**
  * The message that people see for a failure: ours if it is one of our errors, never a stack trace or a foreign message.
  */

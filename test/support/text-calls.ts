@@ -484,7 +484,12 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/commands/command.ts#requiredOption',
     'src/commands/command.ts#commandTo',
   ],
-  ...['src/commands/actions.ts#resolveAction', 'src/commands/parse.ts#checkOptions', 'src/commands/reply.ts#makeReply'],
+  ...[
+    'src/commands/actions.ts#resolveAction',
+    'src/commands/parse.ts#checkOptions',
+    'src/commands/reply.ts#makeReply',
+    'src/commands/reply.ts#sentences',
+  ],
   ...['src/commands/actions.ts#findCommand', 'src/commands/actions.ts#unknownAction'],
   ...['src/commands/spec.ts#action', 'src/commands/spec.ts#singleAction'],
   ...['src/commands/spec.ts#textOption', 'src/commands/spec.ts#choiceOption', 'src/commands/spec.ts#integerOption'],

@@ -1,0 +1,83 @@
+import { isSameName } from '../memory/people/people.ts';
+import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryKind } from '../ports/memory-store.ts';
+import type { WithheldMemory } from '../ports/provenance-store.ts';
+import type { CommandReply } from '../ports/reply.ts';
+import { counted, excerpt } from '../util/text/text.ts';
+import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
+import { MAX_LISTED } from './memory-find.ts';
+import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
+import { makeReply, sentences, takePage } from './reply.ts';
+import { extractUnread } from './unread.ts';
+
+const MAX_HITS = 40;
+
+export async function list(call: Call): Promise<CommandReply> {
+  const { services, reader } = call;
+  const unread = await extractUnread(call);
+  const isAboutAsker = optionOf(call, 'about')?.toLowerCase() === 'me';
+  const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
+  const query = {
+    reader,
+    states: MEMORY_STATES,
+    limit: MAX_LISTED,
+    offset: 0,
+    ...(kind === undefined ? {} : { kinds: [kind] }),
+    // However many memories there are, people see all that are about them.
+    ...(isAboutAsker ? { subjectId: call.invocation.author.id } : {}),
+  };
+  const all = (await services.memories.list(query)).filter(isAbout(call));
+  const withheld = (await withheldFor(call)).filter((memory) => kind === undefined || memory.kind === kind);
+  const found = all.length === 0 ? nothing(kind) : countLine(all.length);
+  const shown = isAboutAsker ? withheld : [];
+  const text = sentences(found, withheldLine(call, withheld.length - shown.length), unread);
+  return listing(call, [...all, ...shown], text);
+}
+
+function countLine(count: number): string {
+  return count === 1 ? 'There is one memory here.' : `${count} memories here, the most important first.`;
+}
+
+export async function search(call: Call): Promise<CommandReply> {
+  const { services, reader } = call;
+  const text = requiredOption(call, 'query');
+  const unread = await extractUnread(call);
+  const found = await services.memories.search({ reader, text, limit: MAX_HITS });
+  const shown = `"${excerpt(text, 80)}"`;
+  const count =
+    found.length === 0
+      ? `No memory matches ${shown}.`
+      : `${counted(found.length, 'memory matches', 'memories match')} ${shown}.`;
+  return listing(call, found, sentences(count, unread));
+}
+
+function listing(call: Call, memories: readonly (Memory | WithheldMemory)[], text: string): CommandReply {
+  const { items, page } = takePage(memories, pageOf(call), { command: sameCommand(call) });
+  const first = items.find(isReadable);
+  const rows = items.map((item) => (isReadable(item) ? rowOf(item) : withheldRow(item, call)));
+  const why = first && { label: 'Where a memory comes from', command: commandTo('memory why', { id: first.id }) };
+  return makeReply('Memory', {
+    text,
+    rows: rows.length === 0 ? null : { columns: ['ID', 'KIND', 'WHAT', 'ABOUT', 'STATE'], cells: rows },
+    page,
+    actions: why ? [{ ...why, style: 'plain' }] : [],
+  });
+}
+
+function isReadable(memory: Memory | WithheldMemory): memory is Memory {
+  return 'text' in memory;
+}
+
+function rowOf(memory: Memory): readonly string[] {
+  const state = `${memory.state}${memory.pinned ? ', pinned' : ''}`;
+  return [memory.id, memory.kind, excerpt(memory.text, 120), memory.subjectName ?? '', state];
+}
+
+function nothing(kind: MemoryKind | undefined): string {
+  return kind === undefined ? 'There are no memories here yet.' : `There are no memories of kind ${kind} here.`;
+}
+
+function isAbout(call: Call): (memory: Memory) => boolean {
+  const about = optionOf(call, 'about');
+  if (about === null || about.toLowerCase() === 'me') return () => true;
+  return ({ subjectName }) => subjectName !== null && isSameName(subjectName, about);
+}

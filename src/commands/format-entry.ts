@@ -2,7 +2,7 @@ import { authorLabel } from '../context/view/label.ts';
 import { type Author, type Entry, textOf } from '../domain/message.ts';
 
 /** Who wrote an entry, for people: a name, `<bot>` or `<tool>`. */
-export function whoSaid({ author, role }: Entry): string {
+export function shownAuthor({ author, role }: Entry): string {
   return author === null && role === 'tool' ? '<tool>' : shownName(author);
 }
 
@@ -12,7 +12,7 @@ export function shownName(author: Author | null): string {
 }
 
 /** An entry as text for people: calls, results and files by name. */
-export function sayOf(entry: Entry): string {
+export function shownText(entry: Entry): string {
   if (entry.redactedAt !== null) return '(deleted)';
   const said = textOf(entry.parts);
   const rest = entry.parts.flatMap((part) => {

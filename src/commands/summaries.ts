@@ -14,7 +14,7 @@ import {
   requiredOption,
   sameCommand,
 } from './command.ts';
-import { sayOf, whoSaid } from './format-entry.ts';
+import { shownAuthor, shownText } from './format-entry.ts';
 import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
 import { action, choiceOption, pageOption, textOption } from './spec.ts';
 
@@ -112,8 +112,8 @@ async function openEntries(call: Call, summary: Summary): Promise<CommandReply> 
       cells: entries.map((entry) => [
         `#${entry.seq}`,
         formatTime(entry.at),
-        whoSaid(entry),
-        excerpt(sayOf(entry), 200),
+        shownAuthor(entry),
+        excerpt(shownText(entry), 200),
       ]),
     },
     page,

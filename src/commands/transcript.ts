@@ -2,7 +2,7 @@ import type { CommandReply } from '../ports/reply.ts';
 import type { TranscriptHit } from '../search/ranking/transcript-search.ts';
 import { counted, excerpt, formatTime } from '../util/text/text.ts';
 import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
-import { sayOf, whoSaid } from './format-entry.ts';
+import { shownAuthor, shownText } from './format-entry.ts';
 import { makeReply, takePage } from './reply.ts';
 import { action, pageOption, textOption } from './spec.ts';
 
@@ -47,5 +47,10 @@ async function search(call: Call): Promise<CommandReply> {
 const BESIDE = ' Rows with … are neighbours of a match.';
 
 function rowOf({ entry, isMatch }: TranscriptHit): readonly string[] {
-  return [`${isMatch ? '' : '… '}#${entry.seq}`, formatTime(entry.at), whoSaid(entry), excerpt(sayOf(entry), 160)];
+  return [
+    `${isMatch ? '' : '… '}#${entry.seq}`,
+    formatTime(entry.at),
+    shownAuthor(entry),
+    excerpt(shownText(entry), 160),
+  ];
 }

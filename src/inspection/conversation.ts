@@ -1,4 +1,4 @@
-import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import { shownAuthor, shownText } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { type CallBudget, callBudgetOf } from '../compaction/job/call-budget.ts';
 import { MAX_RUNS } from '../context/history.ts';
@@ -230,8 +230,8 @@ function lineOf(entry: Entry, { conversation, layers, mayReadText }: LineContext
     at,
     tokens,
     edited: editedAt !== null,
-    who: mayReadText ? whoSaid(entry) : role,
-    text: mayReadText ? sayOf(entry) : null,
+    who: mayReadText ? shownAuthor(entry) : role,
+    text: mayReadText ? shownText(entry) : null,
     whereabouts: whereaboutsOf(entry, { conversation, layers }),
   };
 }

@@ -1,4 +1,4 @@
-import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import { shownAuthor, shownText } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { ConversationKey, MemoryId } from '../domain/message.ts';
 import { readerIn } from '../memory/rights/policy.ts';
@@ -123,8 +123,8 @@ async function findIn(services: CommandServices, conversation: Conversation, tex
       conversation: key,
       seq: entry.seq,
       at: entry.at,
-      who: whoSaid(entry),
-      text: sayOf(entry),
+      who: shownAuthor(entry),
+      text: shownText(entry),
     })),
     memories: held.map((memory) => ({ conversation: key, id: memory.id, text: memory.text })),
   };

@@ -1,4 +1,4 @@
-import { sayOf, whoSaid } from '../commands/format-entry.ts';
+import { shownAuthor, shownText } from '../commands/format-entry.ts';
 import type { CommandServices } from '../commands/services.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import { findSummary } from '../conversation/find-summary.ts';
@@ -125,7 +125,14 @@ function ofSummary({ id, fromSeq, toSeq, createdAt, text, level }: Summary): Fou
 function ofEntry(entry: Entry): Found {
   const { seq, at, parts, redactedAt } = entry;
   const said = redactedAt === null ? textOf(parts) : '';
-  return { fromSeq: seq, toSeq: seq, layerId: null, who: whoSaid(entry), at, text: said === '' ? sayOf(entry) : said };
+  return {
+    fromSeq: seq,
+    toSeq: seq,
+    layerId: null,
+    who: shownAuthor(entry),
+    at,
+    text: said === '' ? shownText(entry) : said,
+  };
 }
 
 function numbered(texts: readonly string[]) {

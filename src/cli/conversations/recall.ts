@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
-import { sayOf, whoSaid } from '../../commands/format-entry.ts';
+import { shownAuthor, shownText } from '../../commands/format-entry.ts';
 import { findConversation } from '../../conversation/find-conversation.ts';
 import type { ConversationKey } from '../../domain/message.ts';
 import { searchTranscript } from '../../search/ranking/transcript-search.ts';
@@ -54,6 +54,6 @@ async function answer(
   }
   cli.stdout.write(`${cleanText(question)}\n`);
   for (const { seq, entry } of hits) {
-    cli.stdout.write(`  #${seq}  ${cleanText(whoSaid(entry))}: ${excerpt(cleanText(sayOf(entry)), 120)}\n`);
+    cli.stdout.write(`  #${seq}  ${cleanText(shownAuthor(entry))}: ${excerpt(cleanText(shownText(entry)), 120)}\n`);
   }
 }

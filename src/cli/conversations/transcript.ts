@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { sayOf, whoSaid } from '../../commands/format-entry.ts';
+import { shownAuthor, shownText } from '../../commands/format-entry.ts';
 import { findConversation } from '../../conversation/find-conversation.ts';
 import type { ConversationKey, Entry } from '../../domain/message.ts';
 import { indentLines } from '../../util/text/foreign-text.ts';
@@ -47,7 +47,7 @@ function print(cli: Cli, entry: Entry, json: boolean): void {
 /** Only the number of a message is at the margin, so that no line of its text looks like another message. */
 export function entryText(entry: Entry): string {
   const { seq, at } = entry;
-  return `#${seq}  ${formatTime(at)}  ${cleanText(whoSaid(entry))}: ${indentLines(cleanText(sayOf(entry)))}`;
+  return `#${seq}  ${formatTime(at)}  ${cleanText(shownAuthor(entry))}: ${indentLines(cleanText(shownText(entry)))}`;
 }
 
 /** The JSON form of an entry. */
@@ -57,7 +57,7 @@ export function entryJson(entry: Entry) {
     id: entry.externalId,
     role: entry.role,
     author: entry.author,
-    text: entry.redactedAt === null ? sayOf(entry) : '',
+    text: entry.redactedAt === null ? shownText(entry) : '',
     at: new Date(entry.at).toISOString(),
     turn: entry.turn,
     tokens: entry.tokens,

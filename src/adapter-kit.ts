@@ -104,6 +104,7 @@ export { STORE_FILE } from './util/files/store-file.ts';
 export { nestsTooDeeply, TOO_DEEP } from './models/call-input.ts';
 export { createRecentMap } from './util/recent-map.ts';
 export { createRedactor } from './util/log/redactor.ts';
+export { isSameSecret } from './util/same-secret.ts';
 export { requireObject } from './util/errors/require-object.ts';
 export {
   between,

@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { ReplyCommand } from '../ports/reply.ts';
+import { isSameSecret } from '../util/same-secret.ts';
 
 const SIGNATURE_LENGTH = 8;
 
@@ -27,14 +28,9 @@ export function createTokenSigner(secret: string): TokenSigner {
     verify(token) {
       const end = token.lastIndexOf('.');
       const text = token.slice(0, Math.max(0, end));
-      return isSame(token.slice(end + 1), signatureOf(text)) ? text : null;
+      return isSameSecret(token.slice(end + 1), signatureOf(text)) ? text : null;
     },
   };
-}
-
-function isSame(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** A command as text that `commandOfText` parses. */

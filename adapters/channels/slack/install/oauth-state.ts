@@ -1,6 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { StateStore as BoltStates, InstallURLOptions } from '@slack/bolt';
-import type { Clock, StateStore } from '../../../../src/adapter-kit.ts';
+import { type Clock, isSameSecret, type StateStore } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 
 const NAMESPACE = 'slack.states';
@@ -39,7 +39,7 @@ export function createStates({ secret, state, clock, options }: StatesOptions): 
     },
     async verifyStateParam(_now, given) {
       const [until = '', nonce = '', signature = ''] = given.split('.');
-      if (!same(signature, sign(`${until}.${nonce}`))) throw refused('it was not created here');
+      if (!isSameSecret(signature, sign(`${until}.${nonce}`))) throw refused('it was not created here');
       if (clock.now() > Number(until)) throw refused('it is older than ten minutes');
       await sweep();
       const isFirst = await state.swap(NAMESPACE, nonce, { from: undefined, to: Number(until) });
@@ -47,11 +47,6 @@ export function createStates({ secret, state, clock, options }: StatesOptions): 
       return options;
     },
   };
-}
-
-function same(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** With the code that the library uses for such errors. */

@@ -1,6 +1,13 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
-import { type Clock, hostNameOf, type InspectorOptions, MINUTE_MS, type Viewer } from '../../../../src/adapter-kit.ts';
+import {
+  type Clock,
+  hostNameOf,
+  type InspectorOptions,
+  isSameSecret,
+  MINUTE_MS,
+  type Viewer,
+} from '../../../../src/adapter-kit.ts';
 
 /** A viewer with the token that their forms must carry. */
 export interface Visit {
@@ -70,9 +77,9 @@ export function createAccess(
       return { viewer: session.viewer, formToken: tokenFor(`session ${id}`) };
     },
     enter(given, peer) {
-      if ('key' in given) return isSame(given.key, key) ? open({ name: 'operator', role: 'operator' }) : null;
+      if ('key' in given) return isSameSecret(given.key, key) ? open({ name: 'operator', role: 'operator' }) : null;
       if (settings.password === '' || failures.isFull(peer)) return null;
-      if (isSame(given.password, settings.password)) return open({ name: 'operator', role: 'operator' });
+      if (isSameSecret(given.password, settings.password)) return open({ name: 'operator', role: 'operator' });
       failures.add(peer);
       return null;
     },
@@ -80,7 +87,7 @@ export function createAccess(
       const id = cookieIn(request);
       if (id !== null) sessions.delete(id);
     },
-    isFormToken: (visit, token) => isSame(token, visit.formToken),
+    isFormToken: (visit, token) => isSameSecret(token, visit.formToken),
   };
 }
 
@@ -96,12 +103,6 @@ function createFailures({ now }: Pick<Clock, 'now'>): { isFull(peer: string): bo
       recent = [...recent, { at: now(), peer }];
     },
   };
-}
-
-/** Equal lengths are required for the comparison in constant time, so the digests are compared. */
-function isSame(given: string, right: string): boolean {
-  const digest = (text: string) => createHmac('sha256', 'inspector').update(text).digest();
-  return timingSafeEqual(digest(given), digest(right));
 }
 
 /** An address needs no name service, so no other site can pretend to be it. */

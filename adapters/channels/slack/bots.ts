@@ -153,12 +153,12 @@ async function openRoster(options: SlackBotsOptions, signal: AbortSignal): Promi
     const workspace = await whenReached({ ...options, signal }, () => openWorkspace(web, token));
     return { roster: createSoleRoster(open(workspace), departures), oauth: null };
   }
-  const vault = await openTokenEncryption(keys.installationKey);
-  const installations = createInstallations(state, vault);
+  const encryption = await openTokenEncryption(keys.installationKey);
+  const installations = createInstallations(state, encryption);
   const renew = createRenewal({ ...options, installations });
-  const secretFor = (teamId: string) => vault.secretFor(`buttons ${teamId}`);
+  const secretFor = (teamId: string) => encryption.secretFor(`buttons ${teamId}`);
   const roster = createInstalledRoster({ ...options, installations, signal, open, renew, secretFor, departures });
-  return { roster, oauth: oauthOptions({ ...options, installations, vault }) };
+  return { roster, oauth: oauthOptions({ ...options, installations, encryption }) };
 }
 
 interface Routing {

@@ -514,9 +514,9 @@ describe('a workspace that removes the app', () => {
   const gateway = async (state: StateStore, renew = async (known: Installation) => known) => {
     const log = recordLog();
     const table = many(port);
-    const vault = await openTokenEncryption(String(table['installation_key']));
+    const encryption = await openTokenEncryption(String(table['installation_key']));
     const sink = recordSink();
-    const installations = createInstallations(state, vault);
+    const installations = createInstallations(state, encryption);
     const departures = createDepartures({ sink, log, state, clock, signal });
     const roster = createInstalledRoster({
       settings: settingsFor(slack, table),

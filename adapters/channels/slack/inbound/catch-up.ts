@@ -12,7 +12,7 @@ import { codeOf } from '../web.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 import { applyChanges, keptAtTop, spanOf } from './changes.ts';
 import { placeFor } from './context.ts';
-import { createHeard, type Gap } from './heard.ts';
+import { createGapRecord, type Gap } from './gap-record.ts';
 import { type Page, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
 import { createReadings, type Readings } from './readings.ts';
@@ -42,7 +42,7 @@ export interface CatchUp {
 }
 
 export function createCatchUp(context: CatchUpContext): CatchUp {
-  const heard = createHeard(context);
+  const gaps = createGapRecord(context);
   const { requests_per_minute: granted } = context.settings.catch_up;
   const most = Math.max(1, Math.floor(granted));
   const rate = createRate(context.clock, { most, spanMs: (most * MINUTE_MS) / granted });
@@ -53,7 +53,7 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
   let opening: CatchingUp | null = null;
   let waiting: { gap: Promise<Gap> } | null = null;
   const connected = () => {
-    const gap = heard.begin();
+    const gap = gaps.begin();
     gap.catch(() => undefined);
     const reviewed = context.audiences.review();
     if (context.settings.catch_up.messages === 0) return;
@@ -87,16 +87,16 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
     connected,
     async withheld(since) {
       context.log.warn('Slack withheld events of a minute with too many events', { team: teamId, since });
-      await heard.missed(since);
+      await gaps.missed(since);
       const leftMs = since * 1000 + MINUTE_MS - context.clock.now();
       context.clock
         .sleep(Math.min(Math.max(0, leftMs), MINUTE_MS), { signal: context.signal })
         .then(connected, () => undefined);
     },
-    lost: heard.lost,
+    lost: gaps.lost,
     async drained() {
       await running;
-      await heard.drained();
+      await gaps.drained();
     },
   };
 }

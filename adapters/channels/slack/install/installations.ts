@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue, StateStore } from '../../../../src/adapter-kit.ts';
-import type { Vault } from './token-encryption.ts';
+import type { TokenEncryption } from './token-encryption.ts';
 
 const NAMESPACE = 'slack.installations';
 
@@ -62,16 +62,16 @@ const sealedSchema = z.object({
   renewal: z.object({ refreshToken: z.string(), issuedAt: z.number().default(0), expiresAt: z.number() }).nullable(),
 });
 
-export function createInstallations(state: StateStore, vault: Vault): Installations {
+export function createInstallations(state: StateStore, encryption: TokenEncryption): Installations {
   const read = (teamId: string) => state.get(NAMESPACE, teamId);
   const sealed = ({ teamId, token, renewal, ...open }: Installation): Row => {
-    return { ...open, sealed: vault.seal(JSON.stringify({ token, renewal }), teamId) };
+    return { ...open, sealed: encryption.seal(JSON.stringify({ token, renewal }), teamId) };
   };
   const opened = (teamId: string, value: JsonValue | undefined): Installation | null => {
     const row = rowSchema.safeParse(value).data;
     if (row === undefined || row.sealed === '') return null;
     const { sealed: text, ...open } = row;
-    return { teamId, ...open, ...sealedSchema.parse(JSON.parse(vault.open(text, teamId))) };
+    return { teamId, ...open, ...sealedSchema.parse(JSON.parse(encryption.open(text, teamId))) };
   };
   const replace = async (known: Installation, to: Row): Promise<boolean> => {
     const from = await read(known.teamId);

@@ -8,12 +8,12 @@ import { clientOptions, codeOf, createWeb } from '../web.ts';
 import type { Installation, Installations } from './installations.ts';
 import { createStates, INVALID_STATE } from './oauth-state.ts';
 import { type Page, pageHtml } from './page.ts';
-import type { Vault } from './token-encryption.ts';
+import type { TokenEncryption } from './token-encryption.ts';
 
 export interface OAuthFlowOptions {
   readonly settings: SlackSettings;
   readonly installations: Installations;
-  readonly vault: Vault;
+  readonly encryption: TokenEncryption;
   readonly state: StateStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,7 +26,7 @@ export type OAuthOptions = Pick<
 
 /** Options for the library's installation flow: its two pages, the state, and what to do with the result. */
 export function oauthOptions(parts: OAuthFlowOptions): OAuthOptions {
-  const { settings, vault, log } = parts;
+  const { settings, encryption, log } = parts;
   const { clientId = '', clientSecret = '' } = oauthOf(settings) ?? {};
   const scopes = SCOPES.map(([scope]) => scope);
   const redirectUri = `${settings.http.public_url}${REDIRECT_PATH}`;
@@ -44,7 +44,7 @@ export function oauthOptions(parts: OAuthFlowOptions): OAuthOptions {
     installerOptions: {
       installPath: INSTALL_PATH,
       redirectUriPath: REDIRECT_PATH,
-      stateStore: createStates({ ...parts, secret: vault.secretFor('states'), options }),
+      stateStore: createStates({ ...parts, secret: encryption.secretFor('states'), options }),
       clientOptions: clientOptions({ settings, log }),
       ...authorizationUrl(settings),
       renderHtmlForInstallPath: (url) => pageHtml({ ...WELCOME, link: { label: 'Add to Slack', url } }),

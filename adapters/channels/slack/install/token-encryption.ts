@@ -4,7 +4,7 @@ import { StrataError } from '../../../../src/adapter-kit.ts';
 import { decrypt, encrypt } from '../../shared/encryption.ts';
 
 /** Encrypts the tokens of workspaces: what the store contains is readable only with the key. */
-export interface Vault {
+export interface TokenEncryption {
   seal(text: string, teamId: string): string;
   /** Throws `SECRET_UNREADABLE` if it was encrypted with another key or for another workspace, or was changed since. */
   open(sealed: string, teamId: string): string;
@@ -21,7 +21,7 @@ const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 const derive = promisify<string, string, number, typeof COST, Buffer>(scrypt);
 
-export async function openTokenEncryption(secret: string): Promise<Vault> {
+export async function openTokenEncryption(secret: string): Promise<TokenEncryption> {
   const master = await derive(secret, SALT, KEY_BYTES, COST);
   const subkey = (purpose: string) => createHmac('sha256', master).update(purpose).digest();
   const key = subkey('tokens');

@@ -19,7 +19,7 @@ export interface Gap {
 }
 
 /** Until when everything was received, and since when events may have been missed. Survives restarts. */
-export interface Heard {
+export interface GapRecord {
   /** Connected. Returns what may have been missed, with what is still to be read. */
   begin(): Promise<Gap>;
   /** Events since then (in seconds) may have been missed. Resolves when that is stored. */
@@ -29,7 +29,9 @@ export interface Heard {
   drained(): Promise<void>;
 }
 
-export function createHeard(services: Pick<BotServices, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>): Heard {
+export function createGapRecord(
+  services: Pick<BotServices, 'state' | 'workspace' | 'clock' | 'log' | 'signal'>,
+): GapRecord {
   const { state, workspace, clock, log, signal } = services;
   const { teamId } = workspace;
   let timer: NodeJS.Timeout | null = null;

@@ -3,25 +3,25 @@ import { openTokenEncryption } from '../../../adapters/channels/slack/install/to
 
 const SECRET = 'an installation key of enough length';
 
-describe('the vault', () => {
+describe('the encryption of tokens', () => {
   test('decrypts in any process; ciphertexts always differ', async () => {
     const sealed = (await openTokenEncryption(SECRET)).seal('xoxb-secret', 'T1');
-    const vault = await openTokenEncryption(SECRET);
+    const encryption = await openTokenEncryption(SECRET);
     expect(sealed).not.toContain('secret');
-    expect(vault.open(sealed, 'T1')).toBe('xoxb-secret');
-    expect(vault.seal('xoxb-secret', 'T1')).not.toBe(sealed);
+    expect(encryption.open(sealed, 'T1')).toBe('xoxb-secret');
+    expect(encryption.seal('xoxb-secret', 'T1')).not.toBe(sealed);
   });
 
   test('opens nothing for another workspace, and nothing that was changed', async () => {
-    const vault = await openTokenEncryption(SECRET);
-    const sealed = vault.seal('xoxb-secret', 'T1');
-    expect(() => vault.open(sealed, 'T2')).toThrow('belongs to another workspace');
+    const encryption = await openTokenEncryption(SECRET);
+    const sealed = encryption.seal('xoxb-secret', 'T1');
+    expect(() => encryption.open(sealed, 'T2')).toThrow('belongs to another workspace');
     const at = sealed.length - 5;
     const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
-    expect(() => vault.open(changed, 'T1')).toThrow('it was changed in the store');
+    expect(() => encryption.open(changed, 'T1')).toThrow('it was changed in the store');
     const [version, keyId] = sealed.split('.');
-    expect(() => vault.open(`${version}.${keyId}.`, 'T1')).toThrow('it was changed in the store');
-    expect(() => vault.open('v2.00000000.AAAA', 'T1')).toThrow('this version does not know');
+    expect(() => encryption.open(`${version}.${keyId}.`, 'T1')).toThrow('it was changed in the store');
+    expect(() => encryption.open('v2.00000000.AAAA', 'T1')).toThrow('this version does not know');
   });
 
   test('names the needed key and the given one', async () => {

@@ -141,6 +141,46 @@ describe('a live message', () => {
     await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
   });
 
+  test('that is deleted after a restart does not come back', async () => {
+    const options = { sink: recordSink(), state: createState(), table: { catch_up: { messages: 0 } } };
+    const first = await start(options);
+    slack.hanging.add('files');
+    const { id, ts } = emit(GENERAL, 'forget me', withFile());
+    await acknowledged(id);
+    await bots.stop(first);
+    await start(options);
+    await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: ts }));
+    expect(await options.state.list('slack.inbox')).toEqual([]);
+  });
+
+  test('that is deleted while the store fails is deleted later', async () => {
+    const table = { catch_up: { messages: 0 } };
+    const kept = createState();
+    const gate = Promise.withResolvers<void>();
+    const state = {
+      ...kept,
+      async get(namespace: string, key: string) {
+        if (namespace === 'slack.channels') await gate.promise;
+        return await kept.get(namespace, key);
+      },
+    };
+    const sink = recordSink();
+    let failures = 0;
+    const removed = async () => {
+      failures += 1;
+      throw new Error('the disk is full');
+    };
+    const first = await start({ sink: { ...sink, removed }, state, table });
+    const { ts } = slack.store(GENERAL, ADA, 'forget me');
+    await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: ts }));
+    gate.resolve();
+    await until('it fails', () => failures > 0);
+    // As if killed.
+    await bots.stop(first);
+    await start({ sink, state: kept, table });
+    await until('the bot is told', () => sink.removals.some(({ externalIds }) => externalIds.includes(ts)), 5_000);
+  });
+
   test('does not wait for missed messages', async () => {
     const sink = recordSink();
     const first = await start({ sink });

@@ -36,7 +36,7 @@ export function createInbox(options: InboxOptions, store: (event: RawEvent) => P
   const { workspace, state, clock, log, signal } = options;
   const prefix = `${workspace.teamId}:`;
   const running = createRunning();
-  /** Those of this process. */
+  /** Those that this process stores. */
   const names = new Set<string>();
   let last = 0;
   const remove = async (name: string): Promise<void> => {
@@ -70,7 +70,10 @@ export function createInbox(options: InboxOptions, store: (event: RawEvent) => P
       for (const name of names) if (name.startsWith(beginning)) await remove(name);
     },
     async recover() {
-      for (const parked of await parkedIn(state, prefix)) void running.track(finish(parked, store(parked)));
+      for (const parked of await parkedIn(state, prefix)) {
+        names.add(parked.name);
+        void running.track(finish(parked, store(parked)));
+      }
     },
     drained: running.drained,
   };

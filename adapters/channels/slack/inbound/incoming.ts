@@ -180,7 +180,7 @@ export function nameOf(incoming: Incoming): string {
       return `${messageName(channel, ts)}edit:${incoming.at}`;
     }
     case 'removal':
-      return `${messageName(incoming.channel, incoming.ts)}removal`;
+      return `removal:${incoming.channel}:${incoming.ts}`;
     default:
       return `${incoming.channel}:${incoming.kind}`;
   }

@@ -2,6 +2,8 @@ import { actionOf, type ChannelSink, type CommandInvocation, type ReplyCommand }
 
 /** What forms for the missing options of a command do on every platform. */
 
+/** What people read who send a form that does nothing. */
+export const INVALID_FORM = 'This form is no longer valid. Use the command again.';
 export const EMPTY_FORM = 'The form contained no text.';
 
 /** The command with the values that its form had asked for. */

@@ -199,15 +199,17 @@ export const slashSchema = z.object({
   response_url: z.string().catch(''),
 });
 
-const interactionShape = {
+/** Of a click on a button, an entry of a message's menu, or the button of a form. */
+const clickSchema = z.object({
   team: side(z.object({ id })),
   user: z.object({ id, team_id: side(id) }),
   trigger_id: z.string().catch(''),
   response_url: z.string().catch(''),
-};
+});
+export type WireClick = z.infer<typeof clickSchema>;
 
 export const actionSchema = z.object({
-  ...interactionShape,
+  ...clickSchema.shape,
   channel: side(z.object({ id })),
   container: side(z.object({ thread_ts: text })),
   /** The message with the button. */
@@ -223,7 +225,7 @@ export const actionSchema = z.object({
 });
 
 export const shortcutSchema = z.object({
-  ...interactionShape,
+  ...clickSchema.shape,
   callback_id: z.string(),
   channel: z.object({ id }),
   message: messageSchema,
@@ -235,7 +237,7 @@ const fieldSchema = z
 const fieldsSchema = z.record(z.string(), fieldSchema).catch({});
 
 export const viewSchema = z.object({
-  ...interactionShape,
+  ...clickSchema.shape,
   view: z.object({
     id,
     private_metadata: z.string().catch(''),

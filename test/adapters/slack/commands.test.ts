@@ -409,6 +409,17 @@ describe('answers', () => {
     expect(bot.sink.commands.map(({ path }) => path[1])).toEqual(['show']);
   });
 
+  test('says that a form of an earlier token is void', async () => {
+    await start();
+    slack.slash(`memory edit ${ID}`);
+    const form = await opened();
+    const kept = JSON.parse(String(form['private_metadata'])) as Fields;
+    const value = { text: { text: { value: 'Ada drinks coffee' } } };
+    submit({ ...form, private_metadata: JSON.stringify({ ...kept, sealed: `${kept['sealed']}x` }) }, value);
+    expect(JSON.stringify(await answered())).toContain('This form is no longer valid.');
+    expect(bot.sink.commands.map(({ path }) => path[1])).toEqual(['show']);
+  });
+
   test("others' clicks, forged buttons and others' forms do nothing", async () => {
     await start();
     bot.sink.answer = () => list;

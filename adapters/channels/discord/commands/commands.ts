@@ -15,7 +15,7 @@ import {
   type Rights,
 } from '../../../../src/adapter-kit.ts';
 import { type ButtonKind, FOREIGN_BUTTON, OTHERS_BUTTON } from '../../shared/buttons.ts';
-import { completed, currentText, EMPTY_FORM } from '../../shared/forms.ts';
+import { completed, currentText, EMPTY_FORM, INVALID_FORM } from '../../shared/forms.ts';
 import { heardBy } from '../../shared/heard-by.ts';
 import { NOTHING_TO_REMEMBER, rememberCommand, whyCommand } from '../../shared/message-menus.ts';
 import { createRunning } from '../../shared/running.ts';
@@ -258,7 +258,7 @@ async function submit(context: InteractionContext): Promise<void> {
   const { parts, responder, interaction, userId } = context;
   const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
   if (read.kind !== 'button' || read.button.ownerId !== userId) {
-    return await say(responder, notice('This form is no longer valid. Use the command again.'));
+    return await say(responder, notice(INVALID_FORM));
   }
   const command = completed(read.button.command, formValues(interaction.data?.components ?? []));
   // A form cannot be answered with another one.

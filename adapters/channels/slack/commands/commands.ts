@@ -7,7 +7,7 @@ import {
   readCommandLine,
 } from '../../../../src/adapter-kit.ts';
 import { type Button, FOREIGN_BUTTON, OTHERS_BUTTON } from '../../shared/buttons.ts';
-import { completed, currentText, EMPTY_FORM } from '../../shared/forms.ts';
+import { completed, currentText, EMPTY_FORM, INVALID_FORM } from '../../shared/forms.ts';
 import {
   FORGOTTEN,
   forgetQuestion,
@@ -24,7 +24,7 @@ import { WHY_BUTTON } from '../outbound/post.ts';
 import { conversationsOf } from '../place.ts';
 import type { BotServices } from '../services.ts';
 import { prefixOf } from '../settings.ts';
-import { actionSchema, shortcutSchema, slashSchema, viewSchema } from '../wire.ts';
+import { actionSchema, shortcutSchema, slashSchema, viewSchema, type WireClick } from '../wire.ts';
 import { missingOptions } from './ask.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
 import { isListing, LIST } from './home.ts';
@@ -75,7 +75,7 @@ export function createCommandHandlers(parts: CommandServices): CommandHandlers {
 
 async function slash(parts: CommandServices, body: unknown): Promise<void> {
   const { command, text, user_id: userId, team_id: teamId, channel_id: channelId, ...rest } = slashSchema.parse(body);
-  const interaction: Interaction = {
+  const interaction = {
     userId,
     teamId,
     channelId,
@@ -99,18 +99,12 @@ export function lineOf(command: string, text: string, prefix: string): string {
 }
 
 async function press(parts: CommandServices, body: unknown): Promise<void> {
-  const { user, team, channel, container, message, view, actions, ...rest } = actionSchema.parse(body);
+  const click = actionSchema.parse(body);
+  const { user, channel, container, message, view, actions } = click;
   const [action] = actions;
   const isHome = view?.type === 'home';
-  const interaction: Interaction = {
-    userId: user.id,
-    teamId: user.team_id ?? team?.id ?? null,
-    channelId: channel?.id ?? (await homeOf(parts, user.id)),
-    threadTs: container?.thread_ts ?? null,
-    triggerId: rest.trigger_id,
-    responseUrl: rest.response_url,
-    isHome,
-  };
+  const channelId = channel?.id ?? (await homeOf(parts, user.id));
+  const interaction = { ...clickOf(click), channelId, threadTs: container?.thread_ts ?? null, isHome };
   if (action?.action_id === WHY_BUTTON && message) {
     return await run(parts, interaction, { command: whyCommand(message.ts), replace: false });
   }
@@ -125,6 +119,11 @@ async function press(parts: CommandServices, body: unknown): Promise<void> {
   await run(parts, interaction, { command: button.command, replace: button.kind === 'page' });
 }
 
+/** Who clicked, and how to answer. */
+function clickOf({ user, team, trigger_id: triggerId, response_url: responseUrl }: WireClick) {
+  return { userId: user.id, teamId: user.team_id ?? team?.id ?? null, triggerId, responseUrl };
+}
+
 /** A person's direct message, which the App Home belongs to. */
 async function homeOf({ workspace }: CommandServices, userId: string): Promise<string> {
   const { channel } = await workspace.web.conversations.open({ users: userId });
@@ -132,16 +131,10 @@ async function homeOf({ workspace }: CommandServices, userId: string): Promise<s
 }
 
 async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
-  const { callback_id: id, user, team, channel, message, ...rest } = shortcutSchema.parse(body);
-  const interaction: Interaction = {
-    userId: user.id,
-    teamId: user.team_id ?? team?.id ?? null,
-    channelId: channel.id,
-    threadTs: message.thread_ts ?? null,
-    triggerId: rest.trigger_id,
-    responseUrl: rest.response_url,
-    isHome: false,
-  };
+  const click = shortcutSchema.parse(body);
+  const { callback_id: id, user, channel, message } = click;
+  const threadTs = message.thread_ts ?? null;
+  const interaction = { ...clickOf(click), channelId: channel.id, threadTs, isHome: false };
   if (id === WHY_MENU) return await run(parts, interaction, { command: whyCommand(message.ts), replace: false });
   const author = await authorOf(parts, message);
   const chosen = { author, text: wordsOf(message, await parts.places.namesFor(message)) };
@@ -157,21 +150,15 @@ async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
 }
 
 async function submit(parts: CommandServices, body: unknown): Promise<void> {
-  const { user, team, view, trigger_id: triggerId } = viewSchema.parse(body);
+  const click = viewSchema.parse(body);
+  const { user, view } = click;
   const opened = readOpened(view.private_metadata);
-  const button = opened === null ? null : parts.buttons.read(opened.sealed);
-  if (opened === null || button === null || button.ownerId !== user.id) return;
-  const { responseUrl, channelId, threadTs } = opened;
-  const teamId = user.team_id ?? team?.id ?? null;
-  const interaction: Interaction = {
-    userId: user.id,
-    teamId,
-    channelId,
-    threadTs,
-    triggerId,
-    responseUrl,
-    isHome: responseUrl === '',
-  };
+  if (opened === null) return;
+  const { sealed, responseUrl, channelId, threadTs } = opened;
+  const interaction = { ...clickOf(click), channelId, threadTs, responseUrl, isHome: responseUrl === '' };
+  const button = parts.buttons.read(sealed);
+  if (button === null) return await answer(parts, interaction, { reply: errorReply(INVALID_FORM) });
+  if (button.ownerId !== user.id) return;
   const isReader = await canStillRead(parts, { channelId: await parts.channelIds.first(channelId), userId: user.id });
   if (!isReader) return await answer(parts, interaction, { reply: UNSERVED });
   if (button.kind === 'forget') return await forget(parts, interaction, button.command);

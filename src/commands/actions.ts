@@ -57,8 +57,13 @@ export function asksConfirmation(command: ReplyCommand, specs: readonly CommandS
   return actionOf(command, specs)?.irreversible ?? false;
 }
 
-/** Required options that the command lacks and a form can ask for. */
+/**
+ * Required options that the command lacks and a form asks for: those meant for one, and words, which a button cannot
+ * supply.
+ */
 export function optionsToAsk(command: ReplyCommand, specs: readonly CommandSpec[]): readonly OptionSpec[] {
   const options = actionOf(command, specs)?.options ?? [];
-  return options.filter(({ name, required, inForm }) => required && inForm && !command.options[name]?.trim());
+  return options.filter(
+    ({ name, required, inForm, rest }) => required && (inForm || rest) && !command.options[name]?.trim(),
+  );
 }

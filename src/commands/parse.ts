@@ -38,8 +38,8 @@ export type ReadCommand =
   | { readonly kind: 'refused'; readonly reply: CommandReply };
 
 /**
- * Parses one typed line as a command of the bot. Never throws. `prefix` is how commands begin there. What a form can
- * ask for may be missing: see `optionsToAsk`.
+ * Parses one typed line as a command of the bot. Never throws. `prefix` is how commands begin there. Options
+ * that are meant for a form (`inForm`) may be missing: see `optionsToAsk`.
  */
 export function readCommandLine(
   line: string,

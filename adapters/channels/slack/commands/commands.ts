@@ -3,6 +3,7 @@ import {
   describe,
   errorReply,
   type OptionSpec,
+  optionsToAsk,
   type ReplyCommand,
   readCommandLine,
 } from '../../../../src/adapter-kit.ts';
@@ -25,7 +26,6 @@ import { conversationsOf } from '../place.ts';
 import type { BotServices } from '../services.ts';
 import { prefixOf } from '../settings.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema, type WireClick } from '../wire.ts';
-import { missingOptions } from './ask.ts';
 import { confirmForm, formValues, inputForm, type Opened, readOpened } from './form.ts';
 import { isListing, LIST } from './home.ts';
 import {
@@ -165,7 +165,7 @@ async function submit(parts: CommandServices, body: unknown): Promise<void> {
   if (button.kind === 'confirm') return await execute(parts, interaction, { command: button.command, replace: false });
   const command = completed(button.command, formValues(view.state.values));
   // A form is not answered with the same one.
-  if (missingOptions(command, parts.sink.commandSpecs).length > 0) {
+  if (optionsToAsk(command, parts.sink.commandSpecs).length > 0) {
     return await answer(parts, interaction, { reply: errorReply(EMPTY_FORM) });
   }
   await run(parts, interaction, { command, replace: false });
@@ -199,7 +199,7 @@ function typedIn({ sink, settings }: CommandServices) {
 async function run(parts: CommandServices, interaction: Interaction, execution: Execution): Promise<void> {
   const { command } = execution;
   const { commandSpecs: specs } = parts.sink;
-  const missing = missingOptions(command, specs);
+  const missing = optionsToAsk(command, specs);
   if (missing.length > 0) return await ask(parts, interaction, { command, options: missing });
   if (asksConfirmation(command, specs)) {
     const opened = openedBy(parts, interaction, { kind: 'confirm', command });

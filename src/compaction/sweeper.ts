@@ -1,12 +1,11 @@
-import { describe, isStoreAway } from '../domain/errors.ts';
+import { describe } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import { MAX_PAUSE_MS } from '../ports/conversation-changes.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
-import type { Services } from '../services.ts';
-import { pagesOf } from '../util/async/conversation-pages.ts';
 import { isPaused } from '../util/async/pause.ts';
 import { createRecentMap } from '../util/recent-map.ts';
-import { DAY_MS, HOUR_MS } from '../util/time/time.ts';
+import { HOUR_MS } from '../util/time/time.ts';
+import { createRetention, type Retention, type RetentionOptions } from './retention.ts';
 
 /**
  * Finds conversations with due, unclaimed maintenance, after a lost kick, a wiped queue or a killed worker, and kicks
@@ -19,23 +18,16 @@ export interface Sweeper {
   stop(options: { readonly deadlineMs: number }): Promise<void>;
   /** One sweep: kicks what is due. */
   sweep(): Promise<void>;
-  /** Deletes entries and tool results beyond their retention. */
-  expire(): Promise<void>;
 }
 
-export interface SweeperOptions {
-  readonly services: Services;
+export interface SweeperOptions extends RetentionOptions {
   maintain(request: MaintainRequest): Promise<unknown>;
-  /** How long messages are kept; 0 keeps them forever. Read on each sweep. */
-  retentionDays(): number;
   /** Default 2 s. */
   readonly intervalMs?: number;
 }
 
 const INTERVAL_MS = 2000;
 const EXPIRY_INTERVAL_MS = HOUR_MS;
-/** Full tool results are kept for some days after the call; their excerpts stay in the transcript. */
-const BLOB_DAYS = 30;
 const DUE_AT_ONCE = 100;
 /** Number of conversations, newest first, that are read for memories at shutdown, and how many concurrently. */
 const MAX_RECENT = 200;
@@ -51,7 +43,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let loop: Promise<void> = Promise.resolve();
   return {
     start() {
-      loop = sweepUntil(options, end.signal);
+      loop = sweepUntil(options, createRetention(options), end.signal);
     },
     async stop({ deadlineMs }) {
       end.abort();
@@ -60,11 +52,10 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       await extractAtShutdown(options, [...recent.keys()], deadlineMs);
     },
     sweep: () => sweep(options),
-    expire: () => expire(options),
   };
 }
 
-async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise<void> {
+async function sweepUntil(options: SweeperOptions, retention: Retention, signal: AbortSignal): Promise<void> {
   const { clock, random, events } = options.services;
   let expireAt = clock.now();
   /** A deletion of many messages takes long, so the sweeps do not wait for it; null when it has ended. */
@@ -75,7 +66,8 @@ async function sweepUntil(options: SweeperOptions, signal: AbortSignal): Promise
     await sweep(options).catch(report);
     if (!isPaused(expireAt, { now: clock.now(), maxMs: EXPIRY_INTERVAL_MS }) && expiring === null) {
       expireAt = clock.now() + EXPIRY_INTERVAL_MS;
-      expiring = expire(options, signal)
+      expiring = retention
+        .expire(signal)
         .catch(report)
         .finally(() => {
           expiring = null;
@@ -92,25 +84,6 @@ async function sweep({ services }: SweeperOptions): Promise<void> {
   const { store, queue, clock } = services;
   const due = await store.conversations.due('maintenance', { now: clock.now(), limit: DUE_AT_ONCE });
   for (const { id } of due) queue.kick(id);
-}
-
-async function expire({ services, retentionDays }: SweeperOptions, signal?: AbortSignal): Promise<void> {
-  const { store, clock, events } = services;
-  const now = clock.now();
-  const days = retentionDays();
-  await store.blobs.expire(now - Math.min(BLOB_DAYS, days > 0 ? days : BLOB_DAYS) * DAY_MS);
-  if (days <= 0) return;
-  const before = now - days * DAY_MS;
-  const all = pagesOf(store.conversations, { order: 'key', scope: { within: null }, withChildren: true });
-  for await (const { id, key: conversation, createdAt } of all) {
-    if (signal?.aborted === true) return;
-    if (createdAt >= before) continue;
-    await store.conversations.change(id, { kind: 'expire', before, now }).catch((error: unknown) => {
-      if (isStoreAway(error)) throw error;
-      // One damaged conversation must not stop the deletion in those after it.
-      events.emit({ kind: 'error.internal', conversation, message: describe(error) });
-    });
-  }
 }
 
 /** Short conversations never fill a window, so their memories are extracted before the process ends. */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/adapter-kit.ts';
+import { createRetention } from '../../../src/compaction/retention.ts';
 import { createSweeper } from '../../../src/compaction/sweeper.ts';
 import { createCompactor } from '../../../src/compaction/watch/compactor.ts';
 import { createBotGuard } from '../../../src/conversation/inbound/bot-guard.ts';
@@ -112,6 +113,8 @@ describe('in a place whose clock was set back by a year', () => {
     };
     const { store } = place.services;
     const services = { ...place.services, store: { ...store, blobs: { ...store.blobs, expire } } };
+    // It reads the clock for the second time.
+    await createRetention({ services, retentionDays: () => 0 }).expire();
     const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 0 });
     sweeper.start();
     await until(() => rounds === 1);

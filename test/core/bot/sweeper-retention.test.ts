@@ -1,9 +1,17 @@
 import { expect, it } from 'vitest';
 import type { BlobId } from '../../../src/adapter-kit.ts';
+import { createRetention, type RetentionOptions } from '../../../src/compaction/retention.ts';
 import { createSweeper } from '../../../src/compaction/sweeper.ts';
-import { DAY_MS } from '../../../src/util/time/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/util/time/time.ts';
 import { talk } from '../../fixtures/context.ts';
 import { createPlace } from '../../fixtures/place.ts';
+
+/** What is due is deleted when the clock has shown it twice. */
+async function expireTwice(options: RetentionOptions): Promise<void> {
+  const retention = createRetention(options);
+  await retention.expire();
+  await retention.expire();
+}
 
 it.each([
   [0, [29], [31]],
@@ -18,16 +26,10 @@ it.each([
   for (const age of [...kept, ...gone]) {
     await blobs.put({ id: idOf(age), conversationId: conversation.id, text: 'a result', now: now - age * DAY_MS });
   }
-  const sweeper = createSweeper({
-    services: place.services,
-    maintain: async () => undefined,
-    retentionDays: () => days,
-  });
-  await sweeper.expire();
+  await expireTwice({ services: place.services, retentionDays: () => days });
   const range = { conversationId: conversation.id, from: 0, length: 8 };
   for (const age of kept) expect(await blobs.read(idOf(age), range)).not.toBeNull();
   for (const age of gone) expect(await blobs.read(idOf(age), range)).toBeNull();
-  await sweeper.stop({ deadlineMs: 100 });
 });
 
 it('sweeps on while old messages are being deleted', async () => {
@@ -67,11 +69,41 @@ it('deletes old messages although one conversation is damaged', async () => {
     return await store.conversations.change(id, what);
   };
   const services = { ...place.services, store: { ...store, conversations: { ...store.conversations, change } } };
-  const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 1 });
-  await sweeper.expire();
-  await sweeper.stop({ deadlineMs: 100 });
+  await expireTwice({ services, retentionDays: () => 1 });
   const [entry] = await store.transcript.read(other.id, { fromSeq: 1, toSeq: 1, limit: 1 });
   expect(entry?.redactedAt).not.toBeNull();
   const error = { kind: 'error.internal', conversation: damaged.key, message: 'malformed row' };
   expect(place.seen).toContainEqual(expect.objectContaining(error));
+});
+
+it.each(['in one process', 'in one process after another'])('a clock ahead once deletes nothing %s', async (how) => {
+  let now = Date.now();
+  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  const { conversation } = await place.tell(talk(1));
+  now = conversation.lastActivityAt;
+  const { services } = place;
+  const start = () => createRetention({ services, retentionDays: () => 7 });
+  let retention = start();
+  const isDeleted = async (passedMs: number) => {
+    now += passedMs;
+    if (how !== 'in one process') retention = start();
+    await retention.expire();
+    const [entry] = await services.store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 1, limit: 1 });
+    return entry?.redactedAt !== null;
+  };
+  expect(await isDeleted(0)).toBe(false);
+  expect(await isDeleted(100 * DAY_MS)).toBe(false);
+  expect(await isDeleted(HOUR_MS - 100 * DAY_MS)).toBe(false);
+  expect(await isDeleted(8 * DAY_MS)).toBe(false);
+  expect(await isDeleted(HOUR_MS)).toBe(true);
+});
+
+it('the first reading of all deletes nothing', async () => {
+  let now = Date.now();
+  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  const { conversation } = await place.tell(talk(1));
+  now += 100 * DAY_MS;
+  await createRetention({ services: place.services, retentionDays: () => 7 }).expire();
+  const range = { fromSeq: 1, toSeq: 1, limit: 1 };
+  expect((await place.services.store.transcript.read(conversation.id, range))[0]?.redactedAt).toBeNull();
 });

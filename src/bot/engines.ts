@@ -13,6 +13,7 @@ import type {
 } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
 import { faultsOf } from '../util/errors/faults.ts';
+import { maintainAndNote } from './done-maintenance.ts';
 
 /** The context engines by id, and the one that serves each agent. */
 export interface Engines {
@@ -32,7 +33,7 @@ export function createEngines({
   readonly own: Readonly<Record<string, ContextEngine>>;
 }): Engines {
   const stacked = createStackedEngine({ services, maintenance });
-  const sliding = createSlidingEngine({ services });
+  const sliding = noting(services, createSlidingEngine({ services }));
   const guarded = Object.entries(own).map(([id, engine]) => [id, withFallback(services, engine, stacked)] as const);
   const byName = new Map([[stacked.info.id, stacked], [sliding.info.id, sliding], ...guarded]);
   const missing = new Set<string>();
@@ -53,6 +54,10 @@ export function createEngines({
       await Promise.all([...byName.values()].map((engine) => engine.dispose()));
     },
   };
+}
+
+function noting(services: Services, engine: ContextEngine): ContextEngine {
+  return { ...engine, maintain: (work) => maintainAndNote(services, engine, work) };
 }
 
 /** An engine that throws is disabled for the rest of the process, so that its agent can still reply. */
@@ -90,7 +95,10 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
     assemble: (request) => guard(async (one) => checked(assemblyShape, one, await one.assemble(request))),
     afterTurn: assess,
     compact: (request) => guard((one) => one.compact(request)),
-    maintain: (work) => guard((one) => one.maintain(work)),
+    async maintain(work) {
+      const maintain: ContextEngine['maintain'] = (request) => guard((one) => one.maintain(request));
+      return isEnabled ? await maintainAndNote(services, { maintain }, work) : await fallback.maintain(work);
+    },
     prepareChild: (start) => guard((one) => one.prepareChild(start)),
     endChild: (end) => guard((one) => one.endChild(end)),
     dispose: () => engine.dispose(),

@@ -78,11 +78,12 @@ describe('a form that stayed open while its person was removed', () => {
   const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'planted' } }];
 
   /** Bob opens a form in a private thread, is removed from it, and sends the form. */
-  async function sendForm(permissions: bigint, isMember: boolean, { type = 12, isMute = false } = {}) {
+  async function sendForm(permissions: bigint, isMember: boolean, { type = 12, isMute = false, fails = false } = {}) {
     const world = { answer: '', commands: [] as unknown[] };
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: GENERAL, type }));
       const answered = Promise.withResolvers<void>();
+      if (fails) double.rest.fail('GET', /thread-members/, { status: 403, code: 50_001, times: 9 });
       if (isMute) double.rest.delay('GET', /thread-members/, answered.promise);
       const answerTo = (asked: string) => until('it', () => double.callbacks.find((one) => one.id === asked)?.body);
       const here = { channelId: SECRET_THREAD, author: BOB, permissions: String(permissions) };
@@ -116,8 +117,8 @@ describe('a form that stayed open while its person was removed', () => {
     expect((await sendForm(VIEW | HISTORY, false, { type: 11 })).commands).toEqual(['planted']);
   });
 
-  test('does nothing while Discord does not tell the members', async () => {
-    const { answer, commands } = await sendForm(VIEW | HISTORY, true, { isMute: true });
+  test.each([{ isMute: true }, { fails: true }])('does nothing while Discord tells no members: %j', async (trouble) => {
+    const { answer, commands } = await sendForm(VIEW | HISTORY, true, trouble);
     expect(answer).toContain('does not serve you here');
     expect(commands).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeText, isTrusted, readAtMost } from '../../../adapters/channels/shared/downloads.ts';
+import { decodeText, hasTextEnding, isTrusted, readAtMost } from '../../../adapters/channels/shared/downloads.ts';
 
 describe('downloads of channels', () => {
   it.each([
@@ -25,8 +25,16 @@ describe('downloads of channels', () => {
     expect(await readAtMost(body(), 7)).toBeNull();
   });
 
+  it.each(['notes.md', 'NOTES.MD', 'main.go', 'a.tsx', 'index.mjs', 'page.htm', 'c.YAML', 'x.patch'])(
+    'count %s as text',
+    (name) => {
+      expect([hasTextEnding(name), hasTextEnding(`${name}.exe`)]).toEqual([true, false]);
+    },
+  );
+
   it('decode only text', () => {
     expect(decodeText(Buffer.from(' Tea. '))).toBe('Tea.');
+    expect(decodeText(Buffer.from('\ufeffOne\u001b[31m\u202e two'))).toBe('One two');
     expect(decodeText(Buffer.from([0x61, 0]))).toBeNull();
     expect(decodeText(Buffer.from([0xff, 0xfe]))).toBeNull();
   });

@@ -379,6 +379,32 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('are answered in the server that only the member shows', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const data = { id: '1', type: 1, name: 'memory', options: [{ type: 1, name: 'list' }] };
+      await answerTo(double, double.interact({ type: 2, data, fields: { guild_id: undefined } }));
+      const place = { conversation: `discord:${GUILD}:${GENERAL}`, audience: 'public' };
+      expect(sink.commands).toMatchObject([{ ...place, path: ['memory', 'list'], options: {} }]);
+      expect(double.rest.sent('POST', /callback$/).map(({ authorization }) => authorization)).toEqual([null]);
+    });
+  });
+
+  test('are answered for administrators with that permission alone', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      await answerTo(double, double.interact({ ...slash('status', null), permissions: String(1n << 3n) }));
+      expect(sink.commands).toMatchObject([{ rights: 'moderator' }]);
+    });
+  });
+
+  test('mention no file where an answer without one is refused', async () => {
+    await withChannel({}, async ({ double, log }) => {
+      double.rest.fail('POST', /\/callback$/, { status: 403, code: 50_013 });
+      double.interact(slash('status', null));
+      await until('it is logged', () => log.lines.find(({ message }) => message.includes('could not be answered')));
+      expect(double.callbacks).toEqual([]);
+    });
+  });
+
   test('take the text of a form with other fields', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
@@ -461,9 +487,18 @@ describe('the commands in Discord', () => {
       sink.answer = () => release.promise;
       const late = double.interact(slash('compact', null));
       expect(await answerTo(double, late)).toEqual({ type: 5, data: { flags: 0 } });
-      release.resolve(plain);
+      const file = { name: 'export.md', text: 'all of it' };
+      const picture = {
+        name: 'view.png',
+        mediaType: 'image/png',
+        base64: 'UE5H',
+        description: 'All in words.',
+      } as const;
+      release.resolve({ ...plain, file, picture });
       await until('the late answer', () => double.edits.find(({ token }) => token === `token-${late}`));
-      expect(double.edits[0]?.body).toMatchObject({ embeds: [{ title: 'Done' }] });
+      const attachments = [{ filename: 'export.md' }, { filename: 'view.png', description: 'All in words.' }];
+      expect(double.edits[0]?.body).toMatchObject({ embeds: [{ title: 'Done' }], attachments });
+      expect(double.edits[0]?.files.map(({ name }) => name)).toEqual(['export.md', 'view.png']);
       const kept = Promise.withResolvers<CommandReply>();
       sink.answer = () => kept.promise;
       const held = double.interact(slash('memory', 'held'));
@@ -484,6 +519,19 @@ describe('the commands in Discord', () => {
         option: 'id',
         invocation: { path: ['memory', 'why'], options: { id: 'te' } },
       });
+    });
+  });
+
+  test('complete an option with no more than Discord shows', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const found = Array.from({ length: 30 }, (_, index) => {
+        return { label: `${index}`.padEnd(99, 'x').concat('😀 and more'), value: `${index}`.padEnd(120, 'x') };
+      });
+      sink.suggest = async () => found;
+      const options = [{ type: 1, name: 'why', options: [{ name: 'id', type: 3, value: 'te', focused: true }] }];
+      const id = double.interact({ type: 4, data: { id: '1', type: 1, name: 'memory', options } });
+      const { data } = await answerTo(double, id);
+      expect(data['choices']).toHaveLength(25);
     });
   });
 

@@ -147,7 +147,14 @@ describe('a post', () => {
 
   test('of other data under the same nonce is another post', () => {
     expect(nonceOf(post())).toBe(nonceOf(post({ attempt: 3 })));
-    expect(nonceOf(post())).not.toBe(nonceOf(post({ body: { kind: 'text', text: 'fresh data' } })));
+    const { text } = post().body;
+    const others: Partial<Post>[] = [
+      { body: { kind: 'text', text: 'fresh data' } },
+      { body: { kind: 'file', name: 'reply.md', text } },
+      { conversation: `discord:${GUILD}:${STAFF}` as ConversationKey },
+      { nonce: '9-9-9' },
+    ];
+    for (const other of others) expect(nonceOf(post())).not.toBe(nonceOf(post(other)));
     expect(nonceOf(post()).length).toBe(25);
   });
 

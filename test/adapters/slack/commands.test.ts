@@ -8,6 +8,7 @@ import { createSystemClock } from '../../../src/util/time/clock.ts';
 import {
   ADA,
   BOB,
+  BOT,
   BOT_ID,
   BOT_TOKEN,
   COLLEAGUE,
@@ -16,6 +17,7 @@ import {
   GENERAL,
   GUEST,
   NEIGHBOUR,
+  OTHER_TEAM,
   type SlackDouble,
   STAFF,
   startSlack,
@@ -191,7 +193,8 @@ describe('slash commands', () => {
 
   test('a mistyped one is explained, and nothing runs', async () => {
     await start();
-    slack.slash('memroy list');
+    const envelope = slack.slash('memroy list');
+    await until('it is acknowledged', () => slack.acks.includes(envelope));
     expect(JSON.stringify(await answered())).toContain('memory');
     expect(bot.sink.commands).toEqual([]);
   });
@@ -200,7 +203,12 @@ describe('slash commands', () => {
     await start({ users: { deny: [BOB] }, outsiders: false });
     slack.slash('status', { user_id: BOB });
     slack.slash('status', { user_id: GUEST });
-    expect(JSON.stringify([await answered(1), await answered(2)]).match(/does not serve you/g)).toHaveLength(4);
+    slack.slash(`memory edit ${ID}`, { user_id: BOB });
+    await answered(3);
+    // Slack does not describe the person.
+    slack.slash('status', { user_id: 'U0UNKNOWN', team_id: OTHER_TEAM });
+    await answered(4);
+    expect(JSON.stringify(slack.answers).match(/does not serve you/g)).toHaveLength(8);
     expect(bot.sink.commands).toEqual([]);
   });
 
@@ -249,6 +257,20 @@ describe('slash commands', () => {
     expect(bot.sink.commands[0]).toMatchObject({ conversation: `slack:${TEAM}:${DIRECT}:${ts}`, audience: 'dm' });
   });
 
+  test('are answered to all where meant so', async () => {
+    await start();
+    bot.sink.answer = () => ({ ...plain, ephemeral: false });
+    slack.slash('compact');
+    expect(await answered()).toMatchObject({ response_type: 'in_channel' });
+  });
+
+  test('reach the person where their address has expired', async () => {
+    await start();
+    slack.fail('response_url', { status: 404 });
+    slack.slash('status', { user_id: BOB });
+    expect(await answered()).toMatchObject({ channel: GENERAL, user: BOB, response_type: 'ephemeral' });
+  });
+
   test('a file comes as a direct message', async () => {
     await start();
     bot.sink.answer = () => ({ ...plain, file: { name: 'memories.json', text: '[]' } });
@@ -261,15 +283,16 @@ describe('slash commands', () => {
     ['files.getUploadURLExternal', { error: 'missing_scope' }],
     ['files.completeUploadExternal', { error: 'file_uploads_disabled' }],
     ['conversations.open', { error: 'internal_error' }],
+    ['conversations.open', { page: '{"ok":true}' }],
     ['upload', { status: 413 }],
   ] as const)('a file that fails at %s is not missed silently', async (method, failure) => {
     await start();
-    bot.sink.answer = () => ({ ...plain, file: { name: 'memories.json', text: '[]' } });
+    bot.sink.answer = () => ({ ...plain, file: { name: '<!here>.json', text: '[]' } });
     slack.fail(method, failure, failure, failure, failure);
     slack.slash('memory export');
     await answered(2);
     expect(JSON.stringify(slack.answers[0])).toContain(plain.text);
-    expect(JSON.stringify(slack.answers[1])).toContain('Slack did not accept the file memories.json');
+    expect(JSON.stringify(slack.answers[1])).toContain('Slack did not accept the file &lt;!here&gt;.json');
     expect(slack.answers[1]).toMatchObject({ response_type: 'ephemeral' });
     expect(slack.uploads).toEqual([]);
   });
@@ -380,6 +403,7 @@ describe('answers', () => {
     submit(question);
     await answered(4);
     expect(bot.sink.commands.at(-1)).toMatchObject({ path: ['memory', 'strike'], options: { id: ID } });
+    expect(slack.callsOf('views.publish')).toEqual([]);
   });
 
   test('asks to confirm what a form has completed', async () => {
@@ -519,6 +543,9 @@ describe('message shortcuts', () => {
     });
     shortcut('remember_message', { bot_id: BOT_ID, text: '' });
     expect(JSON.stringify(await answered(2))).toContain('no text');
+    shortcut('remember_message', { user: ADA, text: `<@${BOB}> has the key` });
+    await answered(3);
+    expect(bot.sink.commands[1]?.options).toEqual({ text: '@Bob has the key' });
   });
 
   test('"Why this reply?" answers the person who asked', async () => {
@@ -581,6 +608,15 @@ describe('message shortcuts', () => {
     submit(second, {}, BOB);
     expect(JSON.stringify(await answered(2))).toContain('Only the author');
     expect(bot.sink.removals).toHaveLength(taken);
+  });
+
+  test('"Forget this" serves everybody in their direct message', async () => {
+    await start();
+    const message = { bot_id: BOT_ID, user: BOT, text: 'You told me a secret' };
+    shortcut('forget_message', message, { user: BOB, channel: DIRECT });
+    submit(await opened(), {}, BOB);
+    expect(JSON.stringify(await answered())).toContain('has forgotten this message');
+    expect(bot.sink.removals.length).toBeGreaterThan(0);
   });
 
   test('"Forget this" finds a message in its thread', async () => {
@@ -675,6 +711,18 @@ describe('the App Home', () => {
     await until('the home is shown again', () => slack.callsOf('views.publish').length > published);
   });
 
+  test.each(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember'])(
+    'is shown again after %s',
+    async (verb) => {
+      await start();
+      const secret = createHash('sha256').update(`buttons ${BOT_TOKEN}`).digest('hex');
+      const command = { path: ['memory', verb], options: { id: ID, text: 'Ada drinks tea' } };
+      pressHome(createButtons(secret).write({ kind: 'confirm', ownerId: ADA, command }));
+      await until('it is shown', () => slack.callsOf('views.publish').length > 0);
+      expect(bot.sink.commands.map(({ path }) => path[1])).toEqual([verb, 'list']);
+    },
+  );
+
   test('stays as it is while it asks before forgetting', async () => {
     await start();
     const command = { path: ['memory', 'forget'], options: { id: ID, confirm: 'yes' } };
@@ -685,6 +733,7 @@ describe('the App Home', () => {
     pressHome(sealedOf(await home(), 'Forget'));
     submit(await opened());
     await until('the home is shown again', () => slack.callsOf('views.publish').length > 1);
+    await bot.channel.stop();
     expect(bot.sink.commands.map(({ path }) => path[1])).toEqual(['list', 'forget', 'forget', 'list']);
   });
 });

@@ -42,6 +42,21 @@ test('a later file of the same name starts over', async () => {
   expect(await postText(file, ['other'], send)).toBe('other');
 });
 
+test('files of other names and conversations are posted whole', async () => {
+  const postText = createTextPoster();
+  let isAway = true;
+  const send = async ({ body }: Post) => {
+    if (isAway && body.text === 'two') throw new Error('Slack does not respond');
+    return body.text;
+  };
+  await expect(postText(file, texts, send)).rejects.toThrow();
+  isAway = false;
+  const other = { ...file, conversation: parseKey('slack:T1:C2').key };
+  expect(await postText(other, ['else'], send)).toBe('else');
+  expect(await postText({ ...file, nonce: '9-9-9' }, ['else'], send)).toBe('else');
+  expect(await postText({ ...file, attempt: 2 }, texts, send)).toBe('one');
+});
+
 test('a hundred files that fail at once each continue', async () => {
   const postText = createTextPoster();
   const files = Array.from({ length: 100 }, (_, index) => ({ ...file, nonce: `n${index}` }));

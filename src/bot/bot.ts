@@ -232,10 +232,10 @@ async function haltAll(core: Core, deadlineMs: number): Promise<void> {
   await endsWithin(finish(core, leftMs), deadlineMs + LATE_MS);
 }
 
-/** If a step ends early, the next one gets its remaining time. */
+/** If a step ends early, the next one gets its remaining time; never more, though the clock may be set back meanwhile. */
 function countDown({ services: { clock } }: Core, deadlineMs: number): () => number {
   const deadlineAt = clock.now() + deadlineMs;
-  return () => Math.max(1, deadlineAt - clock.now());
+  return () => Math.max(1, Math.min(deadlineMs, deadlineAt - clock.now()));
 }
 
 async function stopAll(core: Core, deadlineMs: number, halt: (deadlineMs: number) => Promise<void>): Promise<void> {

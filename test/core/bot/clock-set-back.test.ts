@@ -11,6 +11,7 @@ import { DAY_MS } from '../../../src/util/time/time.ts';
 import { createState, recordLog } from '../../fixtures/channel-kit.ts';
 import { talk } from '../../fixtures/context.ts';
 import { createPlace, type Place } from '../../fixtures/place.ts';
+import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';
 import { createWorld, faithful, filler, scriptedModel, until } from '../compaction/compaction.world.ts';
 
 /** A machine may start a year ahead, until it has asked a time server. Nothing then waits for a year. */
@@ -138,4 +139,15 @@ it('a summary that failed with a clock ahead is written', async () => {
   expect((await world.run()).reason).toContain('the last attempt failed');
   await world.clock.jump(-YEAR_MS);
   expect((await world.run()).changed).toBe(true);
+});
+
+it('a stop ends in time', async () => {
+  const model = scriptedModel(() => ({ text: 'Hello.' }), { id: 'test:chat' });
+  await using world: BotWorld = await createBotWorld({
+    models: [model],
+    channel: (own) => ({ ...own, stop: async () => void (await world.clock.jump(-YEAR_MS)) }),
+  });
+  await world.say('Hello?');
+  await world.settled();
+  await world.bot.stop({ deadlineMs: 500 });
 });

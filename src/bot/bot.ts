@@ -172,9 +172,23 @@ async function startGateway(core: Core): Promise<void> {
   await Promise.all([...channels.values()].map((channel) => channel.start(sink)));
   core.posting.isOn = true;
   await recoverPosts(core);
-  await core.children.sweep();
+  const sweepChildren = createChildSweep(core);
+  sweepChildren();
   await wakeOwedReplies(core);
-  heartbeat(core).catch((error: unknown) => report(core, error));
+  heartbeat(core, sweepChildren).catch((error: unknown) => report(core, error));
+}
+
+/** Starts a sweep, unless one is running: an engine may take a minute for each child, and nothing else waits for it. */
+function createChildSweep(core: Core): () => void {
+  let isSweeping = false;
+  const sweep = async (): Promise<void> => {
+    isSweeping = true;
+    await core.children.sweep().catch((error: unknown) => report(core, error));
+    isSweeping = false;
+  };
+  return () => {
+    if (!isSweeping) void sweep();
+  };
 }
 
 /** Posts what was committed, but not recorded as sent when its process ended. */
@@ -201,13 +215,14 @@ async function wakeOwedReplies({ services, actors, channels, held }: Core): Prom
   for (const { key } of own) actors.of(key).wake();
 }
 
-async function heartbeat(core: Core): Promise<void> {
+async function heartbeat(core: Core, sweepChildren: () => void): Promise<void> {
   const { clock } = core.services;
   while (!core.closing.signal.aborted) {
     await clock.sleep(HEARTBEAT_MS, { signal: core.closing.signal }).catch(() => undefined);
     if (core.closing.signal.aborted) return;
     core.actors.sweep(clock.now());
-    const checks = [core.outbox.hold, () => recoverPosts(core), core.children.sweep, () => wakeOwedReplies(core)];
+    sweepChildren();
+    const checks = [core.outbox.hold, () => recoverPosts(core), () => wakeOwedReplies(core)];
     for (const check of checks) {
       await check().catch((error: unknown) => report(core, error));
     }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createButtons } from '../../../adapters/channels/slack/commands/buttons.ts';
 import { lineOf } from '../../../adapters/channels/slack/commands/commands.ts';
+import { type SignButton, toMessage } from '../../../adapters/channels/slack/commands/render.ts';
 import { manifestOf } from '../../../adapters/channels/slack/manifest.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey } from '../../../src/adapter-kit.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
@@ -25,6 +27,7 @@ import {
   WORKSPACE_URL,
 } from '../../fixtures/slack/double.ts';
 import { type Opened, openChannel, plain, recordSink, settingsFor, until } from '../../fixtures/slack/kit.ts';
+import { faultsOf } from '../../fixtures/slack/limits.ts';
 
 let slack: SlackDouble;
 let bot: Opened;
@@ -470,6 +473,105 @@ describe('answers', () => {
     expect(slack.callsOf('views.open')).toEqual([]);
   });
 
+  test('fit the limits, whatever they hold', () => {
+    const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 9 });
+    const repeated = (most: number) => fc.tuple(part, fc.nat(most)).map(([one, count]) => one.repeat(count));
+    const [short, long] = [repeated(60), repeated(900)];
+    const action = fc.record({
+      label: short.map((label) => `Do ${label}`),
+      style: fc.constantFrom('plain', 'danger'),
+      id: fc.oneof(fc.nat(40), fc.integer({ min: 1_800, max: 2_100 })).map((length) => 'v'.repeat(length)),
+    });
+    const cell = fc.oneof(short, long);
+    const cells = fc.array(cell, { minLength: 1, maxLength: 4 });
+    const id = fc.integer({ min: 1, max: 130 }).map((length) => 'v'.repeat(length));
+    const any = fc.record({
+      title: fc.oneof(
+        fc.constant('Memory'),
+        short.map((title) => `T${title}`),
+      ),
+      text: cell,
+      fields: fc.array(fc.record({ name: short, value: cell }), { maxLength: 25, size: 'max' }),
+      cells: fc.oneof(
+        fc.array(cells, { maxLength: 8 }),
+        fc.array(fc.tuple(id, short), { minLength: 50, maxLength: 60 }),
+      ),
+      actions: fc.array(action, { maxLength: 30, size: 'max' }),
+    });
+    const command = { path: ['memory', 'show'], options: {} };
+    const { write } = createButtons('secret');
+    fc.assert(
+      fc.property(any, ({ cells: all, actions, ...details }) => {
+        const rows = { columns: ['ID', 'B'], cells: all };
+        const page = { number: 1, of: 2, previous: null, next: command };
+        const made = actions.map(({ id, ...one }) => ({ ...one, command: { ...command, options: { id } } }));
+        const sign: SignButton = (button) => write({ ...button, ownerId: ADA });
+        const how = { sign, specs: builtInSpecs, prefix: '/strata ' };
+        const { text, blocks, files } = toMessage({ ...plain, ...details, rows, page, actions: made }, how);
+        expect(faultsOf('chat.postEphemeral', { text, blocks })).toEqual([]);
+        const written = JSON.stringify(blocks);
+        expect(written).not.toMatch(/\\ud[89a-f]/i);
+        expect(written.split('"mrkdwn"').length).toBe(written.split('"verbatim":true').length);
+        if (all.length >= 50) expect(files.map(({ name }) => name)).toEqual(['whole.txt']);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test('show the cells of a row, and menus only of memories', () => {
+    const how = { sign: () => 'v', specs: builtInSpecs, prefix: '/strata ' };
+    const rows = {
+      columns: ['ID', 'WHAT', 'LINK'],
+      cells: [
+        ['', 'a<b', ''],
+        ['m`1', 'two\nlines', 'x'],
+      ],
+    };
+    const command = { path: ['status'], options: {} };
+    const actions = [{ label: 'Drop it', style: 'danger', command } as const];
+    const [, first, second, buttons] = toMessage({ ...plain, title: 'Summaries', text: '', rows, actions }, how).blocks;
+    expect(first).toEqual({ type: 'section', text: { type: 'mrkdwn', text: '`–` · a&lt;b', verbatim: true } });
+    expect(second).toMatchObject({ text: { text: "`m'1` · two lines · x" } });
+    expect(buttons).toMatchObject({ type: 'actions', elements: [{ style: 'danger' }] });
+  });
+
+  test('a form of long texts fits, and keeps its other fields', async () => {
+    const options = z.object({
+      id: z.string().describe('Which one'),
+      topic: z.string().describe('What it is about'),
+      color: z.enum(['red', 'x'.repeat(100)]).describe('Its color'),
+      reason: z.string().describe('Why'),
+    });
+    const base = { description: 'x', run: () => 'x' };
+    const name = `poll ${'edit'.repeat(8)}`;
+    const edit = defineCommand({ ...base, name, options, form: ['topic', 'color', 'reason'] });
+    const show = defineCommand({ ...base, name: 'poll show', options: options.pick({ id: true }) });
+    const sink = { ...recordSink(), commandSpecs: allCommands([edit, show]).map(({ spec }) => spec) };
+    const ran: unknown[] = [];
+    sink.command = async ({ path, options: given }) => {
+      if (path[1] === 'show') return { ...plain, text: `${'x'.repeat(2999)}😀` };
+      ran.push(given);
+      return plain;
+    };
+    bot = openChannel(slack, { table: { sockets: 1 }, sink });
+    await bot.channel.start(sink);
+    slack.slash(`${name} p1`);
+    const form = await opened();
+    expect(form['blocks']).toMatchObject([
+      { element: { action_id: 'topic', multiline: false, initial_value: `${'x'.repeat(2999)}\ufffd` } },
+      { element: { action_id: 'color', type: 'static_select' } },
+      { element: { action_id: 'reason', multiline: true } },
+    ]);
+    expect(JSON.stringify(form).match(/initial_value/g)).toHaveLength(1);
+    submit(form, {
+      topic: { topic: { value: 'Tea' } },
+      color: { color: { type: 'static_select', selected_option: { value: 'red' } } },
+      reason: { reason: { value: 'Because' } },
+    });
+    await answered();
+    expect(ran).toEqual([{ id: 'p1', topic: 'Tea', color: 'red', reason: 'Because' }]);
+  });
+
   test('texts that grow by escaping stay within the limits', async () => {
     await start();
     const text = '<&>'.repeat(1_500);
@@ -711,6 +813,26 @@ describe('the App Home', () => {
     await until('the home is shown again', () => slack.callsOf('views.publish').length > published);
   });
 
+  test('shows answers in dialogs, or in messages if too late', async () => {
+    await start();
+    const why: CommandReply = { ...list, title: 'Where it all comes from😀', actions: [] };
+    bot.sink.answer = ({ path }) => (path[1] === 'why' ? why : list);
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });
+    const view = await home();
+    pressHome(sealedOf(view, 'Where it comes from'));
+    const dialog = await opened();
+    expect(dialog).toMatchObject({ title: { text: 'Where it all comes from\ufffd' }, close: { text: 'Close' } });
+    expect(JSON.stringify(dialog)).not.toContain('"actions"');
+    for (const label of ['Where it comes from', 'Edit']) {
+      slack.fail('views.open', { error: 'expired_trigger_id' });
+      const before = slack.answers.length;
+      pressHome(sealedOf(view, label));
+      const told = await answered(before + 1);
+      expect(told).toMatchObject({ channel: DIRECT, user: ADA, response_type: 'ephemeral' });
+      expect(JSON.stringify(told)).toContain(label === 'Edit' ? 'in time' : 'Ada drinks');
+    }
+  });
+
   test.each(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember'])(
     'is shown again after %s',
     async (verb) => {
@@ -726,7 +848,8 @@ describe('the App Home', () => {
   test('stays as it is while it asks before forgetting', async () => {
     await start();
     const command = { path: ['memory', 'forget'], options: { id: ID, confirm: 'yes' } };
-    const question: CommandReply = { ...plain, actions: [{ label: 'Delete for good', command, style: 'danger' }] };
+    const label = 'Delete all of them for good';
+    const question: CommandReply = { ...plain, title: label, actions: [{ label, command, style: 'danger' }] };
     bot.sink.answer = ({ path, options }) =>
       path[1] === 'list' ? list : options['confirm'] === undefined ? question : plain;
     slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'home' });

@@ -25,7 +25,7 @@ export function parseCommandLine(line: string, specs: readonly CommandSpec[]): R
   const [, name = '', rest = ''] = /^\s*\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
   const command = findCommand(name.toLowerCase(), specs);
   const [, word = '', afterWord = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
-  const named = command.actions.find((action) => action.name !== '' && action.name === word.toLowerCase());
+  const named = command.actions.find((action) => action.name === word.toLowerCase());
   const action = named ?? otherwiseOf(command, word);
   const options = readOptions(command, action, named === undefined ? rest : afterWord);
   return { path: pathOf(command, action), options };
@@ -217,7 +217,7 @@ function closingAt(text: string, closing: string): number {
 /** The rest is taken unchanged, unless all of it is one quotation. */
 function unquoteWhole(text: string): string {
   const closing = QUOTES.get(text.charAt(0));
-  if (closing === undefined || closingAt(text, closing) !== text.length - 1 || text.length < 2) return text;
+  if (closing === undefined || closingAt(text, closing) !== text.length - 1) return text;
   return quotedIn(text, text.length - 1);
 }
 

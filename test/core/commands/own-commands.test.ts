@@ -63,8 +63,12 @@ describe('a command of a plugin', () => {
     ['/poll start', 'question is missing. Usage: /poll start <question> <color>'],
     ['/poll', 'the action is missing. Usage: /poll start|close'],
     ['/pol start', 'Did you mean /poll?'],
+    ['/poll close x', 'id must be a whole number, not "x"'],
+    ['/level 7', 'level must be a whole number of at most 5, not "7"'],
   ])('%s is refused with the reason', async (line, reason) => {
-    await using world = await open([poll, close]);
+    const options = z.object({ level: z.int().max(5) });
+    const level = defineCommand({ name: 'level', description: 'Set the level', options, run: () => 'x' });
+    await using world = await open([poll, close, level]);
     const reply = await world.type(line);
     expect(reply.tone).toBe('error');
     expect(reply.text).toContain(reason);
@@ -74,6 +78,19 @@ describe('a command of a plugin', () => {
     await using world = await open([poll, close]);
     expect((await world.type('/poll close 7')).text).toBe('/poll close is for the people who manage this place.');
     expect((await world.type('/poll close -7', { rights: 'moderator' })).text).toBe('Closed -6.');
+    expect((await world.type('/poll close 0', { rights: 'moderator' })).text).toBe('Closed 1.');
+  });
+
+  it('gets what a platform sends only as described', async () => {
+    await using world = await open([poll, close, names]);
+    const ran = (path: readonly string[], options: Record<string, string>) =>
+      world.type('/names', { path, options, rights: 'moderator' });
+    expect((await ran(['poll', 'start'], { question: 'Tea?', color: 'red', days: '14' })).tone).toBe('info');
+    expect((await ran(['names'], { page: ' ' })).page?.number).toBe(1);
+    expect((await ran(['poll', 'close'], { id: ' ' })).text).toContain('id is missing');
+    expect((await ran(['names'], { bogus: '1' })).text).toContain('there is no option "bogus"');
+    expect((await ran(['poll', 'close', 'now'], { id: '1' })).text).toContain('there is no "close now"');
+    expect((await ran(['memory'], {})).title).toBe('Memory');
   });
 
   it('of operators neither runs nor completes for others', async () => {

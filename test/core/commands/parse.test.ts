@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { actionOf, asksConfirmation } from '../../../src/commands/actions.ts';
 import { builtInSpecs } from '../../../src/commands/built-in.ts';
 import { formatCommand, isCommandLine, parseCommandLine, readCommandLine } from '../../../src/commands/parse.ts';
 import { usageOf } from '../../../src/commands/spec.ts';
@@ -39,6 +40,8 @@ describe('the line of a command', () => {
     ['/memory list about=”Ada Lovelace” 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
     ['/memory list about=‚Ada Lovelace‘ 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
     ['/memory list about=’s-Hertogenbosch', ['memory', 'list'], { about: '’s-Hertogenbosch' }],
+    ['/memory LIST', ['memory', 'list'], {}],
+    ['/memory list about=‹ Ada Lovelace › 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
     ['/memory list about=‹Ada Lovelace› 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
     ['/memory list about=「Ada Lovelace」 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
     ['/memory list about=『Ada Lovelace』 2', ['memory', 'list'], { about: 'Ada Lovelace', page: '2' }],
@@ -60,6 +63,8 @@ describe('the line of a command', () => {
     ['/xyzzyxyzzy', 'There is no command /xyzzyxyzzy. /help lists them.'],
     ['/memory shwo 1', 'did you mean "show"'],
     ['/memory show', 'id is missing'],
+    ['/memory show " "', 'id is missing'],
+    ['/memory list kind=zzzzzz', 'not "zzzzzz". Usage'],
     ['/memory list kind=preferense', 'Did you mean preference?'],
     ['/memory list page=0', 'page must be a whole number of at least 1, not "0"'],
     ['/memory list page=-1', 'page must be a whole number'],
@@ -69,6 +74,14 @@ describe('the line of a command', () => {
     ['/transcript', 'query is missing'],
   ])('%s says what is wrong', (line, sentence) => {
     expect(refusal(line)).toContain(sentence);
+  });
+
+  test('a refusal repeats little of what is typed', () => {
+    const long = 'x9'.repeat(200);
+    for (const line of [`/${long}`, `/memory ${long}`, `/memory list page=${long}`, `/memory list kind=${long}`]) {
+      expect(refusal(line)).toContain(long.slice(0, 40));
+      expect(refusal(line)).not.toContain(long.slice(0, 41));
+    }
   });
 
   test('a refusal shows how the command is used', () => {
@@ -131,6 +144,12 @@ describe('the line of a command', () => {
 });
 
 describe('the specs', () => {
+  test('give the usual action of a command alone', () => {
+    expect(actionOf({ path: ['memory'] }, builtInSpecs)?.name).toBe('list');
+    expect(actionOf({ path: ['memory', 'nothing'] }, builtInSpecs)).toBeNull();
+    expect(asksConfirmation({ path: ['nothing'], options: {} }, builtInSpecs)).toBe(false);
+  });
+
   test('fit the limits of Discord and Slack', () => {
     for (const command of builtInSpecs) {
       expect(command.name).toMatch(/^[a-z]{1,32}$/);

@@ -4,7 +4,7 @@ import { counted } from '../util/text/text.ts';
 import { type Call, mayModerate } from './command.ts';
 
 /** How many messages no extraction has read for memories yet. */
-export function unreadIn({ nextSeq, extractedUpto }: Conversation): number {
+function unreadIn({ nextSeq, extractedUpto }: Conversation): number {
   return nextSeq - 1 - extractedUpto;
 }
 

@@ -57,7 +57,7 @@ test('a draft repeats what could not be shown', async () => {
   expect(tried.slice(2)).toEqual(['|one two', 'one two|one two three']);
 });
 
-test('a draft ends after the change that is on its way', async () => {
+test('a draft ends after the change on its way', async () => {
   const sending = Promise.withResolvers<boolean>();
   const drafts = open(async (_, { signal }) => {
     const isShown = await sending.promise;

@@ -32,13 +32,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const running = createRunning();
   /** An event of an older version that this one rejects ends here. */
   const inbox = createInbox(options, async (parked) => {
-    const incoming = readIncoming(parked);
-    if (incoming !== null && incoming.kind !== 'dropped') await take(await placed(options, incoming));
+    const read = readIncoming(parked);
+    if (read !== null && read.kind !== 'dropped') await takeRead(read);
   });
-  const takeLive = async (read: Incoming): Promise<void> => {
+  const takeRead = async (read: Incoming): Promise<void> => {
     // At once, so that an event right behind the change finds its conversation.
     if (read.kind === 'renumbering') return await take(read);
-    const incoming = await placed(options, read);
+    const saidAt = read.kind === 'message' ? Number(read.message.ts) : undefined;
+    // The keys of the conversations contain the channel's first id.
+    const incoming = withChannel(read, await options.channelIds.first(channelOf(read), saidAt));
     if (incoming.kind === 'removal') {
       // Deleted text must not return with the next start.
       for (const id of await options.channelIds.all(incoming.channel)) await inbox.forget(messageName(id, incoming.ts));
@@ -53,7 +55,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         const { reason, problem } = read;
         return options.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
       }
-      const work = running.track(takeLive(read));
+      const work = running.track(takeRead(read));
       if (await isSettled(options, work)) return await work;
       await inbox.park({ ...raw, name: nameOf(read) }, work);
     },
@@ -72,11 +74,4 @@ async function isSettled({ clock }: ReceiverOptions, work: Promise<void>): Promi
     () => true,
   );
   return (await within(clock, DIRECT_STORE_MS, ended)) === true;
-}
-
-/** With the id of the channel that is in the keys of its conversations. */
-async function placed({ channelIds }: ReceiverOptions, incoming: Incoming): Promise<Incoming> {
-  if (incoming.kind === 'renumbering') return incoming;
-  const saidAt = incoming.kind === 'message' ? Number(incoming.message.ts) : undefined;
-  return withChannel(incoming, await channelIds.first(channelOf(incoming), saidAt));
 }

@@ -1,8 +1,16 @@
 import { describe, isStoreAway } from '../domain/errors.ts';
+import type { Clock, Random } from '../ports/clock.ts';
+import type { Events } from '../ports/events.ts';
 import type { UsageRow } from '../ports/journal.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { Services } from '../services.ts';
+import type { Conversation, Store } from '../ports/store.ts';
 import { backoffMs } from '../util/async/backoff.ts';
+
+interface Keeping {
+  readonly store: Pick<Store, 'journal'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+}
 
 /** Together, four minutes: most failovers take less. */
 const MAX_TRIES = 8;
@@ -12,7 +20,7 @@ const MAX_TRIES = 8;
  * first attempt; while the store is away, others follow. Never rejects: losing a row would lose no memory.
  */
 export async function storeUsage(
-  services: Services,
+  services: Keeping,
   payer: Pick<Conversation, 'id' | 'key'>,
   usage: readonly UsageRow[],
 ): Promise<void> {
@@ -26,7 +34,7 @@ export async function storeUsage(
 }
 
 async function tryAgain(
-  { clock, random }: Pick<Services, 'clock' | 'random'>,
+  { clock, random }: Pick<Keeping, 'clock' | 'random'>,
   store: () => Promise<void>,
   first: unknown,
 ): Promise<void> {

@@ -23,7 +23,7 @@ function changingTo(before: AgentSettings, after: AgentSettings) {
   };
 }
 
-it('a reply calls its model with the settings of its agent', async () => {
+it('a reply asks its model with settings of one agent', async () => {
   const [one, two] = ['test:one', 'test:two'].map((id) => scriptedModel(() => ({ text: 'Hello.' }), { id }));
   if (one === undefined || two === undefined) throw new Error('Expected two models.');
   const directory = changingTo(agentOf(one.id, 'low'), agentOf(two.id, 'high'));
@@ -51,7 +51,7 @@ it('a reply calls its model with the settings of its agent', async () => {
   expect(two.requests.map(({ effort }) => effort)).toEqual(['high']);
 });
 
-it('a job calls its model with the settings of its agent', async () => {
+it('a job asks its model with settings of one agent', async () => {
   const model = scriptedModel(faithful, { id: 'test:summariser', window: 32_000 });
   await using world = await createWorld({ model });
   for (let index = 1; index <= 12; index += 1) {

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createButtons } from '../../../adapters/channels/slack/commands/buttons.ts';
 import { lineOf } from '../../../adapters/channels/slack/commands/commands.ts';
 import { type SignButton, toMessage } from '../../../adapters/channels/slack/commands/render.ts';
 import { manifestOf } from '../../../adapters/channels/slack/manifest.ts';
-import { builtInSpecs, type CommandReply, type ConversationKey } from '../../../src/adapter-kit.ts';
+import { builtInSpecs, type CommandReply, type ConversationKey, defineCommand } from '../../../src/adapter-kit.ts';
+import { allCommands } from '../../../src/commands/custom-commands.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import {
   ADA,

@@ -72,7 +72,7 @@ export async function askForRewrite(
     askedAt: now,
     revision: conversation.revision,
     failure: null,
-    wish: wish.trim().slice(0, MAX_WISH_LENGTH),
+    wish: wish.trim().slice(0, MAX_WISH_LENGTH).toWellFormed(),
   };
   const isStored = await own.swap(NAME, { from: before, to: { ...request } }, { quotes: request.revision });
   if (!isStored) throw new StrataError('USAGE', { problem: waitingProblem(parsed(await own.get(NAME))) ?? CHANGED });

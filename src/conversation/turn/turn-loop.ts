@@ -257,7 +257,7 @@ async function callTools(
   prefix: string,
 ): Promise<TurnStep> {
   const calls = asked.map(({ tool, input }, index) => {
-    return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH), input };
+    return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH).toWellFormed(), input };
   });
   const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call, offered));
   return {

@@ -42,6 +42,14 @@ const inOtherWords: World['model']['script'] = (request) => {
 };
 
 describe('a summary that somebody wants in other words', () => {
+  it('is asked for with whole characters', async () => {
+    await using world = await createWorld();
+    await ask(world, await summarised(world), `a${'😀'.repeat(MAX_WISH_LENGTH)}`);
+    const wish = (await requestIn(world))?.wish ?? '';
+    expect(wish).toHaveLength(MAX_WISH_LENGTH);
+    expect(wish.isWellFormed()).toBe(true);
+  });
+
   it('leaves no wish behind when everything is erased', async () => {
     await using bot = await createBotWorld({ models: [scriptedModel(faithful)] });
     await bot.say('My knee hurts.');

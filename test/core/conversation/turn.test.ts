@@ -308,6 +308,14 @@ describe('a turn', () => {
     expect(steps[0]?.results[0]?.tool).toBe(call?.tool);
   });
 
+  it('cuts no character of such a name in half', async () => {
+    const { parts, seen } = setUp([calls(`a${'😀'.repeat(100)}`), text('done')]);
+    const { steps } = await runTurn(parts, 't1');
+    const names = [...seen.ran, ...(steps[0]?.calls ?? [])].map(({ tool }) => tool);
+    expect(names).toHaveLength(2);
+    for (const name of names) expect(name.isWellFormed()).toBe(true);
+  });
+
   it('runs eight calls of a step at once, in order', async () => {
     let [running, most] = [0, 0];
     const order: string[] = [];

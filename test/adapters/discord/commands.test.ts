@@ -122,7 +122,7 @@ describe('a reply as a message', () => {
         const isCut = embed.fields.length < details.fields.length || embed.description?.endsWith('…') === true;
         if (isCut) expect(files.map(({ name }) => name)).toContain('whole.txt');
       }),
-      { numRuns: 60 },
+      { numRuns: 60, endOnFailure: true },
     );
   });
 
@@ -152,7 +152,9 @@ describe('a reply as a message', () => {
     const command = { path: ['status'], options: {} };
     const actions = (['plain', 'danger'] as const).map((style) => ({ label: style, style, command }));
     const { embed, buttons } = toMessage(reply({ title: 'a*b', actions }), []);
-    expect(buttons.map(({ style }) => style)).toEqual([ButtonStyle.Secondary, ButtonStyle.Danger]);
+    const sealed = buttons.map((button) => ({ button, customId: 'x' }));
+    const shown = bodyOf({ embed }, sealed).components.flatMap(({ components }) => components);
+    expect(shown.map(({ style }) => style)).toEqual([ButtonStyle.Secondary, ButtonStyle.Danger]);
     expect(embed.title).toBe('a\\*b');
   });
 
@@ -607,7 +609,7 @@ describe('the commands in Discord', () => {
     });
   });
 
-  test('a form of long texts fits, and keeps its other fields', async () => {
+  test('a form of long texts fits, with all its fields', async () => {
     const options = z.object({
       id: z.string().describe('Which one'),
       topic: z.string().describe(`${'What it is about, '.repeat(2)}😀`.padStart(46, 'x')),

@@ -516,11 +516,11 @@ describe('answers', () => {
         expect(written.split('"mrkdwn"').length).toBe(written.split('"verbatim":true').length);
         if (all.length >= 50) expect(files.map(({ name }) => name)).toEqual(['whole.txt']);
       }),
-      { numRuns: 12 },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
-  test('show the cells of a row, and menus only of memories', () => {
+  test('show the cells of rows, and menus of memories', () => {
     const how = { sign: () => 'v', specs: builtInSpecs, prefix: '/strata ' };
     const rows = {
       columns: ['ID', 'WHAT', 'LINK'],
@@ -537,7 +537,7 @@ describe('answers', () => {
     expect(buttons).toMatchObject({ type: 'actions', elements: [{ style: 'danger' }] });
   });
 
-  test('a form of long texts fits, and keeps its other fields', async () => {
+  test('a form of long texts fits, with all its fields', async () => {
     const options = z.object({
       id: z.string().describe('Which one'),
       topic: z.string().describe('What it is about'),

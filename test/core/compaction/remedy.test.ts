@@ -39,14 +39,14 @@ const NONE = { kind: 'none' };
 describe('after a timeout', () => {
   const late = failure('timeout');
 
-  it('reads less from the second one on, and even less later', () => {
+  it('reads less from the second on, even less later', () => {
     const heads = [0, 1, 3, 4].map((failures) => remedy(late, { failures, doubt: 'cleared' }));
     const less = (headTokens: number) => ({ kind: 'read less', headTokens, doubt: 'cleared' });
     expect(heads).toEqual([NONE, less(8000), less(8000), less(1000)]);
     expect(remedy(late, { failures: 4, windowTokens: 2000 })).toMatchObject({ headTokens: 120 });
   });
 
-  it('does not read less twice, nor what has to be read at once', () => {
+  it('never reads less twice, nor where all is needed', () => {
     expect([remedy(late, { headTokens: 8000 }), ...[asked, condense].map((work) => remedy(late, { work }))]).toEqual([
       NONE,
       NONE,
@@ -77,7 +77,7 @@ describe('after a refusal', () => {
     expect(remedy(refused, { work: condense })).toEqual({ kind: 'leave out' });
   });
 
-  it('does nothing while the model itself is in doubt, nor if asked', () => {
+  it('does nothing while the model is in doubt, or asked', () => {
     expect([remedy(refused, { doubt: 'open' }), remedy(refused, { work: asked })]).toEqual([NONE, NONE]);
     expect(['auth', 'transient', 'rate-limit'].map((reason) => remedy(failure(reason as ModelFailure)))).toEqual([
       NONE,
@@ -90,7 +90,7 @@ describe('after a refusal', () => {
 describe('after an overflow', () => {
   const window = (named: number | null, windowTokens = 10_000) => remedy(failure('overflow', named), { windowTokens });
 
-  it('assumes the window that the provider names, if it is smaller', () => {
+  it('assumes the window that the provider names, if smaller', () => {
     const assumed = (windowTokens: number) => ({ kind: 'assume window', windowTokens });
     expect([window(9000), window(9500), window(20_000), window(null)]).toEqual(
       [9000, 6000, 6000, 6000].map((tokens) => assumed(tokens)),
@@ -115,7 +115,7 @@ describe('the progress of a maintenance', () => {
     ...details,
   });
 
-  it('ends a planned compaction without a result, and counts late ones', () => {
+  it('ends a plan without result, and counts late ones', () => {
     expect(progressAfter(before, compact, null)).toEqual({ ...before, open: null });
     const late = progressAfter(before, compact, result({ result: 'stale' }));
     expect(late).toEqual({ ...before, open: null, late: 2 });

@@ -520,6 +520,31 @@ describe('answers', () => {
     );
   });
 
+  test('fit where each of their parts is too long', () => {
+    const [long, how] = ['x'.repeat(5000), { sign: () => 'v', specs: builtInSpecs, prefix: '/strata ' }];
+    const fields = Array.from({ length: 30 }, () => ({ name: long, value: long }));
+    const cells = fields.map(() => [ID, long]);
+    for (const [length, count] of [
+      [10, 30],
+      [1500, 1],
+      [1890, 1],
+      [1960, 1],
+    ] as const) {
+      const command = { path: ['memory', 'show'], options: { id: 'v'.repeat(length) } };
+      const actions = fields.slice(0, count).map(({ name: label }) => ({ label, style: 'plain', command }) as const);
+      const sign: SignButton = (button) => createButtons('secret').write({ ...button, ownerId: ADA });
+      const rows = { columns: ['ID', 'WHAT'], cells: [...cells, ...cells] };
+      const reply = { ...plain, title: long, text: long, fields, actions, rows };
+      const { text, blocks, files } = toMessage(reply, { ...how, sign });
+      expect(faultsOf('chat.postEphemeral', { text, blocks })).toEqual([]);
+      expect(files.map(({ name }) => name)).toEqual(['whole.txt']);
+    }
+    const [field = { name: '', value: '' }] = fields;
+    expect(toMessage({ ...plain, fields: [field] }, how).files).toHaveLength(1);
+    expect(toMessage({ ...plain, rows: { columns: ['ID'], cells } }, how).files).toEqual([]);
+    expect(toMessage({ ...plain, rows: { columns: ['ID'], cells: [...cells, ...cells] } }, how).files).toHaveLength(1);
+  });
+
   test('show the cells of rows, and menus of memories', () => {
     const how = { sign: () => 'v', specs: builtInSpecs, prefix: '/strata ' };
     const rows = {

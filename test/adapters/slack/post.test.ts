@@ -4,7 +4,7 @@ import type { ConversationKey, Post, StrataError } from '../../../src/adapter-ki
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
-import { ADA, BOT, BOT_ID, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../../fixtures/slack/double.ts';
+import { ADA, BOB, BOT, BOT_ID, DIRECT, GENERAL, type SlackDouble, STAFF, TEAM } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';
 import { createState, type Opened, until } from '../../fixtures/slack/kit.ts';
 
@@ -588,6 +588,81 @@ describe("Slack's agent surface", () => {
     expect((await said(bot, 'Elsewhere?')).text).toBe('Elsewhere?');
     slack.say(GENERAL, ADA, 'In public.', { app_context: { entities: [channelEntity(STAFF)] } });
     expect((await said(bot, 'public.')).text).toBe('In public.');
+  });
+
+  test('keeps and shows nothing for people it does not serve', async () => {
+    const state = createState();
+    const bot = await start({ state, table: { users: { deny: [BOB] } } });
+    const context = { entities: [channelEntity(GENERAL)] };
+    const home = { type: 'app_home_opened', user: BOB, channel: DIRECT, context };
+    for (const tab of ['messages', 'home']) slack.emit({ ...home, tab });
+    const seen = { channel_id: STAFF, team_id: TEAM, enterprise_id: null };
+    const thread = { user_id: BOB, channel_id: DIRECT, thread_ts: '1700000000.000100', context: seen };
+    for (const type of ['assistant_thread_started', 'assistant_thread_context_changed']) {
+      slack.emit({ type, assistant_thread: thread });
+    }
+    slack.emit({ type: 'app_context_changed', user: BOB, channel: DIRECT, context });
+    slack.emit({ ...home, user: ADA, tab: 'messages' });
+    await until('it suggests', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length > 0);
+    slack.say(DIRECT, ADA, 'What is this?');
+    expect((await said(bot, 'this?')).text).toBe('[the sender is looking at #general]\nWhat is this?');
+    await bot.channel.stop();
+    expect(state.writes.filter((write) => write.includes(BOB))).toEqual([]);
+    expect(slack.callsOf('assistant.threads.setSuggestedPrompts')).toHaveLength(1);
+    expect(slack.callsOf('views.publish')).toEqual([]);
+  });
+
+  test('titles only threads of direct messages, in few words', async () => {
+    const bot = await start();
+    slack.say(GENERAL, ADA, `<@${BOT}> In public.`);
+    slack.say(DIRECT, ADA, `${'x'.repeat(59)}😀 and more`);
+    await until('it is titled', () => slack.callsOf('assistant.threads.setTitle').length > 0);
+    await until('both arrive', () => bot.sink.messages.length === 2);
+    await bot.channel.stop();
+    const titles = slack.callsOf('assistant.threads.setTitle').map(({ title }) => title);
+    expect(titles).toEqual([`${'x'.repeat(59)}\ufffd`]);
+    const person = await start({ table: { direct_conversation: 'person' } });
+    slack.say(DIRECT, ADA, 'One conversation');
+    await said(person, 'One conversation');
+    await person.channel.stop();
+    expect(slack.callsOf('assistant.threads.setTitle')).toHaveLength(1);
+  });
+
+  test('says and suggests nothing where nothing is configured', async () => {
+    const opened = { type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' };
+    const silent = await start({ table: { greeting: '' } });
+    slack.emit(opened);
+    await until('it suggests', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length === 1);
+    await silent.channel.stop();
+    expect(slack.posted(DIRECT)).toEqual([]);
+    const bot = await start({ table: { prompts: [] } });
+    slack.emit(opened);
+    await until('it greets', () => slack.posted(DIRECT).length === 1);
+    await bot.channel.stop();
+    expect(slack.callsOf('assistant.threads.setSuggestedPrompts')).toHaveLength(1);
+  });
+
+  test('greets older apps only in each of the assistant’s threads', async () => {
+    const bot = await start({ table: { surface: 'classic', greeting: 'Hello *you*' } });
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
+    for (const thread_ts of ['1700000000.000100', '1700000000.000200']) {
+      const thread = { user_id: ADA, channel_id: DIRECT, thread_ts, context: { channel_id: GENERAL } };
+      slack.emit({ type: 'assistant_thread_started', assistant_thread: thread });
+    }
+    await until('it suggests', () => slack.callsOf('assistant.threads.setSuggestedPrompts').length === 2);
+    slack.say(DIRECT, ADA, 'What is this?', { thread_ts: '1700000000.000100' });
+    expect((await said(bot, 'this?')).text).toContain('[the sender is looking at #general]');
+    await bot.channel.stop();
+    expect(slack.callsOf('assistant.threads.setSuggestedPrompts')).toHaveLength(2);
+    expect(
+      slack
+        .posted(DIRECT)
+        .map(({ mrkdwn, thread_ts: thread }) => [mrkdwn, thread])
+        .toSorted(),
+    ).toEqual([
+      [false, '1700000000.000100'],
+      [false, '1700000000.000200'],
+    ]);
   });
 
   // Shows: H

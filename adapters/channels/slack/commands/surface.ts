@@ -1,4 +1,5 @@
 import { describe, type InboundMessage } from '../../../../src/adapter-kit.ts';
+import { passes } from '../../shared/access-list.ts';
 import { isServed } from '../access.ts';
 import { channelIn, type UserContexts } from '../inbound/user-context.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
@@ -63,7 +64,7 @@ export function createSurface(options: SurfaceOptions): Surface {
     },
     app_context_changed(event) {
       const { user, context } = appContextChangedSchema.parse(event);
-      if (user) setViewed(user, channelIn(context));
+      if (user && settings.direct_messages && passes(settings.users, user)) setViewed(user, channelIn(context));
     },
   };
   return {

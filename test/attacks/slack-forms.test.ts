@@ -55,6 +55,35 @@ describe('a form that stayed open while its person was removed from the channel'
     },
   );
 
+  test.each([
+    ['lists no members', 'conversations.members', { error: 'missing_scope' }],
+    ['asks for a long pause', 'conversations.members', { retryAfter: 60 }],
+  ] as const)('does nothing while Slack %s', async (_, method, trouble) => {
+    const { sink } = await start({ table: { sockets: 1 } });
+    const form = await formIn(STAFF);
+    sink.commands.length = 0;
+    slack.fail(method, ...Array.from({ length: 9 }, () => trouble));
+    submit(form);
+    const answer = await until('the answer', () => slack.answers.at(-1), 20_000);
+    expect(JSON.stringify(answer)).toContain('does not serve you here');
+    expect(sink.commands).toEqual([]);
+  });
+
+  test.each(['conversations.info', 'users.info'])(
+    'does nothing for strangers while Slack fails at %s',
+    async (method) => {
+      const { sink } = await start({ table: { sockets: 1 } });
+      slack.fail(method, ...Array.from({ length: 40 }, () => ({ error: 'internal_error' })));
+      const form = await formIn(GENERAL);
+      sink.commands.length = 0;
+      slack.members.set(GENERAL, [ADA]);
+      submit(form);
+      const answer = await until('the answer', () => slack.answers.at(-1), 20_000);
+      expect(JSON.stringify(answer)).toContain('does not serve you here');
+      expect(sink.commands).toEqual([]);
+    },
+  );
+
   test('works for members, on whichever page Slack lists them', async () => {
     const { sink } = await start({ table: { sockets: 1 } });
     slack.members.set(STAFF, [ADA, BOB]);

@@ -106,6 +106,8 @@ describe('/status', () => {
     expect(field(status, 'Last compaction')).toMatch(
       /#\d+–#\d+ \(\w+\): ~[\d,]+ → ~[\d,]+ tokens in [\d.]+ m?s, cost [\d,]+ in \+ [\d,]+ out/,
     );
+    const [, before = '', after = ''] = /~([\d,]+) → ~([\d,]+)/.exec(field(status, 'Last compaction')) ?? [];
+    expect(Number(before.replace(',', ''))).toBeGreaterThan(Number(after.replace(',', '')));
     expect(field(status, 'Stack')).toMatch(/\d+ summar(y|ies) \(\d+ of level \d/);
   });
 
@@ -124,7 +126,8 @@ describe('/status', () => {
     await talk(world, 30);
     const status = await world.type('/status');
     expect(field(status, 'Job')).toMatch(/^failed \d+ times?, next attempt (now|in .+): .*the key was refused/);
-    expect(field(status, 'Paused')).toContain('offline:demo is paused until');
+    expect(field(status, 'Paused')).toMatch(/offline:demo is paused until .* \(in \d/);
+    expect(field(status, 'Last compaction')).toBe('none yet');
   });
 
   test('shows a broken configuration and a model that cannot open', async () => {
@@ -198,6 +201,7 @@ describe('/context', () => {
     await world.say('My name is Ada and I prefer tea.');
     await world.type('/memory list');
     expect(field(await world.type('/context'), 'Jobs')).toMatch(/^1 done, 0 failed; .* saved 2 memories$/);
+    expect(field(await world.type('/status'), 'Last compaction')).toBe('none yet');
   });
 
   // Shows: T37
@@ -626,6 +630,7 @@ describe('/reset', () => {
     await world.type('/memory list');
     expect(await world.type('/reset')).toMatchObject({ tone: 'success', ephemeral: false });
     expect((await world.type('/context detail tail')).text).not.toContain('tea');
+    expect(field(await world.type('/status'), 'Messages')).toBe('2 stored, the last 0 seen in full');
     expect(cells(await world.type('/transcript search tea'))[0]?.[3]).toContain('tea');
     expect(
       cells(await world.type('/memory list'))

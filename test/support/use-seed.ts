@@ -1,4 +1,9 @@
 import fc from 'fast-check';
 
-// Set by vitest.config.ts.
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env['TEST_SEED']) });
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  // Set by vitest.config.ts.
+  seed: Number(process.env['TEST_SEED']),
+  // Otherwise no text or list gets much longer than ten, whatever its `maxLength`.
+  defaultSizeToMaxWhenMaxSpecified: true,
+});

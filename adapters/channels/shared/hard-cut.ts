@@ -9,10 +9,12 @@ const LOOKED_AT = 120;
 const UNSURE = 60;
 
 /**
- * Where a text may be cut between two visible characters of `window`, which starts at the index `from` of the text. The
- * last are the best: in scripts without spaces, those between two words.
+ * Where to cut between two visible characters of `text`, a part that starts at the index `from` of the whole. The last
+ * are the best: in scripts without spaces, those between two words.
  */
-export function graphemeCuts(window: string, from: number): readonly number[] {
+export function graphemeCuts(text: string, from: number): readonly number[] {
+  // Half of a surrogate pair would count as a character of its own, and hide that the one before it goes on.
+  const window = text.slice(0, windowEnd(text, 0));
   const ends = Array.from(graphemes.segment(window), ({ index, segment }) => from + index + segment.length);
   // The window may end inside the last character.
   const cuts = ends.slice(0, -1);

@@ -493,12 +493,12 @@ describe('answers', () => {
         short.map((title) => `T${title}`),
       ),
       text: cell,
-      fields: fc.array(fc.record({ name: short, value: cell }), { maxLength: 25, size: 'max' }),
+      fields: fc.array(fc.record({ name: short, value: cell }), { maxLength: 25 }),
       cells: fc.oneof(
         fc.array(cells, { maxLength: 8 }),
         fc.array(fc.tuple(id, short), { minLength: 50, maxLength: 60 }),
       ),
-      actions: fc.array(action, { maxLength: 30, size: 'max' }),
+      actions: fc.array(action, { maxLength: 30 }),
     });
     const command = { path: ['memory', 'show'], options: {} };
     const { write } = createButtons('secret');

@@ -13,7 +13,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Resolves when somebody listens there. */
-export async function listening(port: number, limitMs = 15_000): Promise<void> {
+export async function listening(port: number, limitMs = 60_000): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await answers(port))) {
     if (performance.now() > deadline) throw new Error(`Nobody listens on port ${port} after ${limitMs} ms.`);

@@ -183,7 +183,10 @@ function createChildSweep(core: Core): () => void {
   let isSweeping = false;
   const sweep = async (): Promise<void> => {
     isSweeping = true;
-    await core.children.sweep().catch((error: unknown) => report(core, error));
+    await core.children.sweep().catch((error: unknown) => {
+      // A bot that stops closes its store without waiting for the sweep; the next start sweeps again.
+      if (!core.closing.signal.aborted) report(core, error);
+    });
     isSweeping = false;
   };
   return () => {

@@ -74,7 +74,7 @@ function linkEnd({ text, next }: Scan, open: number, at: number): number {
 }
 
 const ADDRESS = /https?:\/\/[^\s>)\]]+/y;
-const MENTION = /<(?:(?:[@#]|a?:\w{1,40}:|t:)[^>\s]{1,40}|https?:\/\/[^>\s]{1,2000})>/y;
+const MENTION = /<(?:(?:[@#]|a?:\w{1,40}:|t:)[^>\s]{1,40}|https?:\/\/[^<>\s]{1,2000})>/y;
 
 /** The end of a match that begins at `at`. */
 function endOf(pattern: RegExp, text: string, at: number): number {

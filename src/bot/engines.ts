@@ -12,7 +12,9 @@ import type {
   MaintainResult,
 } from '../ports/engine.ts';
 import type { Services } from '../services.ts';
+import { limitWork, rejection } from '../util/async/limit.ts';
 import { faultsOf } from '../util/errors/faults.ts';
+import { MINUTE_MS } from '../util/time/time.ts';
 import { maintainAndNote } from './done-maintenance.ts';
 
 /** The context engines by id, and the one that serves each agent. */
@@ -60,22 +62,43 @@ function noting(services: Services, engine: ContextEngine): ContextEngine {
   return { ...engine, maintain: (work) => maintainAndNote(services, engine, work) };
 }
 
-/** An engine that throws is disabled for the rest of the process, so that its agent can still reply. */
+/** How long an engine may take to answer while a reply waits for it, and how long in the background. */
+const MAX_ANSWER_MS = MINUTE_MS;
+const MAX_BACKGROUND_MS = 10 * MINUTE_MS;
+
+const BACKGROUND: Patience = { ms: MAX_BACKGROUND_MS };
+
+interface Patience {
+  readonly ms?: number;
+  /** Whoever waits for the engine has given up when it aborts, and the engine is not to blame. */
+  readonly signal?: AbortSignal;
+}
+
+const NEVER_ABORTED = new AbortController().signal;
+
+/**
+ * An engine that throws or does not answer is disabled for the rest of the process, so that its agent can still reply.
+ */
 function withFallback(services: Services, engine: ContextEngine, fallback: ContextEngine): ContextEngine {
   let isEnabled = true;
   const disable = (error: unknown): void => {
+    if (!isEnabled) return;
     isEnabled = false;
     const message = `The context engine ${engine.info.id} failed and is disabled: ${describe(error)}`;
     services.events.emit({ kind: 'error.internal', conversation: null, message });
   };
-  const guard = async <Result>(work: (engine: ContextEngine) => Promise<Result>): Promise<Result> => {
-    if (!isEnabled) return await work(fallback);
+  const guard = async <Result>(
+    work: (engine: ContextEngine, signal: AbortSignal) => Promise<Result>,
+    { ms = MAX_ANSWER_MS, signal: outer = NEVER_ABORTED }: Patience = {},
+  ): Promise<Result> => {
+    if (!isEnabled) return await work(fallback, outer);
+    using limit = limitWork(outer, { ms });
     try {
-      return await work(engine);
+      return await Promise.race([work(engine, limit.signal), rejection(limit.signal)]);
     } catch (error) {
-      if (isStrataError(error, 'WINDOW_TOO_SMALL') || isStoreAway(error)) throw error;
+      if (outer.aborted || isStrataError(error, 'WINDOW_TOO_SMALL') || isStoreAway(error)) throw error;
       disable(error);
-      return await work(fallback);
+      return await work(fallback, outer);
     }
   };
   const assess = (turn: FinishedTurn): AfterTurn => {
@@ -90,17 +113,18 @@ function withFallback(services: Services, engine: ContextEngine, fallback: Conte
   return {
     info: engine.info,
     bootstrap: (snapshot) => guard((one) => one.bootstrap(snapshot)),
-    ingest: (ingest) => guard((one) => one.ingest(ingest)),
-    ingestBatch: (batch) => guard((one) => one.ingestBatch(batch)),
+    ingest: (ingest) => guard((one) => one.ingest(ingest), BACKGROUND),
+    ingestBatch: (batch) => guard((one) => one.ingestBatch(batch), BACKGROUND),
     assemble: (request) => guard(async (one) => checked(assemblyShape, one, await one.assemble(request))),
     afterTurn: assess,
     compact: (request) => guard((one) => one.compact(request)),
     async maintain(work) {
-      const maintain: ContextEngine['maintain'] = (request) => guard((one) => one.maintain(request));
+      const maintain: ContextEngine['maintain'] = (request) =>
+        guard((one, signal) => one.maintain({ ...request, signal }), { ...BACKGROUND, signal: request.signal });
       return isEnabled ? await maintainAndNote(services, { maintain }, work) : await fallback.maintain(work);
     },
     prepareChild: (start) => guard((one) => one.prepareChild(start)),
-    endChild: (end) => guard((one) => one.endChild(end)),
+    endChild: (end) => guard((one) => one.endChild(end), BACKGROUND),
     dispose: () => engine.dispose(),
   };
 }

@@ -1,18 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
   assembleView,
   type ContextEngine,
   defineTool,
   type FinishedTurn,
+  makeChildKey,
   type Services,
 } from '../../../src/adapter-kit.ts';
 import { createEngines } from '../../../src/bot/engines.ts';
 import { type AgentOverrides, defaultAgent } from '../../../src/config/defaults.ts';
 import { defineEngine } from '../../../src/context/engines/define-engine.ts';
 import { StrataError } from '../../../src/domain/errors.ts';
-import type { TurnMessage } from '../../../src/ports/store.ts';
-import { profile, snapshot, talk } from '../../fixtures/context.ts';
+import type { ContextSnapshot, TurnMessage } from '../../../src/ports/store.ts';
+import { key, profile, snapshot, talk } from '../../fixtures/context.ts';
 import { createPlace } from '../../fixtures/place.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
 import { BO, openWorld, type World } from '../commands/commands.world.ts';
@@ -48,6 +49,24 @@ const request = {
   trigger: 'queue',
   instruction: null,
   signal: AbortSignal.timeout(60_000),
+} as const;
+
+const about = (snapshot: ContextSnapshot) => ({ profile: profile(), snapshot });
+const read = { readUpto: 5, now: Date.now() };
+const family = { parent: key, child: makeChildKey(key, 'a') };
+
+/** Each member that an engine may take its time for. */
+const calls = {
+  maintain: (engine: ContextEngine) => engine.maintain(request),
+  ingest: (engine: ContextEngine, shown: ContextSnapshot) => engine.ingest({ ...about(shown), seq: 1 }),
+  ingestBatch: (engine: ContextEngine, shown: ContextSnapshot) => engine.ingestBatch({ ...about(shown), seqs: [1] }),
+  endChild: (engine: ContextEngine) => engine.endChild({ ...family, conversationId: null, reason: 'completed' }),
+  bootstrap: (engine: ContextEngine, shown: ContextSnapshot) => engine.bootstrap(shown),
+  assemble: (engine: ContextEngine, shown: ContextSnapshot) =>
+    engine.assemble({ ...about(shown), ...read, volatile: [], steps: [] }),
+  compact: (engine: ContextEngine, shown: ContextSnapshot) =>
+    engine.compact({ ...about(shown), ...read, reason: 'overflow' }),
+  prepareChild: (engine: ContextEngine) => engine.prepareChild({ ...family, ttlMs: 1 }),
 } as const;
 
 describe('the context engines', () => {
@@ -120,6 +139,65 @@ describe('the context engines', () => {
     const engine = createEngines({ services, maintenance, own: { mine } }).for({ agentId: 'main' });
     await expect(engine.maintain(request)).rejects.toBe(away);
     isAway = false;
+    expect((await engine.maintain(request)).reason).toBe('mine');
+  });
+
+  it.each<[keyof typeof calls, number]>([
+    ['maintain', 600],
+    ['ingest', 600],
+    ['ingestBatch', 600],
+    ['endChild', 600],
+    ['bootstrap', 60],
+    ['assemble', 60],
+    ['compact', 60],
+    ['prepareChild', 60],
+  ])('are set aside when %s never answers', async (member, seconds) => {
+    const { place } = await openPlace({ engine: 'mine' });
+    await using _ = place;
+    const { services } = place;
+    const signals: (AbortSignal | undefined)[] = [];
+    const hang = (work: { readonly signal?: AbortSignal }) => {
+      signals.push(work.signal);
+      return new Promise<never>(() => undefined);
+    };
+    const mine = own(stackedOf(services), { [member]: hang });
+    const engine = createEngines({ services, maintenance, own: { mine } }).for({ agentId: 'main' });
+    const shown = await place.tell(talk(3));
+    const call = () => calls[member](engine, shown);
+    let isAnswered = false;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const asked = Promise.all([call(), call()]).then(() => {
+        isAnswered = true;
+      });
+      while (signals.length < 2) await new Promise(setImmediate);
+      await vi.advanceTimersByTimeAsync(seconds * 1000 - 1);
+      expect(isAnswered).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      vi.useRealTimers();
+      await asked;
+    } finally {
+      vi.useRealTimers();
+    }
+    await call();
+    expect(signals).toHaveLength(2);
+    if (member === 'maintain') expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
+    const told = place.seen.filter((event) => event.kind === 'error.internal').map(({ message }) => message);
+    expect(told).toEqual([expect.stringMatching(/^The context engine mine failed and is disabled: No answer within/u)]);
+  });
+
+  it('stay in use when their maintenance is stopped', async () => {
+    const { place } = await openPlace({ engine: 'mine' });
+    await using _ = place;
+    const { services } = place;
+    let isStopping = true;
+    const hang = () => new Promise<never>(() => undefined);
+    const maintain = () => (isStopping ? hang() : Promise.resolve({ changed: true, reason: 'mine' }));
+    const mine = own(stackedOf(services), { maintain });
+    const engine = createEngines({ services, maintenance, own: { mine } }).for({ agentId: 'main' });
+    const stop = new Error('The bot is stopping.');
+    await expect(engine.maintain({ ...request, signal: AbortSignal.abort(stop) })).rejects.toBe(stop);
+    isStopping = false;
     expect((await engine.maintain(request)).reason).toBe('mine');
   });
 

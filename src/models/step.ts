@@ -31,9 +31,12 @@ const MAX_TOKENS = 1_000_000_000;
  * stream that never ends is dropped, and its text so far counts as cut off at `length`.
  */
 export async function collectStep(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
+  const gathered: Gathered = { text: '', calls: [], isStarted: false };
   try {
-    return await gather(model, request, options);
+    return await gather(model, request, { ...options, gathered });
   } catch (error) {
+    const { text, calls, isStarted } = gathered;
+    if (isStarted) options.onBroken?.({ text, calls, usage: countedOf(undefined) });
     throw error instanceof ModelError ? withoutRequest(error, request) : error;
   }
 }
@@ -41,21 +44,37 @@ export async function collectStep(model: ChatModel, request: ModelRequest, optio
 interface StepOptions {
   readonly signal: AbortSignal;
   readonly onText: OnText;
+  /** Called if the stream fails or breaks off after its first part: until then, providers bill what they read and wrote. */
+  onBroken?(step: BilledStep): void;
+}
+
+/** What the cost of a call is known from. */
+export type BilledStep = Pick<Step, 'text' | 'calls' | 'usage'>;
+
+/** The answer so far. */
+interface Gathered {
+  text: string;
+  readonly calls: ToolCall[];
+  isStarted: boolean;
 }
 
 /** Called with each delta: all text so far, and what was added. */
 export type OnText = (textSoFar: string, added: string) => void;
 
-async function gather(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
-  let text = '';
+async function gather(
+  model: ChatModel,
+  request: ModelRequest,
+  { gathered, ...options }: StepOptions & { readonly gathered: Gathered },
+): Promise<Step> {
+  const { calls } = gathered;
   let left = Math.max(MIN_CHARACTERS, request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
-  const calls: ToolCall[] = [];
   const takeText = (added: string) => {
-    text += added;
-    options.onText(text, added);
+    gathered.text += added;
+    options.onText(gathered.text, added);
   };
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;
   for await (const part of partsOf(model, request, options)) {
+    gathered.isStarted = true;
     switch (part?.kind) {
       case 'text':
         if (typeof part.text !== 'string') throw misshapen(model, part);
@@ -63,7 +82,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
         left -= part.text.length;
         break;
       case 'retract':
-        text = '';
+        gathered.text = '';
         break;
       case 'call': {
         if (!isCall(part.call)) throw misshapen(model, part);
@@ -83,7 +102,7 @@ async function gather(model: ChatModel, request: ModelRequest, options: StepOpti
     break;
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
-  return { text, calls, ...end };
+  return { text: gathered.text, calls, ...end };
 }
 
 /** Throws if a provider without a compiler returns something else than a stream. */

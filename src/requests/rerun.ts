@@ -5,11 +5,12 @@ import { estimateRequest } from '../context/measure/tokens.ts';
 import { replySettings } from '../context/profile/call-settings.ts';
 import { withoutPictures } from '../context/view/pictures.ts';
 import { spellOutTools } from '../context/view/without-tools.ts';
+import { storeUsage } from '../costs/store-usage.ts';
 import { bookCall } from '../costs/usage.ts';
 import { ModelError, StrataError } from '../domain/errors.ts';
 import { billedUsage } from '../models/billed.ts';
 import { callHooked } from '../models/hooked-call.ts';
-import { collectStep, type Step } from '../models/step.ts';
+import { type BilledStep, collectStep, type Step } from '../models/step.ts';
 import { withinLimit } from '../models/within-limit.ts';
 import type { UsageRow } from '../ports/journal.ts';
 import type { ChatModel, ModelMessage, ModelRequest } from '../ports/model.ts';
@@ -82,7 +83,13 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
   const ms = Math.min(MAX_MS, agent.timeout_seconds * 1000);
   using limit = limitWork(signal, { ms });
   const startedAt = services.clock.now();
-  const { key, audience, id } = conversation;
+  const { key, audience } = conversation;
+  const book = (step: BilledStep): UsageRow => {
+    const durationMs = services.clock.now() - startedAt;
+    const call = { purpose: 'rerun', model: model.id, agentId: agent.id, person: null, durationMs } as const;
+    return bookCall(services, { ...call, conversation: key, usage: billedUsage(request, step) });
+  };
+  const lost = (step: BilledStep) => void storeUsage(services, conversation, [book(step)]);
   const where = { conversation: key, audience, agentId: agent.id, model: model.id };
   try {
     // What hooks had changed is part of the request already.
@@ -90,14 +97,16 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
     const step = await withinLimit(limit.signal, model.id, (within) => {
       const send = async (sent: ModelRequest) => {
         const messages = await options.loadImages(sent.messages);
-        return await collectStep(model, { ...sent, messages }, { signal: within, onText: () => undefined });
+        const listeners = { onText: () => undefined, onBroken: lost };
+        const answered = await collectStep(model, { ...sent, messages }, { signal: within, ...listeners });
+        if (within.aborted) lost(answered);
+        return answered;
       };
       return isHooked ? send(request) : callHooked(services.hooks, { where, request, signal: within }, send);
     });
     const durationMs = services.clock.now() - startedAt;
-    const call = { purpose: 'rerun', model: model.id, agentId: agent.id, person: null, durationMs } as const;
-    const usage = bookCall(services, { ...call, conversation: key, usage: billedUsage(request, step) });
-    await services.store.journal.addUsage(id, [usage]);
+    const usage = book(step);
+    await services.store.journal.addUsage(conversation.id, [usage]);
     await countCalls(services, conversation, 1);
     const { text, calls, finish } = step;
     return { choice, text, calls, finish, usage, durationMs };

@@ -3,7 +3,7 @@ import { ModelError } from '../../domain/errors.ts';
 import type { HookRunner } from '../../hooks/runner.ts';
 import { billedUsage } from '../../models/billed.ts';
 import { callHooked, type HookedCall } from '../../models/hooked-call.ts';
-import { accepted, collectStep, type Step } from '../../models/step.ts';
+import { accepted, type BilledStep, collectStep, type Step } from '../../models/step.ts';
 import { withinLimit } from '../../models/within-limit.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChatModel, ModelRequest, ModelUsage } from '../../ports/model.ts';
@@ -31,6 +31,8 @@ export interface CallContext {
   assertCurrent?(): Promise<void>;
   /** Called after every model call, to record its cost. */
   onStep(usage: ModelUsage, durationMs: number): void;
+  /** The same for a call without an answer, or with one that comes too late. The job may have ended. */
+  onLost(usage: ModelUsage, durationMs: number): void;
 }
 
 /** One call with its timeout, which also applies to a model that ignores its signal. */
@@ -77,9 +79,11 @@ async function send(context: CallContext, request: ModelRequest, signal: AbortSi
   const asked = { ...withReasoning(context, request), ...settings, windowTokens };
   return await callHooked(hooks, { where, request: asked, signal }, async (sent) => {
     const startedAt = clock.now();
-    const step = await collectStep(model, sent, { signal, onText: () => undefined });
+    const lost = (broken: BilledStep) => context.onLost(billedUsage(sent, broken), clock.now() - startedAt);
+    const step = await collectStep(model, sent, { signal, onText: () => undefined, onBroken: lost });
     learnReasoning(context, step);
-    if (!signal.aborted) context.onStep(billedUsage(sent, step), clock.now() - startedAt);
+    if (signal.aborted) lost(step);
+    else context.onStep(billedUsage(sent, step), clock.now() - startedAt);
     return step;
   });
 }

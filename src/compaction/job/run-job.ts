@@ -1,8 +1,10 @@
+import { storeUsage } from '../../costs/store-usage.ts';
 import { bookCall } from '../../costs/usage.ts';
 import { describe, ModelError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ModelPurpose } from '../../ports/model.ts';
+import { payerOf } from './call-budget.ts';
 import { doWork } from './do-work.ts';
 import type { Job, JobResult } from './job.ts';
 import type { Due, Work } from './next-work.ts';
@@ -10,7 +12,7 @@ import { recordJob } from './record-job.ts';
 import { assertWorks } from './self-test.ts';
 
 /** A job before it runs: nothing is measured yet, and nothing was read that could change. */
-export type PlannedJob = Omit<Job, 'onStep' | 'assertCurrent'>;
+export type PlannedJob = Omit<Job, 'onStep' | 'onLost' | 'assertCurrent'>;
 
 /** What came of a job. */
 export type JobEnd = {
@@ -30,7 +32,11 @@ export async function runJob(planned: PlannedJob, due: Due): Promise<JobEnd> {
     trigger: work.trigger,
   });
   const usage: UsageRow[] = [];
-  const job: Job = { ...planned, onStep: (...step) => usage.push(booked(planned, work, step)) };
+  const job: Job = {
+    ...planned,
+    onStep: (...step) => usage.push(booked(planned, work, step)),
+    onLost: (...step) => void storeLost(planned, booked(planned, work, step)),
+  };
   const record = { job, due, startedAt, usage };
   let passedTest = false;
   try {
@@ -51,6 +57,10 @@ export async function runJob(planned: PlannedJob, due: Due): Promise<JobEnd> {
     await recordJob(record, { outcome: 'failed', error: cause, toSeq: work.toSeq, memories: 0 }, calls);
     return { kind: 'failed', error, passedTest };
   }
+}
+
+async function storeLost({ services, conversation }: PlannedJob, row: UsageRow): Promise<void> {
+  await storeUsage(services, await payerOf(services, conversation).catch(() => conversation), [row]);
 }
 
 function booked(

@@ -40,7 +40,7 @@ function callsOf(
   { services, windows, toolless, reasoning, signal }: Task,
   { agent, model, windowTokens }: Summariser,
   conversation: Conversation,
-): Omit<CallContext, 'onStep' | 'assertCurrent'> {
+): Omit<CallContext, 'onStep' | 'onLost' | 'assertCurrent'> {
   const { clock, hooks } = services;
   return {
     model,

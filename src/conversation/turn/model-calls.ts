@@ -1,12 +1,13 @@
 import { learn } from '../../context/measure/calibration.ts';
 import { cacheKeyOf, replySettings } from '../../context/profile/call-settings.ts';
 import { spellOutTools } from '../../context/view/without-tools.ts';
+import { storeUsage } from '../../costs/store-usage.ts';
 import { askerOf, bookCall } from '../../costs/usage.ts';
 import { describe, type ModelError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import { billedUsage } from '../../models/billed.ts';
 import { callHooked } from '../../models/hooked-call.ts';
-import { accepted, collectStep, type Step } from '../../models/step.ts';
+import { accepted, type BilledStep, collectStep, type Step } from '../../models/step.ts';
 import type { Assembly } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../../ports/model.ts';
@@ -135,36 +136,48 @@ async function askOne(
   const where = { conversation: rootOf(key), audience, agentId: calling.turn.profile.agentId, model: model.id };
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
     const messages = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
-    const startedAt = clock.now();
-    const answered = await collectStep(model, { ...sent, messages }, { signal, onText });
-    if (!signal.aborted) account(options, calling, { model, startedAt, step: answered, sent, assembly });
+    const made = { model, startedAt: clock.now(), sent, assembly };
+    const late = (broken: BilledStep) => void bookBeside(options, calling, { ...made, step: broken });
+    const answered = await collectStep(model, { ...sent, messages }, { signal, onText, onBroken: late });
+    if (signal.aborted) late(answered);
+    else account(options, calling, { ...made, step: answered });
     return answered;
   });
   return accepted(model, step);
 }
 
-interface Accounting {
+interface Made<Answer extends BilledStep> {
   readonly model: ChatModel;
   readonly startedAt: number;
-  readonly step: Step;
+  readonly step: Answer;
   readonly sent: ModelRequest;
   readonly assembly: Assembly;
 }
 
+function book(
+  { services }: ReplyOptions,
+  { turn, person }: Calling,
+  { model, startedAt, step, sent, assembly }: Made<BilledStep>,
+): UsageRow {
+  const call = { purpose: sent.purpose, model: model.id, agentId: turn.profile.agentId, person };
+  const durationMs = services.clock.now() - startedAt;
+  const conversation = rootOf(assembly.snapshot.conversation.key);
+  return bookCall(services, { ...call, conversation, durationMs, usage: billedUsage(sent, step) });
+}
+
+/** Of a call without an answer, or with one that comes too late: the turn may have ended, and does not wait for it. */
+async function bookBeside(options: ReplyOptions, calling: Calling, made: Made<BilledStep>): Promise<void> {
+  const { child, snapshot } = calling.turn;
+  await storeUsage(options.services, child?.payer ?? snapshot.conversation, [book(options, calling, made)]);
+}
+
 /** Records the cost of a call and learns from the provider's token count. */
-function account(
-  options: ReplyOptions,
-  calling: Calling,
-  { model, startedAt, step, sent, assembly }: Accounting,
-): void {
-  const { turn, person, ledger } = calling;
+function account(options: ReplyOptions, calling: Calling, made: Made<Step>): void {
+  const { turn, ledger } = calling;
   const { profile, engine, cache } = turn;
-  const { clock, events } = options.services;
+  const { model, startedAt, step, sent, assembly } = made;
   const { conversation } = assembly.snapshot;
-  const durationMs = clock.now() - startedAt;
-  const about = rootOf(conversation.key);
-  const call = { purpose: sent.purpose, model: model.id, agentId: profile.agentId, person, durationMs };
-  const usage = bookCall(options.services, { ...call, conversation: about, usage: billedUsage(sent, step) });
+  const usage = book(options, calling, made);
   ledger.usage.push(usage);
   if (step.finish === 'refused') return;
   cache.note({ sent, assembly, profile, engine: engine.info.id, model, at: startedAt, usage });
@@ -181,7 +194,7 @@ function account(
   });
   if (!doubtful(report, profile.windowTokens)) return;
   const facts = { model: profile.modelId, configuredTokens: profile.windowTokens, reportedTokens: report.reported };
-  events.emit({ kind: 'model.mismatch', conversation: about, ...facts });
+  options.services.events.emit({ kind: 'model.mismatch', conversation: rootOf(conversation.key), ...facts });
 }
 
 /**

@@ -2,7 +2,7 @@ import { bookCall } from '../../costs/usage.ts';
 import { ModelError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import { billedUsage } from '../../models/billed.ts';
-import { collectStep } from '../../models/step.ts';
+import { type BilledStep, collectStep } from '../../models/step.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ChatModel, ModelRequest, ToolSpec } from '../../ports/model.ts';
@@ -99,11 +99,14 @@ async function nameOf(asking: Asking, { key, source, lines = [], memoryIds = [] 
 async function isRefused({ services, rows, turn, signal, model }: Asking, { sections, tools }: Part): Promise<boolean> {
   const startedAt = services.clock.now();
   const request = requestOf(sections, model.traits.tools ? tools : []);
-  try {
-    const step = await collectStep(model, request, { signal, onText: () => undefined });
+  const book = (step: BilledStep) => {
     const call = { purpose: request.purpose, model: model.id, agentId: turn.profile.agentId, person: null };
     const about = { conversation: rootOf(turn.conversation.key), durationMs: services.clock.now() - startedAt };
     rows.push(bookCall(services, { ...call, ...about, usage: billedUsage(request, step) }));
+  };
+  try {
+    const step = await collectStep(model, request, { signal, onText: () => undefined, onBroken: book });
+    book(step);
     return step.finish === 'refused';
   } catch (error) {
     if (error instanceof ModelError && error.reason === 'refused') return true;

@@ -256,7 +256,7 @@ describe('a turn that an edit overtakes', () => {
     expect(overtaken).toMatchObject([{ conversation: HERE, readUpto: 2 }]);
   });
 
-  it('pays for the steps that it had finished', async () => {
+  it('pays for its steps, also for a late one', async () => {
     const late = Promise.withResolvers<void>();
     await using world = await botWith(async (_request, { count }) => {
       if (count === 1) return { calls: [{ tool: 'look', input: {} }] };
@@ -272,7 +272,7 @@ describe('a turn that an edit overtakes', () => {
     expect(posted(world)).toEqual(['Answer 3.']);
     const { id } = await world.conversation();
     const calls = async () => (await world.bot.services.store.journal.usage(id)).map((row) => [row.purpose, row.calls]);
-    await until(async () => (await calls()).flat().includes(2));
-    expect(await calls()).toEqual([['reply', 2]]);
+    await until(async () => (await calls()).flat().includes(3));
+    expect(await calls()).toEqual([['reply', 3]]);
   });
 });

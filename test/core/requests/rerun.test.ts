@@ -150,8 +150,14 @@ describe('a reply that is run again', () => {
   it('has the time of a reply', async () => {
     const { world, models } = await talk({ agent: { timeout_seconds: 1 } });
     await using _ = world;
-    models['test:plain'].script = () => new Promise(() => undefined);
+    const late = Promise.withResolvers<{ text: string }>();
+    models['test:plain'].script = () => late.promise;
     await expect(again(world, 'test:plain')).rejects.toMatchObject({ data: { reason: 'timeout' } });
+    late.resolve({ text: 'Too late.' });
+    const { id } = await world.conversation();
+    const usage = () => world.bot.services.store.journal.usage(id);
+    const paid = { purpose: 'rerun', calls: 1, inputTokens: 100, outputTokens: 10 };
+    await expect.poll(usage).toContainEqual(expect.objectContaining(paid));
   });
 
   it('can be asked of each model once, by its name', async () => {

@@ -84,7 +84,8 @@ const sentences = {
   PACKAGE_MISSING: (d: { packages: readonly string[]; command: string }) =>
     `${d.packages.join(' and ')} ${d.packages.length === 1 ? 'is' : 'are'} needed here but not installed. Run: ${d.command}`,
   /**
-   * `final`: the platform will never accept the post. Otherwise it may be retried, no sooner than after `retryAfterMs`.
+   * `final`: the platform will never accept the post. Otherwise it may be retried, no sooner than after `retryAfterMs`,
+   * or after an hour if that is longer.
    */
   POST_FAILED: (d: { channel: string; reason: string; final: boolean; retryAfterMs?: number }) =>
     `${d.channel} did not accept the message: ${d.reason}`,

@@ -18,7 +18,7 @@ export interface Channel {
   /**
    * Posts one body. With idempotency keys, a repeated nonce posts once; without them, an `attempt` above 1 must check
    * first whether the post exists. Throws `POST_FAILED`: final if the platform will never accept the post; otherwise it
-   * is retried, no sooner than `retryAfterMs`.
+   * is retried, no sooner than `retryAfterMs` (at most an hour) and for about an hour.
    */
   post(post: Post, options: { readonly signal: AbortSignal }): Promise<{ readonly platformMessageId: string }>;
   /**

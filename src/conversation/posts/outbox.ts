@@ -152,7 +152,9 @@ async function waitForRetry(
 ): Promise<void> {
   const message = describe(error);
   const asked = isStrataError(error, 'POST_FAILED') ? (error.data.retryAfterMs ?? 0) : 0;
-  const pauseMs = Math.max(asked, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)));
+  const backoffMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+  // Everything else that the conversation posts waits behind this.
+  const pauseMs = Math.min(MAX_RETRY_MS, Math.max(asked, backoffMs));
   const nextAttemptAt = clock.now() + pauseMs;
   events.emit({ kind: 'reply.delayed', conversation, chunk: post.chunk, message, failures, nextAttemptAt });
   await store.attempt(post.id, message).catch(() => undefined);

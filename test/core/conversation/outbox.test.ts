@@ -16,7 +16,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { createOutbox } from '../../../src/conversation/posts/outbox.ts';
 import { createEvents, type StrataEvent } from '../../../src/ports/events.ts';
-import { MINUTE_MS } from '../../../src/util/time/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import { settle } from '../compaction/compaction.world.ts';
 
@@ -207,6 +207,20 @@ describe('the outbox', () => {
     await outbox.drained();
     expect(clock.waits).toEqual([90_000]);
     expect(shown.size).toBe(1);
+  });
+
+  it('waits an hour if the platform asks for a day', async () => {
+    const clock = hastyClock();
+    const { channel, posts } = createPlatform();
+    const busy = { channel: 'Test', reason: 'too many', final: false, retryAfterMs: 24 * HOUR_MS };
+    const post: Channel['post'] = (given, options) =>
+      given.nonce.endsWith('-0') ? Promise.reject(new StrataError('POST_FAILED', busy)) : channel.post(given, options);
+    const { outbox, events } = openOutbox({ ...channel, post }, clock);
+    outbox.deliver(key, await commitReply(['tomorrow', 'but this']));
+    await outbox.drained();
+    expect(clock.waits).toEqual([HOUR_MS]);
+    expect(posts.map(({ body }) => body)).toMatchObject([{ text: 'but this' }]);
+    expect(events.map(({ kind }) => kind)).toEqual(['reply.delayed', 'reply.failed', 'reply.posted']);
   });
 
   it('gives up after an hour, reports it and continues', async () => {

@@ -140,8 +140,7 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
 
 type Asked =
   | { readonly kind: 'answered'; readonly step: Step }
-  /** `shown`: people have seen the beginning of the answer. */
-  | { readonly kind: 'failed'; readonly error: ModelError; readonly shown: boolean };
+  | { readonly kind: 'failed'; readonly error: ModelError };
 
 async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked> {
   const request = {
@@ -151,22 +150,19 @@ async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked>
     json: false,
     windowTokens: assembly.measurement.window,
   } as const;
-  let shown = false;
   const draftOf = createDraft();
   using limit = options.limitCall();
   const onText: OnText = (text, added) => {
     if (limit.signal.aborted) return;
     const draft = draftOf(text, added);
-    if (draft === '') return;
-    shown = true;
-    options.onDraft(draft);
+    if (draft !== '') options.onDraft(draft);
   };
   try {
     const ask = (signal: AbortSignal) => options.ask(request, { assembly, signal, onText });
     return { kind: 'answered', step: await withinLimit(limit.signal, options.modelId, ask) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    return { kind: 'failed', error, shown };
+    return { kind: 'failed', error };
   }
 }
 
@@ -185,19 +181,18 @@ const MAX_REFUSALS = 2;
 const MAX_PAUSES = 2;
 
 /**
- * Prepares another request: an emergency cut after an overflow, less of the past after a filter, a pause for a busy
- * provider. The last two only if no text was shown yet. Returns false if another request would not help.
+ * Prepares another request: an emergency cut after an overflow, less of the past after a filter, a pause after a passing
+ * failure. The next answer replaces what is shown of this one. Returns false if another request would not help.
  */
 async function recover(
   options: TurnOptions,
   done: TurnStep[],
-  { error, shown, assembly, tried }: Failed & { readonly tried: Tried },
+  { error, assembly, tried }: Failed & { readonly tried: Tried },
 ): Promise<boolean> {
   if (error.reason === 'overflow' && tried.overflows < MAX_OVERFLOWS) {
     tried.overflows += 1;
     if (await options.makeRoom()) return true;
   }
-  if (shown) return false;
   if (error.reason === 'refused' && tried.refusals < MAX_REFUSALS) {
     tried.refusals += 1;
     return leaveOutMore(options, done, { error, assembly });

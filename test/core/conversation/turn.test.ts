@@ -225,19 +225,11 @@ describe('a turn', () => {
     expect(seen.pauses).toEqual([]);
   });
 
-  it('does not repeat a call whose text was shown', async () => {
-    const { parts, requests } = setUp([text('never asked')]);
-    const broken: ChatModel = {
-      id: 'test:broken',
-      traits: { windowTokens: null, tools: true, images: false },
-      async *stream(request) {
-        requests.push(request);
-        yield { kind: 'text', text: 'half an ans' };
-        throw failure('transient');
-      },
-    };
-    expect(await runTurn({ ...parts, ...asking(broken) }, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
-    expect(requests).toHaveLength(1);
+  it('repeats a call whose answer broke off', async () => {
+    const half: ModelPart[] = [{ kind: 'text', text: 'half an ans' }];
+    const { parts, seen } = setUp([half, text('a whole one')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'a whole one' });
+    expect(seen.drafts).toEqual(['half an ans', 'a whole one']);
   });
 
   it('repeats a call that only began a label', async () => {
@@ -257,7 +249,8 @@ describe('a turn', () => {
   });
 
   it('takes a stream without an end for a failure', async () => {
-    const { parts } = setUp([[{ kind: 'text', text: 'cut' }]]);
+    const cut: ModelPart[] = [{ kind: 'text', text: 'cut' }];
+    const { parts } = setUp([cut, cut, cut]);
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'transient' });
   });
 

@@ -98,7 +98,8 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
       // The next step reads exactly what will be stored.
       const text = withoutOwnLabel(cleanText(step.text).trim());
       if (step.calls.length === 0) {
-        if (isVisible(text)) return { kind: 'answered', text, cut: cutOf(step.finish), steps };
+        const answer = isSilent(step) ? (steps.at(-1)?.text ?? '') : text;
+        if (isVisible(answer)) return { kind: 'answered', text: answer, cut: cutOf(step.finish), steps };
         return { kind: 'failed', ...unanswered(step.finish), steps };
       }
       hasCalledTools = true;
@@ -117,6 +118,11 @@ function cutOf(finish: FinishReason): Cut | null {
   return finish === 'length' || finish === 'filtered' ? finish : null;
 }
 
+/** The model ended by itself without a word: by chance, or because it had said everything beside its last calls. */
+function isSilent({ text, calls, finish }: Step): boolean {
+  return calls.length === 0 && finish !== 'length' && finish !== 'filtered' && !isVisible(cleanText(text));
+}
+
 /** Why there is no text. Models that reason may use up the length of the answer before they begin it. */
 function unanswered(finish: FinishReason): { reason: TurnFailure; message: string } {
   if (finish === 'filtered') return { reason: 'filtered', message: "the provider's content filter removed the answer" };
@@ -127,14 +133,16 @@ function unanswered(finish: FinishReason): { reason: TurnFailure; message: strin
   };
 }
 
-/** Calls the model until it answers, or until a failure is not worth another request. */
+/** Calls the model until it answers, or until a failure or a silence is not worth another request. */
 async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
-  const tried: Tried = { overflows: 0, refusals: 0, pauses: 0 };
+  const tried: Tried = { overflows: 0, refusals: 0, pauses: 0, silences: 0 };
   for (;;) {
     const assembly = await options.assemble(done.flatMap(toMessages));
     const asked = await askOnce(options, assembly);
-    if (asked.kind === 'answered') return { step: asked.step, assembly };
-    if (!(await recover(options, done, { ...asked, assembly, tried }))) throw asked.error;
+    if (asked.kind === 'answered') {
+      if (!isSilent(asked.step) || tried.silences >= MAX_SILENCES) return { step: asked.step, assembly };
+      tried.silences += 1;
+    } else if (!(await recover(options, done, { ...asked, assembly, tried }))) throw asked.error;
   }
 }
 
@@ -174,11 +182,13 @@ interface Tried {
   overflows: number;
   refusals: number;
   pauses: number;
+  silences: number;
 }
 
 const MAX_OVERFLOWS = 1;
 const MAX_REFUSALS = 2;
 const MAX_PAUSES = 2;
+const MAX_SILENCES = 1;
 
 /**
  * Prepares another request: an emergency cut after an overflow, less of the past after a filter, a pause after a passing

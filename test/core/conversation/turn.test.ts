@@ -130,8 +130,22 @@ describe('a turn', () => {
   });
 
   it('has no answer in a text that nobody can see', async () => {
-    const { parts } = setUp([text('\u200b \u2060\n\u3164')]);
+    const invisible = text('\u200b \u2060\n\u3164');
+    const { parts, requests } = setUp([invisible, invisible]);
     expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'failed', reason: 'empty' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('asks once more after an empty answer', async () => {
+    const { parts, seen } = setUp([calls('a'), text(''), text('there')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'there' });
+    expect(seen.ran).toHaveLength(1);
+  });
+
+  it('answers with what it said beside its last calls', async () => {
+    const noted: ModelPart[] = [{ kind: 'text', text: 'Noted, Ada.' }, ...calls('memory_save')];
+    const { parts } = setUp([noted, text(''), text(' ')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'Noted, Ada.', cut: null });
   });
 
   it('gives each call an id and returns results in order', async () => {
@@ -279,7 +293,8 @@ describe('a turn', () => {
     ['filtered', 'filtered', 'content filter'],
   ] as const)('says why an answer is empty: %s', async (finish, reason, cause) => {
     const blank = { kind: 'text', text: ' \n ' } as const;
-    const outcome = await runTurn(setUp([[blank, { kind: 'finish', reason: finish, usage }]]).parts, 't1');
+    const answer: ModelPart[] = [blank, { kind: 'finish', reason: finish, usage }];
+    const outcome = await runTurn(setUp([answer, answer]).parts, 't1');
     expect(outcome).toMatchObject({ kind: 'failed', reason, message: expect.stringContaining(cause) });
   });
 

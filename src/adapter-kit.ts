@@ -57,20 +57,20 @@ export type { PromptLibraryOptions } from './prompts/library.ts';
 
 // Shared with the core: commands and their replies, decisions made inside a transaction, text helpers.
 export { createSystemClock, createSystemRandom } from './util/time/clock.ts';
-export type { CommandAnswer } from './commands/answer.ts';
+export type { CommandAnswer } from './commands/custom/answer.ts';
 export type { Commands } from './commands/commands.ts';
 export type { CommandServices } from './commands/services.ts';
-export type { CommandCall, CommandOptions, CommandSuggest } from './commands/define.ts';
+export type { CommandCall, CommandOptions, CommandSuggest } from './commands/custom/define.ts';
 export { shownName } from './commands/format-entry.ts';
-export { renderReply } from './commands/render.ts';
+export { renderReply } from './commands/lines/render.ts';
 export { errorReply, makeReply } from './commands/reply.ts';
-export { runCommandLine } from './commands/run-line.ts';
+export { runCommandLine } from './commands/lines/run-line.ts';
 export { commandOfText, createTokenSigner, textOfCommand, type TokenSigner } from './commands/signed-token.ts';
 export type * from './ports/command.ts';
 export { MAX_INTEGER } from './commands/spec.ts';
 export { actionOf, asksConfirmation, optionsToAsk } from './commands/actions.ts';
-export { builtInSpecs } from './commands/built-in.ts';
-export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/parse.ts';
+export { builtInSpecs } from './commands/built-in/built-in-commands.ts';
+export { formatCommand, isCommandLine, type ReadCommand, readCommandLine } from './commands/lines/parse.ts';
 export type * from './ports/reply.ts';
 export { canCondense, placeReady, type ReadyStack } from './context/cuts/ready.ts';
 export { canRecondense, type CompactionPlan, planCompactionCommit } from './compaction/job/commit.ts';

@@ -4,7 +4,7 @@
 export { type Bot, createBot } from './bot/bot.ts';
 export type { SendContent } from './conversation/send.ts';
 export { defineTool, type Tool, type ToolContext } from './tools/define.ts';
-export { type CommandDefinition, defineCommand } from './commands/define.ts';
+export { type CommandDefinition, defineCommand } from './commands/custom/define.ts';
 export {
   definePlugin,
   type Plugin,

@@ -1,5 +1,5 @@
 import type { BotOptions } from '../bot/options.ts';
-import type { CommandDefinition } from '../commands/define.ts';
+import type { CommandDefinition } from '../commands/custom/define.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';

@@ -2,7 +2,7 @@ import type { Adapters, ChannelContext, Notices, OperationsOptions, TerminalEnd 
 import { type Bot, createBot } from '../bot/bot.ts';
 import { roleProblem } from '../bot/checked-options.ts';
 import type { ProcessRole } from '../bot/options.ts';
-import { allCommands } from '../commands/custom-commands.ts';
+import { allCommands } from '../commands/custom/custom-commands.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';

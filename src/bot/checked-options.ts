@@ -1,4 +1,4 @@
-import { defineCommand } from '../commands/define.ts';
+import { defineCommand } from '../commands/custom/define.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import { CODE_SOURCE, readGivenAgents } from '../config/given.ts';
 import { builtInNames } from '../config/known.ts';

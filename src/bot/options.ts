@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../commands/define.ts';
+import type { CommandDefinition } from '../commands/custom/define.ts';
 import type { AgentDirectory } from '../config/directory.ts';
 import type { AgentEntry } from '../config/schema.ts';
 import type { PriceOptions } from '../costs/prices.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
-import { renderReply } from '../commands/render.ts';
+import { renderReply } from '../commands/lines/render.ts';
 import { findConversation } from '../conversation/find-conversation.ts';
 import type { Author, ConversationKey } from '../domain/message.ts';
 import type { CommandInvocation } from '../ports/channel.ts';

@@ -5,9 +5,9 @@ import type { CommandReply } from '../ports/reply.ts';
 import { waitForOwnTurn } from '../util/async/event-loop.ts';
 import { resolveAction } from './actions.ts';
 import { assertAccess, type Command, openCall, type Suggestion } from './command.ts';
-import { allCommands } from './custom-commands.ts';
-import type { CommandDefinition } from './define.ts';
-import { checkOptions } from './parse.ts';
+import { allCommands } from './custom/custom-commands.ts';
+import type { CommandDefinition } from './custom/define.ts';
+import { checkOptions } from './lines/parse.ts';
 import { cleanReply, failureReply } from './reply.ts';
 import type { CommandServices } from './services.ts';
 

@@ -1,5 +1,5 @@
-import { allCommands } from '../commands/custom-commands.ts';
-import type { CommandDefinition } from '../commands/define.ts';
+import { allCommands } from '../commands/custom/custom-commands.ts';
+import type { CommandDefinition } from '../commands/custom/define.ts';
 import { BUILT_IN_CHANNELS, BUILT_IN_STORES, builtInNames } from '../config/known.ts';
 import { isStrataError, StrataError } from '../domain/errors.ts';
 import { toolSpecOf } from '../tools/registry.ts';

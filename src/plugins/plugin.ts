@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChannelAdapter, OpenModel, OpenStore } from '../bot/adapters.ts';
 import type { Bot } from '../bot/bot.ts';
-import { type CommandDefinition, defineCommand } from '../commands/define.ts';
+import { type CommandDefinition, defineCommand } from '../commands/custom/define.ts';
 import { name } from '../config/shapes.ts';
 import { StrataError } from '../domain/errors.ts';
 import { type Hooks, hooksSchema } from '../hooks/hooks.ts';

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completeLine } from '../../adapters/channels/terminal/complete.ts';
-import { builtInSpecs } from '../../src/commands/built-in.ts';
-import { runCommandLine } from '../../src/commands/run-line.ts';
+import { builtInSpecs } from '../../src/commands/built-in/built-in-commands.ts';
+import { runCommandLine } from '../../src/commands/lines/run-line.ts';
 import { ADA, HERE } from '../support/bot-world.ts';
 import { slowdown, threadCpuMs } from '../support/cpu.ts';
 import { asyncTextFunctionsIn, classesIn } from '../support/exports.ts';
@@ -46,7 +46,7 @@ const plain = {
 const LOOKING: Readonly<Record<string, (line: string) => Promise<unknown>>> = {
   'adapters/channels/terminal/complete.ts#completeLine': (line) =>
     completeLine(line, { specs: builtInSpecs, suggest: async () => [{ value: line }] }),
-  'src/commands/run-line.ts#runCommandLine': (line) =>
+  'src/commands/lines/run-line.ts#runCommandLine': (line) =>
     runCommandLine({ command: async () => ({ ...plain, ephemeral: true }), commandSpecs: builtInSpecs }, line, who),
 };
 

@@ -6,7 +6,7 @@ import { says, windows } from '../../adapters/models/ai-sdk/failures/phrases.ts'
 import { english } from '../../adapters/models/offline/voice/voice-english.ts';
 import { indexTexts } from '../../adapters/stores/sqlite/few-memories.ts';
 import type { Entry, MemoryId } from '../../src/adapter-kit.ts';
-import { builtInSpecs } from '../../src/commands/built-in.ts';
+import { builtInSpecs } from '../../src/commands/built-in/built-in-commands.ts';
 import { writtenNamesIn } from '../../src/memory/people/written-names.ts';
 import { createState } from '../../src/models/spoken/state.ts';
 import { readSaid } from '../../src/search/ranking/line-features.ts';
@@ -218,11 +218,14 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['adapters/stores/sql/forgetting/struck.ts#replaceIn', (run, text) => run([{ kind: 'text', text }], 'word', 'mark')],
   [
-    'src/commands/parse.ts#formatCommand',
+    'src/commands/lines/parse.ts#formatCommand',
     (run, text) => run({ path: ['memory', 'remember'], options: { text } }, builtInSpecs),
   ],
-  ['src/commands/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
-  ['src/commands/parse.ts#readCommandLine', (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs })],
+  ['src/commands/lines/parse.ts#parseCommandLine', (run, text) => run(`/memory remember ${text}`, builtInSpecs)],
+  [
+    'src/commands/lines/parse.ts#readCommandLine',
+    (run, text) => run(`/memory remember ${text}`, { specs: builtInSpecs }),
+  ],
   ['src/compaction/answer/audit.ts#faultOf', (run, text) => run(audited(text))],
   ['src/compaction/answer/candidate-shape.ts#named', (run, text) => run(`{"text": ${text}`, { text: ['text'] })],
   ['src/compaction/answer/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
@@ -486,7 +489,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ],
   ...[
     'src/commands/actions.ts#resolveAction',
-    'src/commands/parse.ts#checkOptions',
+    'src/commands/lines/parse.ts#checkOptions',
     'src/commands/reply.ts#makeReply',
     'src/commands/reply.ts#sentences',
   ],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
-import { thresholdLine, usageLine } from '../../commands/context.ts';
-import { historyFields, sizeOf } from '../../commands/context-fields.ts';
+import { thresholdLine, usageLine } from '../../commands/built-in/context.ts';
+import { historyFields, sizeOf } from '../../commands/built-in/context-fields.ts';
 import { type ContextHistory, historyOf, MAX_RUNS } from '../../context/history.ts';
 import type { ContextReport } from '../../context/inspection.ts';
 import { findConversation } from '../../conversation/find-conversation.ts';

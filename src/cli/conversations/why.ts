@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
-import { blockRow, changeRow, fieldsOf, groupMessages } from '../../commands/why.ts';
+import { blockRow, changeRow, fieldsOf, groupMessages } from '../../commands/built-in/why.ts';
 import { findConversation } from '../../conversation/find-conversation.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { ConversationKey } from '../../domain/message.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
+import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../../commands/built-in/memory/forget.ts';
 import { openCall } from '../../commands/command.ts';
-import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../../commands/memory-forget.ts';
 import { findConversation } from '../../conversation/find-conversation.ts';
 import { type ConversationKey, textOf } from '../../domain/message.ts';
 import type { TokenedPreview } from '../../memory/forget/forget-target.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { GlobalOptions } from '../../app/app.ts';
 import { findPlugins, withPlugins } from '../../app/configuration.ts';
 import type { ChannelAdapter } from '../../bot/adapters.ts';
-import { allCommands } from '../../commands/custom-commands.ts';
+import { allCommands } from '../../commands/custom/custom-commands.ts';
 import { type ChannelSchemas, channelProblems } from '../../config/channels.ts';
 import { loadConfig } from '../../config/load.ts';
 import { StrataError } from '../../domain/errors.ts';

@@ -13,7 +13,7 @@ import {
 import { bodyOf, toMessage } from '../../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../../adapters/channels/discord/place.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey, defineCommand } from '../../../src/adapter-kit.ts';
-import { allCommands } from '../../../src/commands/custom-commands.ts';
+import { allCommands } from '../../../src/commands/custom/custom-commands.ts';
 import { createSystemClock, createSystemRandom } from '../../../src/util/time/clock.ts';
 import { DAY_MS } from '../../../src/util/time/time.ts';
 import {

@@ -7,7 +7,7 @@ import { lineOf } from '../../../adapters/channels/slack/commands/commands.ts';
 import { type SignButton, toMessage } from '../../../adapters/channels/slack/commands/render.ts';
 import { manifestOf } from '../../../adapters/channels/slack/manifest.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey, defineCommand } from '../../../src/adapter-kit.ts';
-import { allCommands } from '../../../src/commands/custom-commands.ts';
+import { allCommands } from '../../../src/commands/custom/custom-commands.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import {
   ADA,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { defineCommand } from '../../../src/commands/define.ts';
+import { defineCommand } from '../../../src/commands/custom/define.ts';
 import { createAddedNames } from '../../../src/plugins/added-names.ts';
 import { definePlugin } from '../../../src/plugins/plugin.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { thresholdLine, usageLine } from '../../../src/commands/context.ts';
+import { thresholdLine, usageLine } from '../../../src/commands/built-in/context.ts';
 
 const parts = { fixed: 0, stack: 0, tail: 0, volatile: 0, reserve: 0, window: 1000, estimated: true } as const;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createOfflineModel } from '../../../adapters/models/offline/index.ts';
-import { builtInSpecs } from '../../../src/commands/built-in.ts';
-import { formatCommand, readCommandLine } from '../../../src/commands/parse.ts';
-import { renderReply } from '../../../src/commands/render.ts';
+import { builtInSpecs } from '../../../src/commands/built-in/built-in-commands.ts';
+import { formatCommand, readCommandLine } from '../../../src/commands/lines/parse.ts';
+import { renderReply } from '../../../src/commands/lines/render.ts';
 import { generalDefaults } from '../../../src/config/defaults.ts';
 import { ModelError } from '../../../src/domain/errors.ts';
 import { workspaceOf } from '../../../src/domain/key.ts';

@@ -4,7 +4,7 @@ import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
 import { type Bot, createBot } from '../../../src/bot/bot.ts';
 import type { BotOptions } from '../../../src/bot/options.ts';
-import { readCommandLine } from '../../../src/commands/parse.ts';
+import { readCommandLine } from '../../../src/commands/lines/parse.ts';
 import { makeKey } from '../../../src/domain/key.ts';
 import type { Audience, Author, ConversationKey } from '../../../src/domain/message.ts';
 import type { CommandInvocation } from '../../../src/ports/channel.ts';

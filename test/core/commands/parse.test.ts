@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { actionOf, asksConfirmation } from '../../../src/commands/actions.ts';
-import { builtInSpecs } from '../../../src/commands/built-in.ts';
-import { formatCommand, isCommandLine, parseCommandLine, readCommandLine } from '../../../src/commands/parse.ts';
+import { builtInSpecs } from '../../../src/commands/built-in/built-in-commands.ts';
+import { formatCommand, isCommandLine, parseCommandLine, readCommandLine } from '../../../src/commands/lines/parse.ts';
 import { usageOf } from '../../../src/commands/spec.ts';
 
 const parse = (line: string) => parseCommandLine(line, builtInSpecs);

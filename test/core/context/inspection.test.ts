@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { historyFields } from '../../../src/commands/context-fields.ts';
+import { historyFields } from '../../../src/commands/built-in/context-fields.ts';
 import { defaultAgent } from '../../../src/config/defaults.ts';
 import { createSlidingEngine } from '../../../src/context/engines/sliding.ts';
 import { historyOf, MAX_RUNS } from '../../../src/context/history.ts';

@@ -1,7 +1,7 @@
 import { crc32, inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { renderReply } from '../../../src/commands/render.ts';
+import { renderReply } from '../../../src/commands/lines/render.ts';
 import { createCanvas } from '../../../src/pictures/canvas.ts';
 import { contextPicture } from '../../../src/pictures/context-picture.ts';
 import { encodePng } from '../../../src/pictures/png.ts';

@@ -1,10 +1,10 @@
-import type { CommandReply } from '../ports/reply.ts';
-import type { TranscriptHit } from '../search/ranking/transcript-search.ts';
-import { counted, excerpt, formatTime } from '../util/text/text.ts';
-import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
-import { shownAuthor, shownText } from './format-entry.ts';
-import { makeReply, takePage } from './reply.ts';
-import { action, pageOption, textOption } from './spec.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import type { TranscriptHit } from '../../search/ranking/transcript-search.ts';
+import { counted, excerpt, formatTime } from '../../util/text/text.ts';
+import { type Call, type Command, nothingYet, pageOf, requiredOption, sameCommand } from '../command.ts';
+import { shownAuthor, shownText } from '../format-entry.ts';
+import { makeReply, takePage } from '../reply.ts';
+import { action, pageOption, textOption } from '../spec.ts';
 
 /** More than anybody pages through. */
 const MAX_HITS = 40;
@@ -29,7 +29,7 @@ async function search(call: Call): Promise<CommandReply> {
   const { services, conversation } = call;
   if (conversation === null) return nothingYet('Transcript');
   const question = requiredOption(call, 'query');
-  const { searchTranscript } = await import('../search/ranking/transcript-search.ts');
+  const { searchTranscript } = await import('../../search/ranking/transcript-search.ts');
   const hits = await searchTranscript(services, { conversationId: conversation.id, question, limit: ALL });
   if (hits.length === 0) {
     return makeReply('Transcript', { text: `No message here matches "${excerpt(question, 80)}".` });

@@ -1,14 +1,14 @@
-import type { ActionSpec } from '../ports/command.ts';
-import { MEMORY_KINDS } from '../ports/memory-store.ts';
-import type { Command } from './command.ts';
-import { approve, demote, edit, pin, reject, remember, restore, unpin } from './memory-change.ts';
-import { exportPerson } from './memory-export.ts';
-import { suggestIds } from './memory-find.ts';
-import { forget } from './memory-forget.ts';
-import { held, release, strike } from './memory-held.ts';
-import { list, search } from './memory-list.ts';
-import { show, why } from './memory-show.ts';
-import { action, choiceOption, pageOption, textOption } from './spec.ts';
+import type { ActionSpec } from '../../../ports/command.ts';
+import { MEMORY_KINDS } from '../../../ports/memory-store.ts';
+import type { Command } from '../../command.ts';
+import { action, choiceOption, pageOption, textOption } from '../../spec.ts';
+import { approve, demote, edit, pin, reject, remember, restore, unpin } from './change.ts';
+import { exportPerson } from './export.ts';
+import { suggestIds } from './find.ts';
+import { forget } from './forget.ts';
+import { held, release, strike } from './held.ts';
+import { list, search } from './list.ts';
+import { show, why } from './show.ts';
 
 const id = textOption('id', 'Id of the memory, as shown by memory list', { required: true, suggests: true });
 

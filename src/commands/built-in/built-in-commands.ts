@@ -1,9 +1,9 @@
-import type { CommandSpec } from '../ports/command.ts';
-import type { Command } from './command.ts';
+import type { CommandSpec } from '../../ports/command.ts';
+import type { Command } from '../command.ts';
 import { compact } from './compact.ts';
 import { context } from './context.ts';
 import { help } from './help.ts';
-import { memory } from './memory.ts';
+import { memory } from './memory/memory.ts';
 import { privacy } from './privacy.ts';
 import { reset } from './reset.ts';
 import { status } from './status.ts';

@@ -1,14 +1,14 @@
-import { StrataError } from '../domain/errors.ts';
-import { type Entry, textOf } from '../domain/message.ts';
-import type { ForgetTarget, TokenedPreview } from '../memory/forget/forget-target.ts';
-import type { Forgotten } from '../memory/service.ts';
-import type { CommandReply, ReplyField } from '../ports/reply.ts';
-import { counted, excerpt, formatTime } from '../util/text/text.ts';
-import { type Call, commandTo, optionOf, requesterOf, requiredOption } from './command.ts';
-import { shownName } from './format-entry.ts';
-import { findMemory } from './memory-find.ts';
-import { makeReply } from './reply.ts';
-import { extractUnread } from './unread.ts';
+import { StrataError } from '../../../domain/errors.ts';
+import { type Entry, textOf } from '../../../domain/message.ts';
+import type { ForgetTarget, TokenedPreview } from '../../../memory/forget/forget-target.ts';
+import type { Forgotten } from '../../../memory/service.ts';
+import type { CommandReply, ReplyField } from '../../../ports/reply.ts';
+import { counted, excerpt, formatTime } from '../../../util/text/text.ts';
+import { type Call, commandTo, optionOf, requesterOf, requiredOption } from '../../command.ts';
+import { shownName } from '../../format-entry.ts';
+import { makeReply } from '../../reply.ts';
+import { extractUnread } from '../unread.ts';
+import { findMemory } from './find.ts';
 
 const MAX_EXAMPLES = 8;
 const EXAMPLE_LENGTH = 160;

@@ -1,4 +1,4 @@
-import type { ChannelSink, CommandInvocation } from '../ports/channel.ts';
+import type { ChannelSink, CommandInvocation } from '../../ports/channel.ts';
 import { readCommandLine } from './parse.ts';
 import { renderReply } from './render.ts';
 

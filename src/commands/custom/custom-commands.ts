@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { StrataError } from '../domain/errors.ts';
-import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { withinTime } from '../util/async/within.ts';
-import { faultsIn, inWords } from '../util/errors/faults.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { ActionSpec, CommandSpec, OptionSpec } from '../../ports/command.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import { withinTime } from '../../util/async/within.ts';
+import { faultsIn, inWords } from '../../util/errors/faults.ts';
+import { builtInCommands } from '../built-in/built-in-commands.ts';
+import type { Call, Command, Handler, Suggester } from '../command.ts';
+import { errorReply } from '../reply.ts';
+import { choiceOption, integerOption, MAX_INTEGER, pageOption, textOption, usageOf } from '../spec.ts';
 import { replyOf, yesOrNo } from './answer.ts';
-import { builtInCommands } from './built-in.ts';
-import type { Call, Command, Handler, Suggester } from './command.ts';
 import type { CommandCall, CommandDefinition, CommandSuggest } from './define.ts';
-import { errorReply } from './reply.ts';
-import { choiceOption, integerOption, MAX_INTEGER, pageOption, textOption, usageOf } from './spec.ts';
 
 const MAX_RUN_MS = 60_000;
 /** Platforms show completions only while a person types. */

@@ -1,11 +1,11 @@
-import type { MaintenanceRun } from '../ports/journal.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { withinTime } from '../util/async/within.ts';
-import { trimEndOf } from '../util/text/scan.ts';
-import { formatDuration, formatNumber } from '../util/text/text.ts';
-import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from './command.ts';
-import { makeReply } from './reply.ts';
-import { singleAction, textOption } from './spec.ts';
+import type { MaintenanceRun } from '../../ports/journal.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import { withinTime } from '../../util/async/within.ts';
+import { trimEndOf } from '../../util/text/scan.ts';
+import { formatDuration, formatNumber } from '../../util/text/text.ts';
+import { type Call, type Command, commandTo, nothingYet, optionOf, typed } from '../command.ts';
+import { makeReply } from '../reply.ts';
+import { singleAction, textOption } from '../spec.ts';
 
 /** How long a person waits for the result before the answer points to `/status`. */
 const WAIT_MS = 20_000;

@@ -1,7 +1,7 @@
-import { StrataError } from '../domain/errors.ts';
-import { MEMORY_STATES, type Memory } from '../ports/memory-store.ts';
-import { excerpt } from '../util/text/text.ts';
-import { type Call, requiredOption, type Suggestion } from './command.ts';
+import { StrataError } from '../../../domain/errors.ts';
+import { MEMORY_STATES, type Memory } from '../../../ports/memory-store.ts';
+import { excerpt } from '../../../util/text/text.ts';
+import { type Call, requiredOption, type Suggestion } from '../../command.ts';
 
 /** More than anybody pages through. */
 export const MAX_LISTED = 1000;

@@ -1,9 +1,9 @@
-import type { Transition } from '../memory/statements/lifecycle.ts';
-import type { Memory } from '../ports/memory-store.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { type Call, commandTo, requesterOf, requiredOption } from './command.ts';
-import { findMemory } from './memory-find.ts';
-import { makeReply } from './reply.ts';
+import type { Transition } from '../../../memory/statements/lifecycle.ts';
+import type { Memory } from '../../../ports/memory-store.ts';
+import type { CommandReply } from '../../../ports/reply.ts';
+import { type Call, commandTo, requesterOf, requiredOption } from '../../command.ts';
+import { makeReply } from '../../reply.ts';
+import { findMemory } from './find.ts';
 
 export async function edit(call: Call): Promise<CommandReply> {
   const { id } = await findMemory(call);

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import type { CommandSpec } from '../ports/command.ts';
-import type { CommandReply, ReplyCommand, ReplyPage } from '../ports/reply.ts';
-import { formatFields, formatTable } from '../util/text/table.ts';
+import type { CommandSpec } from '../../ports/command.ts';
+import type { CommandReply, ReplyCommand, ReplyPage } from '../../ports/reply.ts';
+import { formatFields, formatTable } from '../../util/text/table.ts';
 import { formatCommand } from './parse.ts';
 
 export interface RenderOptions {

@@ -1,13 +1,13 @@
-import { StrataError } from '../domain/errors.ts';
-import { makeKey, parseKey } from '../domain/key.ts';
-import type { ConversationKey } from '../domain/message.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { RequestBlock } from '../requests/blocks.ts';
-import type { BlockChange } from '../requests/diff.ts';
-import type { ExplainedReply } from '../requests/explain.ts';
-import { goneText } from '../requests/gone.ts';
-import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text/text.ts';
+import { StrataError } from '../../domain/errors.ts';
+import { makeKey, parseKey } from '../../domain/key.ts';
+import type { ConversationKey } from '../../domain/message.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { RequestBlock } from '../../requests/blocks.ts';
+import type { BlockChange } from '../../requests/diff.ts';
+import type { ExplainedReply } from '../../requests/explain.ts';
+import { goneText } from '../../requests/gone.ts';
+import { counted, excerpt, formatNumber, formatTime, paginate } from '../../util/text/text.ts';
 import {
   type Call,
   type Command,
@@ -17,9 +17,9 @@ import {
   pageOf,
   requiredOption,
   sameCommand,
-} from './command.ts';
-import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
-import { action, pageOption, textOption } from './spec.ts';
+} from '../command.ts';
+import { makeReply, TEXT_PAGE, takePage } from '../reply.ts';
+import { action, pageOption, textOption } from '../spec.ts';
 
 const message = textOption('message', 'Number of the reply or of the message it answers; the newest reply if left out');
 
@@ -44,7 +44,7 @@ export const why: Command = {
 async function show(call: Call): Promise<CommandReply> {
   const explained = await explain(call);
   if (explained === null) return nothingYet('Why');
-  const { exactnessText } = await import('../requests/explain.ts');
+  const { exactnessText } = await import('../../requests/explain.ts');
   const { items, page } = takePage(groupMessages(explained.blocks), pageOf(call), { command: sameCommand(call) });
   // The platform's id also finds the reply in a thread.
   const of = { message: optionOf(call, 'message') ?? String(explained.seq) };
@@ -74,7 +74,7 @@ async function changes(call: Call): Promise<CommandReply> {
   const title = `Why #${explained.seq}: changes`;
   if (explained.previousSeq === null) return makeReply(title, { text: 'There is no earlier request to compare with.' });
   const before = await explainPrevious(call, explained);
-  const { diffRequests } = await import('../requests/diff.ts');
+  const { diffRequests } = await import('../../requests/diff.ts');
   const { changes: found, keptBlocks } = diffRequests(before?.blocks ?? [], explained.blocks);
   const { items, page } = takePage(found, pageOf(call), { command: sameCommand(call) });
   return makeReply(title, {
@@ -145,7 +145,7 @@ async function explain(call: Call): Promise<ExplainedReply | null> {
   if (named !== null) return await explainAt(call, await replyNamed(call, named));
   const { conversation, services } = call;
   if (conversation === null) return null;
-  const { newestReply } = await import('../requests/explain.ts');
+  const { newestReply } = await import('../../requests/explain.ts');
   const seq = await newestReply(services, { conversation, toSeq: conversation.nextSeq });
   return seq === null ? null : await explainAt(call, { conversation, seq });
 }
@@ -156,7 +156,7 @@ interface Located {
 }
 
 async function explainAt({ services, reader }: Call, located: Located): Promise<ExplainedReply> {
-  const { explainReply } = await import('../requests/explain.ts');
+  const { explainReply } = await import('../../requests/explain.ts');
   return await explainReply(services, { ...located, reader });
 }
 

@@ -1,10 +1,10 @@
-import type { CommandReply } from '../ports/reply.ts';
-import type { Summary } from '../ports/summary-store.ts';
-import { keptShare, lostOnce } from '../search/specifics/losses.ts';
-import { readAccount } from '../search/specifics/read-account.ts';
-import { excerpt, formatPercent } from '../util/text/text.ts';
-import { type Call, pageOf, sameCommand } from './command.ts';
-import { makeReply, takePage } from './reply.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import type { Summary } from '../../ports/summary-store.ts';
+import { keptShare, lostOnce } from '../../search/specifics/losses.ts';
+import { readAccount } from '../../search/specifics/read-account.ts';
+import { excerpt, formatPercent } from '../../util/text/text.ts';
+import { type Call, pageOf, sameCommand } from '../command.ts';
+import { makeReply, takePage } from '../reply.ts';
 
 const MAX_SEQS = 5;
 

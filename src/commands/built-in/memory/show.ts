@@ -1,11 +1,11 @@
-import type { OriginMessage } from '../memory/service.ts';
-import type { Memory, MemoryEvent } from '../ports/memory-store.ts';
-import type { CommandReply, ReplyField } from '../ports/reply.ts';
-import { counted, excerpt, formatTime } from '../util/text/text.ts';
-import { type Call, commandTo } from './command.ts';
-import { shownName } from './format-entry.ts';
-import { findMemory } from './memory-find.ts';
-import { makeReply } from './reply.ts';
+import type { OriginMessage } from '../../../memory/service.ts';
+import type { Memory, MemoryEvent } from '../../../ports/memory-store.ts';
+import type { CommandReply, ReplyField } from '../../../ports/reply.ts';
+import { counted, excerpt, formatTime } from '../../../util/text/text.ts';
+import { type Call, commandTo } from '../../command.ts';
+import { shownName } from '../../format-entry.ts';
+import { makeReply } from '../../reply.ts';
+import { findMemory } from './find.ts';
 
 export async function show(call: Call): Promise<CommandReply> {
   const memory = await findMemory(call);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { StrataError } from '../domain/errors.ts';
-import type { Audience, Author, ConversationKey } from '../domain/message.ts';
-import { RIGHTS, type Rights } from '../ports/channel.ts';
-import type { Access } from '../ports/command.ts';
-import type { Log } from '../ports/log.ts';
-import { faultsOf, nameOf } from '../util/errors/faults.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { Audience, Author, ConversationKey } from '../../domain/message.ts';
+import { RIGHTS, type Rights } from '../../ports/channel.ts';
+import type { Access } from '../../ports/command.ts';
+import type { Log } from '../../ports/log.ts';
+import { faultsOf, nameOf } from '../../util/errors/faults.ts';
+import type { Suggestion } from '../command.ts';
 import type { CommandAnswer } from './answer.ts';
-import type { Suggestion } from './command.ts';
 
 /** The options of a command: text, whole numbers, booleans and enums, each optional or required. */
 export type CommandOptions = z.ZodObject;

@@ -1,8 +1,8 @@
-import type { ExportReach } from '../memory/export.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { counted } from '../util/text/text.ts';
-import { type Call, optionOf, requesterOf } from './command.ts';
-import { makeReply, sentences } from './reply.ts';
+import type { ExportReach } from '../../../memory/export.ts';
+import type { CommandReply } from '../../../ports/reply.ts';
+import { counted } from '../../../util/text/text.ts';
+import { type Call, optionOf, requesterOf } from '../../command.ts';
+import { makeReply, sentences } from '../../reply.ts';
 
 const REACH: Readonly<Record<ExportReach, string>> = {
   place: 'from this place',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { CommandSpec } from '../ports/command.ts';
-import { type CommandReply, type ReplyAction, type ReplyCommand, TONES } from '../ports/reply.ts';
-import { resolveAction } from './actions.ts';
-import { makeReply, takePage } from './reply.ts';
+import type { CommandSpec } from '../../ports/command.ts';
+import { type CommandReply, type ReplyAction, type ReplyCommand, TONES } from '../../ports/reply.ts';
+import { resolveAction } from '../actions.ts';
+import { makeReply, takePage } from '../reply.ts';
 
 const text = z.string();
 

@@ -1,11 +1,11 @@
-import { StrataError } from '../domain/errors.ts';
-import type { ActionSpec, CommandSpec, OptionSpec } from '../ports/command.ts';
-import type { CommandReply, ReplyCommand } from '../ports/reply.ts';
-import { didYouMean } from '../util/text/did-you-mean.ts';
-import { CLOSING_MARKS } from '../util/text/scan.ts';
-import { findCommand, resolveAction, unknownAction } from './actions.ts';
-import { failureReply } from './reply.ts';
-import { MAX_INTEGER, usageOf } from './spec.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { ActionSpec, CommandSpec, OptionSpec } from '../../ports/command.ts';
+import type { CommandReply, ReplyCommand } from '../../ports/reply.ts';
+import { didYouMean } from '../../util/text/did-you-mean.ts';
+import { CLOSING_MARKS } from '../../util/text/scan.ts';
+import { findCommand, resolveAction, unknownAction } from '../actions.ts';
+import { failureReply } from '../reply.ts';
+import { MAX_INTEGER, usageOf } from '../spec.ts';
 
 /** Opening quotes and what closes each; phones type those of their language. */
 const QUOTES = new Map([...CLOSING_MARKS, ["'", "'"], ['＂', '＂']]);

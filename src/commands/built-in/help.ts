@@ -1,9 +1,9 @@
-import type { Access, CommandSpec } from '../ports/command.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { findCommand } from './actions.ts';
-import { type Call, type Command, optionOf, typed } from './command.ts';
-import { makeReply } from './reply.ts';
-import { singleAction, textOption, usageOf } from './spec.ts';
+import type { Access, CommandSpec } from '../../ports/command.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import { findCommand } from '../actions.ts';
+import { type Call, type Command, optionOf, typed } from '../command.ts';
+import { makeReply } from '../reply.ts';
+import { singleAction, textOption, usageOf } from '../spec.ts';
 
 export const help: Command = {
   spec: singleAction('help', 'List the commands of the bot', {

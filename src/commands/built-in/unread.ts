@@ -1,7 +1,7 @@
-import type { Conversation } from '../ports/store.ts';
-import { withinTime } from '../util/async/within.ts';
-import { counted } from '../util/text/text.ts';
-import { type Call, mayModerate } from './command.ts';
+import type { Conversation } from '../../ports/store.ts';
+import { withinTime } from '../../util/async/within.ts';
+import { counted } from '../../util/text/text.ts';
+import { type Call, mayModerate } from '../command.ts';
 
 /** How many messages no extraction has read for memories yet. */
 function unreadIn({ nextSeq, extractedUpto }: Conversation): number {

@@ -1,11 +1,11 @@
-import { modelsOf } from '../config/directory.ts';
-import type { Audience } from '../domain/message.ts';
-import { createOptOut } from '../memory/people/opt-out.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { counted, formatNumber } from '../util/text/text.ts';
-import { type Call, type Command, commandTo, nothingYet, typed } from './command.ts';
-import { makeReply } from './reply.ts';
-import { action, choiceOption } from './spec.ts';
+import { modelsOf } from '../../config/directory.ts';
+import type { Audience } from '../../domain/message.ts';
+import { createOptOut } from '../../memory/people/opt-out.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import { counted, formatNumber } from '../../util/text/text.ts';
+import { type Call, type Command, commandTo, nothingYet, typed } from '../command.ts';
+import { makeReply } from '../reply.ts';
+import { action, choiceOption } from '../spec.ts';
 import { unreadNote } from './unread.ts';
 
 export const privacy: Command = {

@@ -1,7 +1,7 @@
-import type { Audience } from '../domain/message.ts';
-import type { WithheldMemory } from '../ports/provenance-store.ts';
-import { formatTime } from '../util/text/text.ts';
-import { type Call, typed } from './command.ts';
+import type { Audience } from '../../../domain/message.ts';
+import type { WithheldMemory } from '../../../ports/provenance-store.ts';
+import { formatTime } from '../../../util/text/text.ts';
+import { type Call, typed } from '../../command.ts';
 
 /** Memories about the asking person that are stored in places they can't read from here. */
 export function withheldFor({ services, invocation, reader }: Call): Promise<readonly WithheldMemory[]> {

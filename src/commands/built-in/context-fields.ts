@@ -1,9 +1,9 @@
-import { type ContextHistory, MAX_RUNS } from '../context/history.ts';
-import type { FocusReport } from '../context/inspection.ts';
-import type { ContextPart, Measurement } from '../ports/engine.ts';
-import type { ReplyField } from '../ports/reply.ts';
-import { counted, formatNumber, formatPercent } from '../util/text/text.ts';
-import type { Call } from './command.ts';
+import { type ContextHistory, MAX_RUNS } from '../../context/history.ts';
+import type { FocusReport } from '../../context/inspection.ts';
+import type { ContextPart, Measurement } from '../../ports/engine.ts';
+import type { ReplyField } from '../../ports/reply.ts';
+import { counted, formatNumber, formatPercent } from '../../util/text/text.ts';
+import type { Call } from '../command.ts';
 
 /** The conversation in the inspector, for those who may sign in there: moderators and operators. */
 export function inspectorFields({ services, invocation }: Call): readonly ReplyField[] {

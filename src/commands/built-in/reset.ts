@@ -1,6 +1,6 @@
-import { type Command, nothingYet, typed } from './command.ts';
-import { makeReply } from './reply.ts';
-import { singleAction } from './spec.ts';
+import { type Command, nothingYet, typed } from '../command.ts';
+import { makeReply } from '../reply.ts';
+import { singleAction } from '../spec.ts';
 
 export const reset: Command = {
   spec: singleAction('reset', 'Start over: the bot no longer sees the messages so far; the archive and memories stay', {

@@ -1,13 +1,13 @@
-import { historyOf, MAX_RUNS } from '../context/history.ts';
-import { StrataError } from '../domain/errors.ts';
-import type { ContextPart, Measurement, Thresholds } from '../ports/engine.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { didYouMean } from '../util/text/did-you-mean.ts';
-import { formatNumber, formatPercent, paginate } from '../util/text/text.ts';
-import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from './command.ts';
+import { historyOf, MAX_RUNS } from '../../context/history.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { ContextPart, Measurement, Thresholds } from '../../ports/engine.ts';
+import type { CommandReply } from '../../ports/reply.ts';
+import { didYouMean } from '../../util/text/did-you-mean.ts';
+import { formatNumber, formatPercent, paginate } from '../../util/text/text.ts';
+import { type Call, type Command, commandTo, nothingYet, pageOf, requiredOption, sameCommand } from '../command.ts';
+import { makeReply, TEXT_PAGE, takePage } from '../reply.ts';
+import { action, pageOption, textOption } from '../spec.ts';
 import { historyFields, inspectorFields, sizeOf } from './context-fields.ts';
-import { makeReply, TEXT_PAGE, takePage } from './reply.ts';
-import { action, pageOption, textOption } from './spec.ts';
 
 export const context: Command = {
   spec: {

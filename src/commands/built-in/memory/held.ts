@@ -1,9 +1,9 @@
-import type { HeldDecision } from '../ports/provenance-store.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { counted, excerpt, formatTime } from '../util/text/text.ts';
-import { type Call, commandTo, pageOf, requesterOf, requiredOption, sameCommand } from './command.ts';
-import { shownName } from './format-entry.ts';
-import { makeReply, takePage } from './reply.ts';
+import type { HeldDecision } from '../../../ports/provenance-store.ts';
+import type { CommandReply } from '../../../ports/reply.ts';
+import { counted, excerpt, formatTime } from '../../../util/text/text.ts';
+import { type Call, commandTo, pageOf, requesterOf, requiredOption, sameCommand } from '../../command.ts';
+import { shownName } from '../../format-entry.ts';
+import { makeReply, takePage } from '../../reply.ts';
 
 /** Shows moderators the sentences that await a decision, oldest first. */
 export async function held(call: Call): Promise<CommandReply> {

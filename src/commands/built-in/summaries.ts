@@ -1,9 +1,9 @@
-import { StrataError } from '../domain/errors.ts';
-import type { SummaryId } from '../domain/message.ts';
-import type { CommandReply, ReplyAction, ReplyField } from '../ports/reply.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
-import { counted, excerpt, formatNumber, formatTime, paginate } from '../util/text/text.ts';
+import { StrataError } from '../../domain/errors.ts';
+import type { SummaryId } from '../../domain/message.ts';
+import type { CommandReply, ReplyAction, ReplyField } from '../../ports/reply.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { Summary } from '../../ports/summary-store.ts';
+import { counted, excerpt, formatNumber, formatTime, paginate } from '../../util/text/text.ts';
 import {
   type Call,
   type Command,
@@ -13,10 +13,10 @@ import {
   pageOf,
   requiredOption,
   sameCommand,
-} from './command.ts';
-import { shownAuthor, shownText } from './format-entry.ts';
-import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from './reply.ts';
-import { action, choiceOption, pageOption, textOption } from './spec.ts';
+} from '../command.ts';
+import { shownAuthor, shownText } from '../format-entry.ts';
+import { makeReply, PAGE_SIZE, TEXT_PAGE, takePage } from '../reply.ts';
+import { action, choiceOption, pageOption, textOption } from '../spec.ts';
 
 const id = textOption('id', 'Id of the summary, as shown by summaries list', { required: true, suggests: true });
 

@@ -1,13 +1,13 @@
-import { isSameName } from '../memory/people/people.ts';
-import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryKind } from '../ports/memory-store.ts';
-import type { WithheldMemory } from '../ports/provenance-store.ts';
-import type { CommandReply } from '../ports/reply.ts';
-import { counted, excerpt } from '../util/text/text.ts';
-import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand } from './command.ts';
-import { MAX_LISTED } from './memory-find.ts';
-import { withheldFor, withheldLine, withheldRow } from './memory-withheld.ts';
-import { makeReply, sentences, takePage } from './reply.ts';
-import { extractUnread } from './unread.ts';
+import { isSameName } from '../../../memory/people/people.ts';
+import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryKind } from '../../../ports/memory-store.ts';
+import type { WithheldMemory } from '../../../ports/provenance-store.ts';
+import type { CommandReply } from '../../../ports/reply.ts';
+import { counted, excerpt } from '../../../util/text/text.ts';
+import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand } from '../../command.ts';
+import { makeReply, sentences, takePage } from '../../reply.ts';
+import { extractUnread } from '../unread.ts';
+import { MAX_LISTED } from './find.ts';
+import { withheldFor, withheldLine, withheldRow } from './withheld.ts';
 
 const MAX_HITS = 40;
 

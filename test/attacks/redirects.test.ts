@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFetch } from '../../adapters/channels/slack/request.ts';
+import { createFetch } from '../../adapters/channels/slack/web/request.ts';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import { createHttpReranker } from '../../adapters/rerankers/http/index.ts';
 import { withinHost } from '../../src/util/within-host.ts';

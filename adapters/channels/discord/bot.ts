@@ -14,7 +14,6 @@ import {
 import { buttonSecretOf } from '../shared/hashes.ts';
 import { within } from '../shared/within.ts';
 import type { WorkingSigns } from '../shared/working-signs.ts';
-import { servesPlace } from './access.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { type CommandHandlers, createCommandHandlers } from './commands/commands.ts';
@@ -33,7 +32,8 @@ import { createUnread } from './inbound/unread.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping } from './outbound/typing.ts';
-import { createPlaces, placeFrom } from './places.ts';
+import { servesPlace } from './places/access.ts';
+import { createPlaces, placeFrom } from './places/places.ts';
 import { createRest, type Rest, readApplication } from './rest.ts';
 import { API_URL, type NamedBot } from './settings.ts';
 

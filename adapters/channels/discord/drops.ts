@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ChannelSink, Drop, DropReason } from '../../../src/adapter-kit.ts';
-import { PLATFORM } from './place.ts';
+import { PLATFORM } from './places/place.ts';
 import type { WireMessage } from './wire.ts';
 
 type Sink = Pick<ChannelSink, 'dropped'>;

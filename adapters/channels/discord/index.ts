@@ -15,7 +15,7 @@ import {
 import type { BotContext, DiscordBot } from './bot.ts';
 import type { Fetch } from './inbound/files.ts';
 import { MESSAGE_LENGTH, split } from './outbound/split.ts';
-import { linkTo, PLATFORM, placeOfKey } from './place.ts';
+import { linkTo, PLATFORM, placeOfKey } from './places/place.ts';
 import { botsOf, type DiscordSettings, type NamedBot, settingsSchema, siteOf } from './settings.ts';
 
 /** The options of `createDiscordChannel`. Only the settings and the state are required. */

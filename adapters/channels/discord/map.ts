@@ -12,7 +12,8 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
-import type { Place } from './place.ts';
+import type { Place } from './places/place.ts';
+import type { Names, Self } from './places/places.ts';
 import { type WireMember, type WireMessage, type WireQuoted, type WireUser, writtenAt } from './wire.ts';
 
 /** Types of messages that people and bots write. Joins, pins, boosts and so on are the platform's own. */
@@ -31,19 +32,6 @@ export interface MapContext {
   readonly quotes: boolean;
   /** Too old to be answered. */
   readonly isPast: boolean;
-}
-
-/** The bot itself, as others address it. */
-export interface Self {
-  readonly userId: string;
-  /** Roles that address the bot, such as the one that Discord created for it. */
-  readonly roleIds: readonly string[];
-}
-
-/** The names for the ids in a text. Null if unknown. */
-export interface Names {
-  readonly channel: (id: string) => string | null;
-  readonly role: (id: string) => string | null;
 }
 
 /** Null for the platform's own notes, the bot's own messages, and messages whose content Discord withholds. */

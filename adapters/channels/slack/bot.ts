@@ -9,13 +9,13 @@ import {
   type Post,
 } from '../../../src/adapter-kit.ts';
 import type { WorkingSigns } from '../shared/working-signs.ts';
-import { createChannelIds } from './channel-ids.ts';
 import { createButtons } from './commands/buttons.ts';
 import { createCommandHandlers } from './commands/commands.ts';
 import { createHome } from './commands/home.ts';
 import { createResponder } from './commands/respond.ts';
 import { createSurface, type Surface } from './commands/surface.ts';
-import type { Listener } from './connection.ts';
+import type { Listener } from './connection/connection.ts';
+import { dropMalformed, namesOf } from './connection/packets.ts';
 import { createAudienceWatch } from './inbound/audience.ts';
 import { createCatchUp } from './inbound/catch-up.ts';
 import type { LeftOut } from './inbound/catch-up-context.ts';
@@ -25,7 +25,6 @@ import { createFollowUps } from './inbound/follow-ups.ts';
 import { createReceiver, type Receiver } from './inbound/receive.ts';
 import { createReceivedEvents, type ReceivedEvents } from './inbound/received-events.ts';
 import { createUserContexts } from './inbound/user-context.ts';
-import { permalinkOf } from './link.ts';
 import type { SlackOptions } from './options.ts';
 import { createDraftRate } from './outbound/draft-rate.ts';
 import { createDrafts, type Drafts } from './outbound/drafts.ts';
@@ -33,13 +32,14 @@ import { createPlainPosts } from './outbound/plain-posts.ts';
 import { createPoster, type Poster } from './outbound/post.ts';
 import { createPostRate, type PostRate } from './outbound/post-rate.ts';
 import { createTyping } from './outbound/typing.ts';
-import { dropMalformed, namesOf } from './packets.ts';
-import { PLATFORM } from './place.ts';
-import { createPlaces } from './places.ts';
+import { createChannelIds } from './places/channel-ids.ts';
+import { permalinkOf } from './places/link.ts';
+import { PLATFORM } from './places/place.ts';
+import { createPlaces } from './places/places.ts';
+import { createThreads } from './places/threads.ts';
 import type { BotServices } from './services.ts';
-import { createThreads } from './threads.ts';
+import type { Workspace } from './web/workspace.ts';
 import { bodySchema, type WireBody } from './wire.ts';
-import type { Workspace } from './workspace.ts';
 
 /** The bot in one workspace: its incoming events and its posts. */
 export interface SlackBot extends Listener {

@@ -11,7 +11,7 @@ import {
   StrataError,
 } from '../../../src/adapter-kit.ts';
 import { createSlackBot, isWorkspace, teamOf } from './bot.ts';
-import { type Connection, createConnection, type Listener } from './connection.ts';
+import { type Connection, createConnection, type Listener } from './connection/connection.ts';
 import { createCursors } from './inbound/cursors.ts';
 import { endingOf } from './inbound/leaving.ts';
 import { createDepartures, lookHourly } from './install/departures.ts';
@@ -22,11 +22,11 @@ import { createRenewal } from './install/renewal.ts';
 import { createSoleRoster, type Roster } from './install/roster.ts';
 import { openTokenEncryption } from './install/token-encryption.ts';
 import type { SlackOptions } from './options.ts';
-import { placeOfKey } from './place.ts';
+import { placeOfKey } from './places/place.ts';
 import { oauthOf, settingsOf } from './settings.ts';
-import { createWeb, isOfToken } from './web.ts';
+import { createWeb, isOfToken } from './web/web.ts';
+import { openWorkspace, type Workspace, whenReached } from './web/workspace.ts';
 import { bodySchema } from './wire.ts';
-import { openWorkspace, type Workspace, whenReached } from './workspace.ts';
 
 /** The bots of all workspaces behind the app's one connection. */
 export interface SlackBots {

@@ -5,8 +5,8 @@ import { createInstallations, type Installation, type Installations, type Instal
 import { openTokenEncryption } from './install/token-encryption.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
 import { oauthOf, type SlackSettings } from './settings.ts';
-import { codeOf, createWeb } from './web.ts';
-import { BOT_TOKEN_REMEDY, openWorkspace } from './workspace.ts';
+import { codeOf, createWeb } from './web/web.ts';
+import { BOT_TOKEN_REMEDY, openWorkspace } from './web/workspace.ts';
 
 export interface CheckOptions {
   readonly settings: SlackSettings;

@@ -14,7 +14,7 @@ import {
 import type { SlackBots } from './bots.ts';
 import type { SlackOptions } from './options.ts';
 import { split } from './outbound/split.ts';
-import { PLATFORM } from './place.ts';
+import { PLATFORM } from './places/place.ts';
 import { prefixOf, readSettings, settingsSchema } from './settings.ts';
 
 /** Opens the channel for an app, with the settings of `[channels.slack]`. */

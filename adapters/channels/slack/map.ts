@@ -8,7 +8,7 @@ import {
   quoted,
 } from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
-import { type Place, timeOf } from './place.ts';
+import { type Place, timeOf } from './places/place.ts';
 import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
 import type { WireMessage } from './wire.ts';
 

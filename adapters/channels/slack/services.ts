@@ -1,9 +1,9 @@
 import type { ChannelSink } from '../../../src/adapter-kit.ts';
-import type { ChannelIds } from './channel-ids.ts';
 import type { SlackOptions } from './options.ts';
-import type { Places } from './places.ts';
-import type { Threads } from './threads.ts';
-import type { Workspace } from './workspace.ts';
+import type { ChannelIds } from './places/channel-ids.ts';
+import type { Places } from './places/places.ts';
+import type { Threads } from './places/threads.ts';
+import type { Workspace } from './web/workspace.ts';
 
 /** What the parts of the bot in one workspace share. `createSlackBot` makes it once; each part picks what it needs. */
 export interface BotServices extends Omit<SlackOptions, 'onRefused'> {

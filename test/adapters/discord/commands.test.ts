@@ -11,7 +11,7 @@ import {
   WHY_MENU,
 } from '../../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../../adapters/channels/discord/commands/render.ts';
-import { keyOf } from '../../../adapters/channels/discord/place.ts';
+import { keyOf } from '../../../adapters/channels/discord/places/place.ts';
 import { builtInSpecs, type CommandReply, type ConversationKey, defineCommand } from '../../../src/adapter-kit.ts';
 import { allCommands } from '../../../src/commands/custom/custom-commands.ts';
 import { createSystemClock, createSystemRandom } from '../../../src/util/time/clock.ts';

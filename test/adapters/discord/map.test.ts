@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isServed, servesPlace } from '../../../adapters/channels/discord/access.ts';
 import { needsQuote } from '../../../adapters/channels/discord/inbound/quotes.ts';
 import { isWithheld, type MapContext, toInbound } from '../../../adapters/channels/discord/map.ts';
-import { keyOf, linkTo, placeOfKey, targetOf } from '../../../adapters/channels/discord/place.ts';
+import { isServed, servesPlace } from '../../../adapters/channels/discord/places/access.ts';
+import { keyOf, linkTo, placeOfKey, targetOf } from '../../../adapters/channels/discord/places/place.ts';
 import { type BotSettings, botsOf } from '../../../adapters/channels/discord/settings.ts';
 import { messageSchema, snowflakeAt } from '../../../adapters/channels/discord/wire.ts';
 import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript-line.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createFetch } from '../../../adapters/channels/slack/request.ts';
+import { createFetch } from '../../../adapters/channels/slack/web/request.ts';
 import type { ConversationKey, Post } from '../../../src/adapter-kit.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import { serve } from '../../fixtures/models-server.ts';

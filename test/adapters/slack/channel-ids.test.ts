@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createChannelIds } from '../../../adapters/channels/slack/channel-ids.ts';
 import { forgetWorkspace } from '../../../adapters/channels/slack/inbound/leaving.ts';
+import { createChannelIds } from '../../../adapters/channels/slack/places/channel-ids.ts';
 import { parseKey } from '../../../src/adapter-kit.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { HOUR_MS } from '../../../src/util/time/time.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
 import { pagesOf } from '../../../adapters/channels/slack/inbound/history.ts';
-import { createWeb } from '../../../adapters/channels/slack/web.ts';
+import { createWeb } from '../../../adapters/channels/slack/web/web.ts';
 import { silentLog } from '../../fixtures/models-requests.ts';
 
 it('a history without an end is left after 200 pages', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isServed, servesPlace } from '../../../adapters/channels/slack/access.ts';
 import { type MapContext, toInbound, toParts } from '../../../adapters/channels/slack/map.ts';
-import { conversationsOf, keyOf, placeOfKey, threadOf } from '../../../adapters/channels/slack/place.ts';
-import { isForeign } from '../../../adapters/channels/slack/places.ts';
+import { isServed, servesPlace } from '../../../adapters/channels/slack/places/access.ts';
+import { conversationsOf, keyOf, placeOfKey, threadOf } from '../../../adapters/channels/slack/places/place.ts';
+import { isForeign } from '../../../adapters/channels/slack/places/places.ts';
 import { messageSchema, userSchema } from '../../../adapters/channels/slack/wire.ts';
 import { transcriptLine, WHOLE } from '../../../src/compaction/job/transcript-line.ts';
 import { user } from '../../fixtures/context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createWeb, retryRepeatable } from '../../../adapters/channels/slack/web.ts';
+import { createWeb, retryRepeatable } from '../../../adapters/channels/slack/web/web.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import { ADA, BOB, BOT, GENERAL, type Message, type SlackDouble, TEAM } from '../../fixtures/slack/double.ts';

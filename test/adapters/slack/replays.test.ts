@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReplays } from '../../../adapters/channels/slack/replays.ts';
+import { createReplays } from '../../../adapters/channels/slack/connection/replays.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
 import { HOUR_MS } from '../../../src/util/time/time.ts';
 

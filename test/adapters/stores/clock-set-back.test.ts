@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createIdentifyPace } from '../../../adapters/channels/discord/gateway/pauses.ts';
 import { createDraftRate } from '../../../adapters/channels/slack/outbound/draft-rate.ts';
 import { createPostRate } from '../../../adapters/channels/slack/outbound/post-rate.ts';
-import { createRate } from '../../../adapters/channels/slack/rate.ts';
+import { createRate } from '../../../adapters/channels/slack/web/rate.ts';
 import { HOUR_MS } from '../../../src/util/time/time.ts';
 
 /** No rate waits until a clock that was set back has returned to where it was. */

@@ -19,12 +19,12 @@ import { completed, currentText, EMPTY_FORM, INVALID_FORM } from '../../shared/f
 import { heardBy } from '../../shared/heard-by.ts';
 import { NOTHING_TO_REMEMBER, rememberCommand, whyCommand } from '../../shared/message-menus.ts';
 import { createRunning } from '../../shared/running.ts';
-import { isServed } from '../access.ts';
 import { dropped, problemOf } from '../drops.ts';
 import { authorOf } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
-import { keyOf, type Place } from '../place.ts';
-import type { Places } from '../places.ts';
+import { isServed } from '../places/access.ts';
+import { keyOf, type Place } from '../places/place.ts';
+import type { Places } from '../places/places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';

@@ -1,6 +1,6 @@
 import { PermissionFlagsBits, Routes } from 'discord.js';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../places/place.ts';
 import type { Rest } from '../rest.ts';
 import { isOutOfReach } from '../retry.ts';
 import { soon } from './respond.ts';

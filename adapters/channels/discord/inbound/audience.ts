@@ -1,7 +1,7 @@
 import { type Client, Events, type Role } from 'discord.js';
 import { type ChannelSink, describe, type KeptConversation, type Log } from '../../../../src/adapter-kit.ts';
-import { keyOf, placeOfKey, workspaceOfGuild } from '../place.ts';
-import type { Places } from '../places.ts';
+import { keyOf, placeOfKey, workspaceOfGuild } from '../places/place.ts';
+import type { Places } from '../places/places.ts';
 
 export interface AudienceOptions {
   readonly bot: string;

@@ -1,6 +1,6 @@
 import { type Cursor, describe, type HeardBy, HOUR_MS, MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { dropMessage } from '../drops.ts';
-import { type Place, targetOf } from '../place.ts';
+import { type Place, targetOf } from '../places/place.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { findChanges, readStretch, type Stretch } from './missed.ts';

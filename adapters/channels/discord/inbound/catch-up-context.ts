@@ -1,5 +1,5 @@
 import type { ChannelSink, Clock, Log } from '../../../../src/adapter-kit.ts';
-import type { Places } from '../places.ts';
+import type { Places } from '../places/places.ts';
 import type { Rest } from '../rest.ts';
 import type { BotSettings } from '../settings.ts';
 import type { AudienceWatch } from './audience.ts';

@@ -1,7 +1,7 @@
 import { type Client, Events, Routes } from 'discord.js';
 import { type ChannelSink, type Cursor, describe, type Log } from '../../../../src/adapter-kit.ts';
-import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../place.ts';
-import type { Places } from '../places.ts';
+import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../places/place.ts';
+import type { Places } from '../places/places.ts';
 import type { Rest } from '../rest.ts';
 import { isNotIn } from '../retry.ts';
 

@@ -1,8 +1,7 @@
 import type { ChannelSink, ConversationKey, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import { passes } from '../../shared/access-list.ts';
-import type { Self } from '../map.ts';
-import { keyOf, type Place } from '../place.ts';
-import type { Places } from '../places.ts';
+import { keyOf, type Place } from '../places/place.ts';
+import type { Places, Self } from '../places/places.ts';
 import type { BotSettings } from '../settings.ts';
 import { isNewer, type WireMessage } from '../wire.ts';
 

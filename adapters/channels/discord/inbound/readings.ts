@@ -1,7 +1,7 @@
 import { type CatchingUp, type Cursor, HOUR_MS } from '../../../../src/adapter-kit.ts';
-import { servesPlace } from '../access.ts';
-import { PLATFORM, placeOfKey, targetOf } from '../place.ts';
-import type { Places } from '../places.ts';
+import { servesPlace } from '../places/access.ts';
+import { PLATFORM, placeOfKey, targetOf } from '../places/place.ts';
+import type { Places } from '../places/places.ts';
 import { isNewer, isSnowflake, snowflakeAt, timeOf } from '../wire.ts';
 import { type Backlog, readBacklog } from './backlog.ts';
 import type { CatchUpContext } from './catch-up-context.ts';

@@ -11,11 +11,11 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
-import { isServed } from '../access.ts';
 import { dropMalformed, dropMessage } from '../drops.ts';
 import { isAnswer, isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
-import { keyOf, type Place, placeOfKey } from '../place.ts';
-import type { Places } from '../places.ts';
+import { isServed } from '../places/access.ts';
+import { keyOf, type Place, placeOfKey } from '../places/place.ts';
+import type { Places } from '../places/places.ts';
 import type { Rest } from '../rest.ts';
 import { isOutOfReach, withRetries } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';

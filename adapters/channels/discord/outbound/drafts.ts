@@ -9,7 +9,7 @@ import {
   tidyReply,
 } from '../../../../src/adapter-kit.ts';
 import { createLiveDrafts } from '../../shared/live-drafts.ts';
-import { placeOfKey, targetOf } from '../place.ts';
+import { placeOfKey, targetOf } from '../places/place.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
 import { sentSchema } from '../wire.ts';

@@ -11,7 +11,7 @@ import {
   type Post,
   type StateStore,
 } from '../../../../src/adapter-kit.ts';
-import { placeOfKey, targetOf } from '../place.ts';
+import { placeOfKey, targetOf } from '../places/place.ts';
 import type { Rest } from '../rest.ts';
 import { isDeleted } from '../retry.ts';
 import { isSnowflake, messagesIn, pageSchema, snowflakeAt, timeOf } from '../wire.ts';

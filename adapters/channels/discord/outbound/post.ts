@@ -20,7 +20,7 @@ import {
 import { nonceOf } from '../../shared/hashes.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
-import { placeOfKey, targetOf } from '../place.ts';
+import { placeOfKey, targetOf } from '../places/place.ts';
 import { type Rest, refusedBy } from '../rest.ts';
 import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';

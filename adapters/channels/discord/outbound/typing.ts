@@ -1,6 +1,6 @@
 import { Routes } from 'discord.js';
 import { createWorkingSigns, type WorkingSigns } from '../../shared/working-signs.ts';
-import { placeOfKey, targetOf } from '../place.ts';
+import { placeOfKey, targetOf } from '../places/place.ts';
 import type { Rest } from '../rest.ts';
 
 /** Discord shows the typing sign for ten seconds. */

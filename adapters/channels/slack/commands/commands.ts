@@ -18,11 +18,11 @@ import {
   whyCommand,
 } from '../../shared/message-menus.ts';
 import { createRunning } from '../../shared/running.ts';
-import type { Acknowledge } from '../connection.ts';
+import type { Acknowledge } from '../connection/connection.ts';
 import { authorOf } from '../inbound/context.ts';
 import { wordsOf } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
-import { conversationsOf } from '../place.ts';
+import { conversationsOf } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
 import { prefixOf } from '../settings.ts';
 import { actionSchema, shortcutSchema, slashSchema, viewSchema, type WireClick } from '../wire.ts';

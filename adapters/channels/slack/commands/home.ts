@@ -1,7 +1,7 @@
 import type { ReplyCommand } from '../../../../src/adapter-kit.ts';
-import { isServed } from '../access.ts';
-import { keyOf } from '../place.ts';
-import { isForeign, nameOf } from '../places.ts';
+import { isServed } from '../places/access.ts';
+import { keyOf } from '../places/place.ts';
+import { isForeign, nameOf } from '../places/places.ts';
 import type { BotServices } from '../services.ts';
 import { prefixOf } from '../settings.ts';
 import type { Buttons } from './buttons.ts';

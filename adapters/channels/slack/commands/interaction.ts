@@ -6,9 +6,9 @@ import {
   errorReply,
 } from '../../../../src/adapter-kit.ts';
 import type { Button } from '../../shared/buttons.ts';
-import { isServed } from '../access.ts';
-import { isDirect, keyOf } from '../place.ts';
-import { heardIn, isForeign, nameOf } from '../places.ts';
+import { isServed } from '../places/access.ts';
+import { isDirect, keyOf } from '../places/place.ts';
+import { heardIn, isForeign, nameOf } from '../places/places.ts';
 import type { BotServices } from '../services.ts';
 import { prefixOf } from '../settings.ts';
 import type { Buttons } from './buttons.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { describe } from '../../../../src/adapter-kit.ts';
-import { isDirect } from '../place.ts';
-import { audienceOf } from '../places.ts';
+import { isDirect } from '../places/place.ts';
+import { audienceOf } from '../places/places.ts';
 import type { BotServices } from '../services.ts';
-import { retryRepeatable } from '../web.ts';
+import { retryRepeatable } from '../web/web.ts';
 
 const PAGE = 999;
 const MAX_PAGES = 20;

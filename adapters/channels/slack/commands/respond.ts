@@ -2,7 +2,7 @@ import { describe } from '../../../../src/adapter-kit.ts';
 import { escapeText } from '../outbound/format.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
 import type { BotServices } from '../services.ts';
-import type { Workspace } from '../workspace.ts';
+import type { Workspace } from '../web/workspace.ts';
 import type { ReplyMessage } from './render.ts';
 
 /** Answers go to the response URL of the command, or without one to the place, as an ephemeral message. */

@@ -1,9 +1,9 @@
 import { describe, type InboundMessage } from '../../../../src/adapter-kit.ts';
 import { passes } from '../../shared/access-list.ts';
-import { isServed } from '../access.ts';
 import { channelIn, type UserContexts } from '../inbound/user-context.ts';
 import type { PostRate } from '../outbound/post-rate.ts';
-import { isDirect, placeOfKey } from '../place.ts';
+import { isServed } from '../places/access.ts';
+import { isDirect, placeOfKey } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
 import { appContextChangedSchema, assistantSchema, homeOpenedSchema } from '../wire.ts';
 import type { Home } from './home.ts';

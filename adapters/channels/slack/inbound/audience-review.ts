@@ -1,9 +1,9 @@
 import { describe } from '../../../../src/adapter-kit.ts';
-import { PLATFORM, placeOfKey } from '../place.ts';
-import { audienceOf } from '../places.ts';
-import { createRate } from '../rate.ts';
+import { PLATFORM, placeOfKey } from '../places/place.ts';
+import { audienceOf } from '../places/places.ts';
 import type { BotServices } from '../services.ts';
-import { codeOf, isFinal, NOT_FOUND, retryRepeatable } from '../web.ts';
+import { createRate } from '../web/rate.ts';
+import { codeOf, isFinal, NOT_FOUND, retryRepeatable } from '../web/web.ts';
 import { channelSchema } from '../wire.ts';
 
 export interface ReviewOptions

@@ -5,8 +5,8 @@ import {
   describe,
   type HeardBy,
 } from '../../../../src/adapter-kit.ts';
-import { isDirect, keyOf, placeOfKey } from '../place.ts';
-import { audienceOf } from '../places.ts';
+import { isDirect, keyOf, placeOfKey } from '../places/place.ts';
+import { audienceOf } from '../places/places.ts';
 import type { BotServices } from '../services.ts';
 import { createAudienceReview } from './audience-review.ts';
 

@@ -6,9 +6,9 @@ import {
   MINUTE_MS,
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
-import { isDirect, PLATFORM, placeOfKey } from '../place.ts';
-import { createRate } from '../rate.ts';
-import { codeOf } from '../web.ts';
+import { isDirect, PLATFORM, placeOfKey } from '../places/place.ts';
+import { createRate } from '../web/rate.ts';
+import { codeOf } from '../web/web.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 import { applyChanges, keptAtTop, spanOf } from './changes.ts';
 import { placeFor } from './context.ts';

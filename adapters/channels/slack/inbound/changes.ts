@@ -1,6 +1,6 @@
 import type { Cursor, KeptMessage } from '../../../../src/adapter-kit.ts';
-import { placeOfKey } from '../place.ts';
-import { codeOf, retryRepeatable } from '../web.ts';
+import { placeOfKey } from '../places/place.ts';
+import { codeOf, retryRepeatable } from '../web/web.ts';
 import type { WireMessage } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 import { deletedFiles } from './files.ts';

@@ -10,10 +10,10 @@ import {
   threadNote,
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
-import { isServed } from '../access.ts';
 import { isOwn, isSaid, type MessageContext, mentionsBot, wordsOf } from '../map.ts';
-import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../place.ts';
-import { heardIn, isForeign, nameOf } from '../places.ts';
+import { isServed } from '../places/access.ts';
+import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../places/place.ts';
+import { heardIn, isForeign, nameOf } from '../places/places.ts';
 import type { BotServices } from '../services.ts';
 import {
   fileSchema,

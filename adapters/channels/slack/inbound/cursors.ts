@@ -1,5 +1,5 @@
 import type { Cursor, KeptConversations } from '../../../../src/adapter-kit.ts';
-import { PLATFORM, placeOfKey } from '../place.ts';
+import { PLATFORM, placeOfKey } from '../places/place.ts';
 
 /** The cursors of one workspace. */
 export type Cursors = (teamId: string) => KeptConversations['heard'];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Author, ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
 import { mentionsBot, type Self } from '../map.ts';
-import { isDirect } from '../place.ts';
+import { isDirect } from '../places/place.ts';
 import { mentionedIds } from '../text.ts';
 import type { WireMessage } from '../wire.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { faultText } from '../../../../src/adapter-kit.ts';
-import { dropMalformed } from '../packets.ts';
-import { isNewer } from '../place.ts';
-import { retryRepeatable } from '../web.ts';
+import { dropMalformed } from '../connection/packets.ts';
+import { isNewer } from '../places/place.ts';
+import { retryRepeatable } from '../web/web.ts';
 import { messageSchema } from '../wire.ts';
 import type { CatchUpContext, Missed, Pace } from './catch-up-context.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ChannelSink, describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
-import { PLATFORM } from '../place.ts';
+import { PLATFORM } from '../places/place.ts';
 
 /** The app was removed from a workspace, or its token was revoked. */
 export interface Ending {

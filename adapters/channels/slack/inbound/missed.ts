@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Cursor, HOUR_MS } from '../../../../src/adapter-kit.ts';
-import { servesPlace } from '../access.ts';
-import { isDirect, isNewer, PLATFORM, placeOfKey } from '../place.ts';
-import { retryRepeatable } from '../web.ts';
+import { servesPlace } from '../places/access.ts';
+import { isDirect, isNewer, PLATFORM, placeOfKey } from '../places/place.ts';
+import { retryRepeatable } from '../web/web.ts';
 import type { CatchUpContext, Pace } from './catch-up-context.ts';
 
 /** For this long a message may still be on its way to the store while a newer one of another place is stored. */

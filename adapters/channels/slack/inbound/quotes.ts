@@ -1,6 +1,6 @@
 import type { ChannelSink, QuotedMessage } from '../../../../src/adapter-kit.ts';
-import type { ChannelIds } from '../channel-ids.ts';
-import { conversationsOf } from '../place.ts';
+import type { ChannelIds } from '../places/channel-ids.ts';
+import { conversationsOf } from '../places/place.ts';
 import type { WireMessage } from '../wire.ts';
 
 export interface QuoteOptions {

@@ -1,5 +1,5 @@
 import { describe, type LogFields } from '../../../../src/adapter-kit.ts';
-import { isPassing } from '../web.ts';
+import { isPassing } from '../web/web.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 
 const QUICK_ATTEMPTS = 2;

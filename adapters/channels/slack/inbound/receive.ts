@@ -1,7 +1,7 @@
 import { createRunning } from '../../shared/running.ts';
 import { within } from '../../shared/within.ts';
-import { namesOf } from '../packets.ts';
-import { PLATFORM } from '../place.ts';
+import { namesOf } from '../connection/packets.ts';
+import { PLATFORM } from '../places/place.ts';
 import { createInbox, type InboxOptions } from './inbox.ts';
 import { channelOf, type Incoming, messageName, nameOf, type RawEvent, readIncoming, withChannel } from './incoming.ts';
 import { createTake, type Take, type TakeOptions } from './take.ts';

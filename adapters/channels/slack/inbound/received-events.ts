@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describe, type StateStore } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
-import { isDirect } from '../place.ts';
+import { isDirect } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
 
 const NAMESPACE = 'slack.seen';

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { mentionsBot } from '../map.ts';
-import { keyOf, timeOf } from '../place.ts';
+import { keyOf, timeOf } from '../places/place.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { CatchUpContext, Missed } from './catch-up-context.ts';
 import { placeFor } from './context.ts';

@@ -8,7 +8,7 @@ import {
 import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { toInbound, toParts } from '../map.ts';
-import { conversationsOf, isDirect, keyOf, PLATFORM } from '../place.ts';
+import { conversationsOf, isDirect, keyOf, PLATFORM } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
 import type { WireEventMessage } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';

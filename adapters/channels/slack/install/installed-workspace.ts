@@ -1,5 +1,5 @@
-import { createWeb, type WebOptions } from '../web.ts';
-import type { Workspace } from '../workspace.ts';
+import { createWeb, type WebOptions } from '../web/web.ts';
+import type { Workspace } from '../web/workspace.ts';
 import type { Installation } from './installations.ts';
 
 export interface InstalledWorkspace {

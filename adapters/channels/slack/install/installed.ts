@@ -2,8 +2,8 @@ import { createLanes, describe, type Log } from '../../../../src/adapter-kit.ts'
 import { passes } from '../../shared/access-list.ts';
 import type { SlackBot } from '../bot.ts';
 import type { SlackSettings } from '../settings.ts';
-import { codeOf } from '../web.ts';
-import type { Workspace } from '../workspace.ts';
+import { codeOf } from '../web/web.ts';
+import type { Workspace } from '../web/workspace.ts';
 import type { Departures } from './departures.ts';
 import type { Installation, Installations, Installed } from './installations.ts';
 import { type InstalledWorkspace, installedWorkspace } from './installed-workspace.ts';

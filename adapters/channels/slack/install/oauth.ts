@@ -4,7 +4,7 @@ import { type Clock, describe, type Log, type StateStore } from '../../../../src
 import { passes } from '../../shared/access-list.ts';
 import { INSTALL_PATH, REDIRECT_PATH, SCOPES } from '../manifest.ts';
 import { oauthOf, type SlackSettings } from '../settings.ts';
-import { clientOptions, codeOf, createWeb } from '../web.ts';
+import { clientOptions, codeOf, createWeb } from '../web/web.ts';
 import type { Installation, Installations } from './installations.ts';
 import { createStates, INVALID_STATE } from './oauth-state.ts';
 import { type Page, pageHtml } from './page.ts';

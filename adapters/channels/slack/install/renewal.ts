@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Clock, describe, HOUR_MS, type Log } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { oauthOf, type SlackSettings } from '../settings.ts';
-import { createWeb } from '../web.ts';
+import { createWeb } from '../web/web.ts';
 import type { Installation, Installations, Renewal } from './installations.ts';
 
 /** Tokens with less time left are renewed. Slack issues them for twelve hours. */

@@ -1,7 +1,7 @@
 import type { StrataError } from '../../../../src/adapter-kit.ts';
 import type { SlackBot } from '../bot.ts';
 import type { Ending } from '../inbound/leaving.ts';
-import { findRefusal } from '../workspace.ts';
+import { findRefusal } from '../web/workspace.ts';
 import type { Departures } from './departures.ts';
 
 /** The bots of the served workspaces: one with its token, or all that installed the app. */

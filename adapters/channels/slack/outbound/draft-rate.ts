@@ -1,6 +1,6 @@
 import { type Clock, MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
-import { retryAfterOf } from '../web.ts';
+import { retryAfterOf } from '../web/web.ts';
 
 /** Slack's limit for an app per minute and workspace, minus a reserve. */
 const MAX_PER_MINUTE = { 'chat.startStream': 18, 'chat.appendStream': 90 } as const;

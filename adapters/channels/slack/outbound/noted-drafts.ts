@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type ConversationKey, describe, parseKey } from '../../../../src/adapter-kit.ts';
 import { isOwn } from '../map.ts';
-import { earliestTs, placeOfKey } from '../place.ts';
+import { earliestTs, placeOfKey } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
-import { codeOf, retryRepeatable, TIME_LIMIT_MS } from '../web.ts';
+import { codeOf, retryRepeatable, TIME_LIMIT_MS } from '../web/web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import type { PlainPosts } from './plain-posts.ts';
 import { EVENT_TYPE } from './post.ts';

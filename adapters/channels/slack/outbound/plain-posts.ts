@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock, ConversationKey, StateStore } from '../../../../src/adapter-kit.ts';
-import { earliestTs } from '../place.ts';
+import { earliestTs } from '../places/place.ts';
 import type { WireMessage } from '../wire.ts';
 
 const NAMESPACE = 'slack.plain';

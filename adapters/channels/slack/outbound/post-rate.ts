@@ -1,8 +1,8 @@
 import { type Clock, createRecentMap, StrataError } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { within } from '../../shared/within.ts';
-import { createRate } from '../rate.ts';
-import { retryAfterOf, retryRateLimited } from '../web.ts';
+import { createRate } from '../web/rate.ts';
+import { retryAfterOf, retryRateLimited } from '../web/web.ts';
 
 /** Slack accepts one message per second and channel, and some hundreds per minute and workspace. */
 const CHANNEL_PAUSE_MS = 1_050;

@@ -3,9 +3,9 @@ import { type ConversationKey, describe, leadOf, type Post, StrataError } from '
 import { nonceOf } from '../../shared/hashes.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
 import { isOwn } from '../map.ts';
-import { earliestTs, placeOfKey } from '../place.ts';
+import { earliestTs, placeOfKey } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
-import { codeOf, isFinal, isPassing, isTooLarge, refusedBy, retryRateLimited, retryRepeatable } from '../web.ts';
+import { codeOf, isFinal, isPassing, isTooLarge, refusedBy, retryRateLimited, retryRepeatable } from '../web/web.ts';
 import { historySchema, type WireMessage } from '../wire.ts';
 import { format, MAX_BLOCKS, type SlackBlock } from './format.ts';
 import type { PlainPosts } from './plain-posts.ts';

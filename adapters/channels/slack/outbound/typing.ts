@@ -1,6 +1,6 @@
 import type { ConversationKey } from '../../../../src/adapter-kit.ts';
 import { createWorkingSigns, type WorkingSigns } from '../../shared/working-signs.ts';
-import { placeOfKey } from '../place.ts';
+import { placeOfKey } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
 
 /** Slack removes the status after two minutes. */

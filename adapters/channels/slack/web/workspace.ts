@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
-import { buttonSecretOf } from '../shared/hashes.ts';
-import { unlessAborted } from '../shared/within.ts';
+import { type Clock, describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
+import { buttonSecretOf } from '../../shared/hashes.ts';
+import { unlessAborted } from '../../shared/within.ts';
 import { codeOf, isFinal, isOfToken, reachingPauseMs, type Web } from './web.ts';
 
 /** The bot in one workspace. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import type { Clock } from '../../../src/adapter-kit.ts';
+import type { Clock } from '../../../../src/adapter-kit.ts';
 
 /** The same limit as in Slack's library. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;

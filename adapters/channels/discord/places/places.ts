@@ -6,11 +6,10 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import { createRecentMap, type HeardBy } from '../../../src/adapter-kit.ts';
-import type { Names, Self } from './map.ts';
+import { createRecentMap, type HeardBy } from '../../../../src/adapter-kit.ts';
+import { isDeleted, isOutOfReach } from '../retry.ts';
+import { isNewer, snowflakeAt } from '../wire.ts';
 import type { Place } from './place.ts';
-import { isDeleted, isOutOfReach } from './retry.ts';
-import { isNewer, snowflakeAt } from './wire.ts';
 
 /** The gateway's knowledge of servers and channels. */
 export interface Places {
@@ -43,6 +42,19 @@ export interface Places {
   self(guildId: string | null): Self;
   /** The names that all readers of a place may see; in direct messages, those that everyone in a server can see. */
   namesIn(place: Located): Names;
+}
+
+/** The bot itself, as others address it. */
+export interface Self {
+  readonly userId: string;
+  /** Roles that address the bot, such as the one that Discord created for it. */
+  readonly roleIds: readonly string[];
+}
+
+/** The names for the ids in a text. Null if unknown. */
+export interface Names {
+  readonly channel: (id: string) => string | null;
+  readonly role: (id: string) => string | null;
 }
 
 type Located = Pick<Place, 'guildId' | 'channelId' | 'threadId'>;

@@ -5,7 +5,7 @@ import {
   makeKey,
   parseKey,
   workspaceOf,
-} from '../../../src/adapter-kit.ts';
+} from '../../../../src/adapter-kit.ts';
 
 export const PLATFORM = 'discord';
 const DIRECT = 'dm';

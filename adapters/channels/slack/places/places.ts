@@ -1,11 +1,11 @@
-import { type Audience, type Clock, createRecentMap, type HeardBy, HOUR_MS } from '../../../src/adapter-kit.ts';
-import { elapsedMs } from '../shared/elapsed.ts';
-import { within } from '../shared/within.ts';
+import { type Audience, type Clock, createRecentMap, type HeardBy, HOUR_MS } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
+import { within } from '../../shared/within.ts';
+import { mentionedIds, type Names } from '../text.ts';
+import { isPassing } from '../web/web.ts';
+import type { Workspace } from '../web/workspace.ts';
+import { channelSchema, userSchema, type WireChannel, type WireMessage, type WireUser } from '../wire.ts';
 import { isDirect } from './place.ts';
-import { mentionedIds, type Names } from './text.ts';
-import { isPassing } from './web.ts';
-import { channelSchema, userSchema, type WireChannel, type WireMessage, type WireUser } from './wire.ts';
-import type { Workspace } from './workspace.ts';
 
 /** Slack's data about people and channels, cached for an hour. Null if Slack does not return it in time. */
 export interface Places {

@@ -1,9 +1,9 @@
 import { webApi } from '@slack/bolt';
-import { type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
-import { MAX_UNKNOWN_TRIES } from '../shared/post-tries.ts';
-import { unlessAborted } from '../shared/within.ts';
+import { type Clock, describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
+import { MAX_UNKNOWN_TRIES } from '../../shared/post-tries.ts';
+import { unlessAborted } from '../../shared/within.ts';
+import type { SlackSettings } from '../settings.ts';
 import { createFetch } from './request.ts';
-import type { SlackSettings } from './settings.ts';
 
 /** The caller decides about retries: a post with a lost response may exist, and the library would repeat it. */
 const RETRIES = { retries: 0 };

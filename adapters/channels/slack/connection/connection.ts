@@ -6,15 +6,15 @@ import {
   type Log,
   receiveWithin,
   type StrataError,
-} from '../../../src/adapter-kit.ts';
+} from '../../../../src/adapter-kit.ts';
+import type { OAuthOptions } from '../install/oauth.ts';
+import { EVENTS_PATH, INSTALL_PATH } from '../manifest.ts';
+import type { SlackSettings } from '../settings.ts';
+import { clientOptions, slackLogger } from '../web/web.ts';
 import { guarded, RECEIVED_WITHIN_MS } from './http-guard.ts';
-import type { OAuthOptions } from './install/oauth.ts';
-import { EVENTS_PATH, INSTALL_PATH } from './manifest.ts';
 import { dropMalformed, isEvent, isReadable, namesOf, reportMalformed, withheldMinute } from './packets.ts';
 import { createReplays, DELIVERY, type Replays } from './replays.ts';
-import type { SlackSettings } from './settings.ts';
 import { createSockets } from './sockets.ts';
-import { clientOptions, slackLogger } from './web.ts';
 
 /** Incoming requests as Slack sent them. Listeners parse everything themselves. */
 export interface Listener {

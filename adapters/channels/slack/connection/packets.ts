@@ -1,7 +1,7 @@
 import type { SocketModeReceiver } from '@slack/bolt';
 import { z } from 'zod';
-import type { ChannelSink, Drop } from '../../../src/adapter-kit.ts';
-import { PLATFORM } from './place.ts';
+import type { ChannelSink, Drop } from '../../../../src/adapter-kit.ts';
+import { PLATFORM } from '../places/place.ts';
 
 /** The loggable parts of a packet: the ids of the event, never its text. */
 export type Names = Pick<Drop, 'event' | 'channel' | 'externalId'>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Clock, createRecentMap, type Log, type StateStore } from '../../../src/adapter-kit.ts';
-import { elapsedMs } from '../shared/elapsed.ts';
+import { type Clock, createRecentMap, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 import { createMovedChannels, type MovedChannelsOptions } from './moved-channels.ts';
 import { isDirect } from './place.ts';
 

@@ -1,6 +1,6 @@
-import { passes } from '../shared/access-list.ts';
+import { passes } from '../../shared/access-list.ts';
+import type { SlackSettings } from '../settings.ts';
 import { isDirect } from './place.ts';
-import type { SlackSettings } from './settings.ts';
 
 type Rules = Pick<SlackSettings, 'direct_messages' | 'channels' | 'users' | 'outsiders'>;
 

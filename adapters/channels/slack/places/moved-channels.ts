@@ -1,6 +1,6 @@
-import { type ChannelSink, createRecentMap } from '../../../src/adapter-kit.ts';
+import { type ChannelSink, createRecentMap } from '../../../../src/adapter-kit.ts';
+import type { Web } from '../web/web.ts';
 import { keyOf } from './place.ts';
-import type { Web } from './web.ts';
 
 /** Finds channels whose id changed while the bot was offline, because Slack does not send that event again. */
 export interface MovedChannels {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../src/adapter-kit.ts';
-import { elapsedMs } from '../shared/elapsed.ts';
+import type { Clock } from '../../../../src/adapter-kit.ts';
+import { elapsedMs } from '../../shared/elapsed.ts';
 
 /** Resolves when one more may start; rejects with the signal. First come, first served. */
 export type Rate = (signal: AbortSignal) => Promise<void>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ConversationKey, createRecentMap, type StateStore } from '../../../src/adapter-kit.ts';
+import { type ConversationKey, createRecentMap, type StateStore } from '../../../../src/adapter-kit.ts';
 import { isDirect, placeOfKey } from './place.ts';
 
 const NAMESPACE = 'slack.threads';

@@ -1,6 +1,6 @@
-import { passes } from '../shared/access-list.ts';
+import { passes } from '../../shared/access-list.ts';
+import type { BotSettings } from '../settings.ts';
 import type { Place } from './place.ts';
-import type { BotSettings } from './settings.ts';
 
 /** Who does something, and where. */
 export interface Visitor {

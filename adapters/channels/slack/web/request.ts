@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ANSWER_BYTES, readAtMost } from '../shared/downloads.ts';
+import { MAX_ANSWER_BYTES, readAtMost } from '../../shared/downloads.ts';
 
 /** Methods whose answers are not needed once the bot stops. */
 const ASKING = new Set([

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/adapter-kit.ts';
+import type { Clock } from '../../../../src/adapter-kit.ts';
 
 /**
  * The library rejects requests that are five minutes old, and `http-guard.ts` those from five minutes ahead. The library

@@ -1,6 +1,6 @@
-import type { MessageAt } from '../../../src/adapter-kit.ts';
+import type { MessageAt } from '../../../../src/adapter-kit.ts';
+import type { Workspace } from '../web/workspace.ts';
 import { placeOfKey } from './place.ts';
-import type { Workspace } from './workspace.ts';
 
 /** The URL of a message. Null if it is gone, or while Slack does not respond. */
 export async function permalinkOf(

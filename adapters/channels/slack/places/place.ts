@@ -1,4 +1,4 @@
-import { type ConversationKey, type HeardBy, makeKey, parseKey } from '../../../src/adapter-kit.ts';
+import { type ConversationKey, type HeardBy, makeKey, parseKey } from '../../../../src/adapter-kit.ts';
 
 export const PLATFORM = 'slack';
 

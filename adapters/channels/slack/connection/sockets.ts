@@ -1,9 +1,9 @@
 import { type Receiver, SocketModeReceiver } from '@slack/bolt';
-import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
+import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
+import type { SlackSettings } from '../settings.ts';
+import { clientOptions, codeOf, reachingPauseMs, slackLogger } from '../web/web.ts';
 import { guardSocket, reportMalformed } from './packets.ts';
 import { DELIVERY } from './replays.ts';
-import type { SlackSettings } from './settings.ts';
-import { clientOptions, codeOf, reachingPauseMs, slackLogger } from './web.ts';
 
 interface SocketOptions {
   readonly settings: SlackSettings;

@@ -35,6 +35,7 @@ import { createTyping } from './outbound/typing.ts';
 import { servesPlace } from './places/access.ts';
 import { createPlaces, placeFrom } from './places/places.ts';
 import { createRest, type Rest, readApplication } from './rest.ts';
+import type { BotServices } from './services.ts';
 import { API_URL, type NamedBot } from './settings.ts';
 
 /** One bot account: its connection and everything that goes through it. */
@@ -148,7 +149,7 @@ function createIntake(
   const { settings, name } = options.bot;
   const { log, clock, random, state, sink } = options;
   const places = createPlaces(() => connection.client);
-  const base = { bot: name, settings, sink, rest, places, clock, log, signal };
+  const base: BotServices = { bot: name, settings, sink, rest, places, clock, log, signal };
   const audiences = createAudienceWatch(base);
   const leaving = settings.purge_on_leave ? createLeaving(base) : null;
   const firstConnections = createFirstConnections(state, name);

@@ -2,13 +2,10 @@ import { ApplicationCommandType, InteractionType, PermissionFlagsBits } from 'di
 import {
   actionOf,
   asksConfirmation,
-  type ChannelSink,
-  type Clock,
   type CommandInvocation,
   type CommandReply,
   createRecentMap,
   describe,
-  type Log,
   type OptionSpec,
   optionsToAsk,
   type ReplyCommand,
@@ -24,9 +21,7 @@ import { authorOf } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
 import { isServed } from '../places/access.ts';
 import { keyOf, type Place } from '../places/place.ts';
-import type { Places } from '../places/places.ts';
-import type { Rest } from '../rest.ts';
-import type { BotSettings } from '../settings.ts';
+import type { BotServices } from '../services.ts';
 import { interactionSchema, type WireInteraction, type WireOption } from '../wire.ts';
 import type { Buttons } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
@@ -37,15 +32,8 @@ import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
 import { type Answer, createResponder, type Responder, soon } from './respond.ts';
 
-export interface CommandServices {
-  readonly bot: string;
-  readonly settings: BotSettings;
-  readonly sink: ChannelSink;
-  readonly rest: Rest;
-  readonly places: Places;
+export interface CommandServices extends Omit<BotServices, 'signal'> {
   readonly buttons: Buttons;
-  readonly clock: Clock;
-  readonly log: Log;
   /** The owners of the bot, as recorded by Discord. */
   readonly ownerIds: () => readonly string[];
 }

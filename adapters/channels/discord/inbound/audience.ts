@@ -1,13 +1,10 @@
 import { type Client, Events, type Role } from 'discord.js';
-import { type ChannelSink, describe, type KeptConversation, type Log } from '../../../../src/adapter-kit.ts';
+import { type ChannelSink, describe, type KeptConversation } from '../../../../src/adapter-kit.ts';
 import { keyOf, placeOfKey, workspaceOfGuild } from '../places/place.ts';
-import type { Places } from '../places/places.ts';
+import type { BotServices } from '../services.ts';
 
-export interface AudienceOptions {
-  readonly bot: string;
+export interface AudienceOptions extends Pick<BotServices, 'bot' | 'places' | 'log'> {
   readonly sink: Pick<ChannelSink, 'audienceChanged' | 'conversations'>;
-  readonly places: Places;
-  readonly log: Log;
 }
 
 /** Narrows the audience of stored conversations when their place becomes more private. */

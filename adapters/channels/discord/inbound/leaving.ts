@@ -1,18 +1,10 @@
 import { type Client, Events, Routes } from 'discord.js';
-import { type ChannelSink, type Cursor, describe, type Log } from '../../../../src/adapter-kit.ts';
+import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../places/place.ts';
-import type { Places } from '../places/places.ts';
-import type { Rest } from '../rest.ts';
 import { isNotIn } from '../retry.ts';
+import type { BotServices } from '../services.ts';
 
-export interface LeavingOptions {
-  readonly bot: string;
-  readonly sink: ChannelSink;
-  readonly places: Places;
-  readonly rest: Rest;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
+export type LeavingOptions = Pick<BotServices, 'bot' | 'sink' | 'places' | 'rest' | 'log' | 'signal'>;
 
 /** Deletes the data of places that were deleted or that the bot was removed from. */
 export interface Leaving {

@@ -1,13 +1,10 @@
 import { Routes } from 'discord.js';
 import {
-  type ChannelSink,
-  type Clock,
   type ConversationKey,
   createLanes,
   type DropReason,
   describe,
   type InboundMessage,
-  type Log,
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
@@ -15,10 +12,8 @@ import { dropMalformed, dropMessage } from '../drops.ts';
 import { isAnswer, isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
 import { isServed } from '../places/access.ts';
 import { keyOf, type Place, placeOfKey } from '../places/place.ts';
-import type { Places } from '../places/places.ts';
-import type { Rest } from '../rest.ts';
 import { isOutOfReach, withRetries } from '../retry.ts';
-import type { BotSettings } from '../settings.ts';
+import type { BotServices } from '../services.ts';
 import { editedAt, timeOf, type WireMessage, writtenAt } from '../wire.ts';
 import type { AudienceWatch } from './audience.ts';
 import { type FileOptions, withFiles } from './files.ts';
@@ -28,24 +23,16 @@ import type { Members } from './members.ts';
 import { type MessagePacket, readMessage, readPacket } from './packets.ts';
 import { needsQuote, withKeptQuotes } from './quotes.ts';
 
-export interface ReceiverOptions {
-  readonly bot: string;
-  readonly settings: BotSettings;
-  readonly sink: ChannelSink;
-  readonly rest: Rest;
-  readonly places: Places;
+export interface ReceiverOptions extends BotServices {
   readonly members: Members;
   readonly audiences: AudienceWatch;
   readonly firstMessages: FirstMessages;
   readonly firstConnections: FirstConnections;
   readonly files: FileOptions;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Resolves when the missed messages of the channel have been read; newer ones must not overtake them. */
   readonly caughtUp: (channelId: string, shardId: number) => Promise<void>;
   /** Records the newest message to be answered, for the typing sign and drafts. */
   readonly onAsked: (conversation: ConversationKey, externalId: string) => void;
-  readonly signal: AbortSignal;
 }
 
 /** Passes messages, edits and deletions to the bot, in the order of each channel. */

@@ -61,12 +61,12 @@ export interface DiscordBotOptions extends BotContext {
   readonly sink: ChannelSink;
 }
 
-export function createDiscordBot(parts: DiscordBotOptions): DiscordBot {
-  const { log, bot } = parts;
+export function createDiscordBot(options: DiscordBotOptions): DiscordBot {
+  const { log, bot } = options;
   const rest = createRest(bot.settings, log);
   const over = new AbortController();
-  const drafts = createDrafts({ ...parts, ...bot, bot: bot.name, rest, userId: () => intake.userId() });
-  const intake = createIntake(parts, { rest, drafts, signal: over.signal });
+  const drafts = createDrafts({ ...options, ...bot, bot: bot.name, rest, userId: () => intake.userId() });
+  const intake = createIntake(options, { rest, drafts, signal: over.signal });
   const typing = createTyping(rest);
   const poster = createPoster({ rest, log, settings: bot.settings, userId: () => intake.userId() });
   const sender: Sender = { poster, drafts, typing };
@@ -74,11 +74,11 @@ export function createDiscordBot(parts: DiscordBotOptions): DiscordBot {
     async start() {
       await intake.connect();
       if (over.signal.aborted) return;
-      await introduce(parts, { rest, own: (ids) => intake.setOwners(ids) });
+      await introduce(options, { rest, own: (ids) => intake.setOwners(ids) });
       await drafts.sweep();
       await intake.sweep();
     },
-    post: (post, options) => send(sender, post, options),
+    post: (post, { signal }) => send(sender, post, { signal }),
     show(conversation, activity) {
       if (activity.kind === 'working') typing.start(conversation);
       else if (activity.kind === 'draft') drafts.show(conversation, activity.text);

@@ -61,14 +61,14 @@ export interface SlackBotOptions extends SlackOptions {
   readonly signal: AbortSignal;
 }
 
-export function createSlackBot(parts: SlackBotOptions): SlackBot {
-  const { workspace, log, clock } = parts;
+export function createSlackBot(options: SlackBotOptions): SlackBot {
+  const { workspace, log, clock } = options;
   const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, parts.signal]);
-  const services = servicesOf(parts, signal);
+  const signal = AbortSignal.any([over.signal, options.signal]);
+  const services = servicesOf(options, signal);
   const rate = createPostRate(clock);
   const typing = createTyping(services);
-  const plainPosts = createPlainPosts(parts.state, clock);
+  const plainPosts = createPlainPosts(options.state, clock);
   const drafts = createDrafts({ ...services, plainPosts, draftRate: createDraftRate(clock) });
   const poster = createPoster({ ...services, plainPosts, withoutDraft: drafts.cleared, rate });
   const intake = createIntake(services, { poster, rate });
@@ -82,7 +82,7 @@ export function createSlackBot(parts: SlackBotOptions): SlackBot {
         log.warn('Drafts of an earlier run could not be removed', { cause: describe(error) });
       });
     },
-    post: (post, options) => send({ poster, drafts, typing }, post, options),
+    post: (post, { signal: ended }) => send({ poster, drafts, typing }, post, { signal: ended }),
     show(conversation, activity) {
       if (activity.kind === 'working') typing.start(conversation);
       else if (activity.kind === 'draft') drafts.show(conversation, activity.text);

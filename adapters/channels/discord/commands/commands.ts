@@ -46,7 +46,7 @@ export interface CommandHandlers {
 
 const MAX_SEEN = 1_000;
 
-export function createCommandHandlers(parts: CommandServices): CommandHandlers {
+export function createCommandHandlers(services: CommandServices): CommandHandlers {
   const running = createRunning();
   // A command runs once, however often the gateway sends it. Messages need no such list: the store knows theirs.
   const seen = createRecentMap<string, true>(MAX_SEEN);
@@ -55,11 +55,11 @@ export function createCommandHandlers(parts: CommandServices): CommandHandlers {
       if (type !== 'INTERACTION_CREATE') return;
       const read = interactionSchema.safeParse(data);
       if (!read.success)
-        return dropped(parts.sink, { reason: 'malformed', event: type, problem: problemOf(read.error) });
+        return dropped(services.sink, { reason: 'malformed', event: type, problem: problemOf(read.error) });
       if (seen.has(read.data.id)) return;
       seen.set(read.data.id, true);
-      const work = serve(parts, read.data).catch((error: unknown) => {
-        parts.log.warn('A command could not be answered', { ...nameOf(read.data), cause: describe(error) });
+      const work = serve(services, read.data).catch((error: unknown) => {
+        services.log.warn('A command could not be answered', { ...nameOf(read.data), cause: describe(error) });
       });
       void running.track(work);
     },
@@ -76,7 +76,7 @@ function nameOf({ type, data, channel_id: channel, guild_id: server }: WireInter
 
 /** One interaction with everything that answering it needs. */
 interface InteractionContext {
-  readonly parts: CommandServices;
+  readonly services: CommandServices;
   readonly interaction: WireInteraction;
   readonly responder: Responder;
   readonly place: Place;
@@ -84,9 +84,9 @@ interface InteractionContext {
   readonly userId: string;
 }
 
-async function serve(parts: CommandServices, interaction: WireInteraction): Promise<void> {
-  const responder = createResponder(interaction, parts);
-  const context = await openInteraction(parts, interaction, responder);
+async function serve(services: CommandServices, interaction: WireInteraction): Promise<void> {
+  const responder = createResponder(interaction, services);
+  const context = await openInteraction(services, interaction, responder);
   const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
   if (context === null) {
     return isTyping ? await responder.choices([]) : await say(responder, notice(UNSERVED));
@@ -107,9 +107,9 @@ async function serve(parts: CommandServices, interaction: WireInteraction): Prom
 
 /** Buttons and forms may outlive the membership of their person. */
 async function ifReader(context: InteractionContext, work: typeof press): Promise<void> {
-  const { parts, interaction, place, userId } = context;
+  const { services, interaction, place, userId } = context;
   const permissions = interaction.member?.permissions ?? '0';
-  if (await canStillRead(parts, { place, userId, permissions })) return await work(context);
+  if (await canStillRead(services, { place, userId, permissions })) return await work(context);
   await say(context.responder, notice(UNSERVED));
 }
 
@@ -118,7 +118,7 @@ const UNSERVED =
 
 /** Null if the access lists exclude the person or the place, or if the person cannot read the history there. */
 async function openInteraction(
-  parts: CommandServices,
+  services: CommandServices,
   interaction: WireInteraction,
   responder: Responder,
 ): Promise<InteractionContext | null> {
@@ -127,17 +127,17 @@ async function openInteraction(
   const user = member?.user ?? interaction.user;
   if (!user || !channelId) return null;
   const direct: Place = { guildId: null, channelId, threadId: null, audience: 'dm' };
-  const place = guildId || member ? await parts.places.find(channelId, guildId ?? null) : direct;
+  const place = guildId || member ? await services.places.find(channelId, guildId ?? null) : direct;
   if (place === null) return null;
-  if (!isServed(parts.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
-  if (!mayRead(member?.permissions, parts.places.readingOf(channelId))) return null;
+  if (!isServed(services.settings, { place, userId: user.id, roleIds: member?.roles ?? [] })) return null;
+  if (!mayRead(member?.permissions, services.places.readingOf(channelId))) return null;
   const base = {
-    conversation: keyOf(parts.bot, place),
+    conversation: keyOf(services.bot, place),
     ...heardBy(place),
     author: authorOf(user, member),
-    rights: rightsOf(parts, user.id, member?.permissions ?? '0'),
+    rights: rightsOf(services, user.id, member?.permissions ?? '0'),
   };
-  return { parts, interaction, responder, place, userId: user.id, invoke: (command) => ({ ...base, ...command }) };
+  return { services, interaction, responder, place, userId: user.id, invoke: (command) => ({ ...base, ...command }) };
 }
 
 const MANAGES =
@@ -172,11 +172,11 @@ function commandOf(name: string, options: readonly WireOption[]): ReplyCommand {
   return { path: isNested || first?.type === 1 ? [name, first.name] : [name], options: Object.fromEntries(values) };
 }
 
-async function complete({ parts, interaction, invoke, responder }: InteractionContext): Promise<void> {
+async function complete({ services, interaction, invoke, responder }: InteractionContext): Promise<void> {
   const options = interaction.data?.options ?? [];
   const command = commandOf(interaction.data?.name ?? '', options);
   const focused = options.flatMap((option) => [option, ...(option.options ?? [])]).find((option) => option.focused);
-  const found = focused === undefined ? [] : await parts.sink.suggest(invoke(command), focused.name);
+  const found = focused === undefined ? [] : await services.sink.suggest(invoke(command), focused.name);
   await responder.choices(
     found
       .slice(0, 25)
@@ -199,7 +199,7 @@ async function menu(context: InteractionContext): Promise<void> {
 
 /** First asks for missing values or a confirmation; then runs the command. */
 async function run(context: InteractionContext, command: ReplyCommand, how: 'answer' | 'update'): Promise<void> {
-  const { commandSpecs } = context.parts.sink;
+  const { commandSpecs } = context.services.sink;
   const missing = optionsToAsk(command, commandSpecs);
   if (missing.length > 0) return await ask(context, command, missing);
   if (asksConfirmation(command, commandSpecs)) {
@@ -212,18 +212,18 @@ async function run(context: InteractionContext, command: ReplyCommand, how: 'ans
 }
 
 async function ask(context: InteractionContext, command: ReplyCommand, options: readonly OptionSpec[]): Promise<void> {
-  const { parts, responder, userId, invoke } = context;
-  const customId = await parts.buttons.write({ kind: 'run', ownerId: userId, command });
+  const { services, responder, userId, invoke } = context;
+  const customId = await services.buttons.write({ kind: 'run', ownerId: userId, command });
   // A form must come at once: better without the old wording than not at all.
-  const text = (await soon(parts.clock, currentText(parts.sink, invoke(command)))) ?? '';
+  const text = (await soon(services.clock, currentText(services.sink, invoke(command)))) ?? '';
   await responder.form(formOf({ customId, command, options, text }));
 }
 
 async function press(context: InteractionContext): Promise<void> {
-  const { parts, responder, interaction, userId } = context;
+  const { services, responder, interaction, userId } = context;
   const { data, message } = interaction;
   if (data?.custom_id === WHY_BUTTON && message) return await run(context, whyCommand(message.id), 'answer');
-  const read = await parts.buttons.read(data?.custom_id ?? '');
+  const read = await services.buttons.read(data?.custom_id ?? '');
   if (read.kind === 'foreign') return await say(responder, notice(FOREIGN_BUTTON));
   if (read.kind === 'expired') return await say(responder, notice('This list has expired. Use the command again.'));
   const { kind, ownerId, command } = read.button;
@@ -237,39 +237,39 @@ const HANDLERS: Readonly<Record<ButtonKind, (context: InteractionContext, comman
   confirm: (context, command) => context.responder.update(execute(context, command)),
   cancel: (context) => context.responder.update(render(context, plainReply('Nothing was changed.'))),
   forget: (context, command) => {
-    const reply = forgetMessage(context.parts.sink, context.invoke(command));
+    const reply = forgetMessage(context.services.sink, context.invoke(command));
     return context.responder.update(reply.then((one) => rendered(context, one)));
   },
 };
 
 async function submit(context: InteractionContext): Promise<void> {
-  const { parts, responder, interaction, userId } = context;
-  const read = await parts.buttons.read(interaction.data?.custom_id ?? '');
+  const { services, responder, interaction, userId } = context;
+  const read = await services.buttons.read(interaction.data?.custom_id ?? '');
   if (read.kind !== 'button' || read.button.ownerId !== userId) {
     return await say(responder, notice(INVALID_FORM));
   }
   const command = completed(read.button.command, formValues(interaction.data?.components ?? []));
   // A form cannot be answered with another one.
-  if (optionsToAsk(command, parts.sink.commandSpecs).length > 0) {
+  if (optionsToAsk(command, services.sink.commandSpecs).length > 0) {
     return await say(responder, notice(EMPTY_FORM));
   }
   await run(context, command, 'answer');
 }
 
 async function execute(context: InteractionContext, command: ReplyCommand): Promise<Answer> {
-  return await rendered(context, await context.parts.sink.command(context.invoke(command)));
+  return await rendered(context, await context.services.sink.command(context.invoke(command)));
 }
 
 async function rendered(context: InteractionContext, reply: CommandReply): Promise<Answer> {
   return await render(context, { reply, buttons: null });
 }
 
-async function render({ parts, userId }: InteractionContext, { reply, buttons }: Shown): Promise<Answer> {
-  const message = toMessage(reply, parts.sink.commandSpecs);
+async function render({ services, userId }: InteractionContext, { reply, buttons }: Shown): Promise<Answer> {
+  const message = toMessage(reply, services.sink.commandSpecs);
   const sealed = await Promise.all(
     (buttons ?? message.buttons).map(async (button) => ({
       button,
-      customId: await parts.buttons.write({ kind: button.kind, ownerId: userId, command: button.command }),
+      customId: await services.buttons.write({ kind: button.kind, ownerId: userId, command: button.command }),
     })),
   );
   return { body: bodyOf(message, sealed), files: message.files, ephemeral: reply.ephemeral };

@@ -60,7 +60,7 @@ export interface SessionListener {
 export type Phase = 'hello' | 'identifying' | 'resuming' | 'ready';
 
 export interface GatewayConnection {
-  readonly parts: GatewaySessionOptions;
+  readonly options: GatewaySessionOptions;
   readonly socket: WebSocket;
   /** Aborted when the connection is over or is being closed. */
   readonly over: AbortController;
@@ -102,7 +102,7 @@ export function newConnection(options: GatewaySessionOptions, socket: WebSocket)
   const heardAt = options.clock.now();
   return {
     ...state,
-    parts: options,
+    options,
     socket,
     over: new AbortController(),
     early: [],
@@ -118,13 +118,13 @@ export function endingOf(
   connection: GatewayConnection,
   { code, reason }: { readonly code: number; readonly reason: string },
 ): Ending {
-  const { parts, session, isSpent, isAnswered, isUnknown, readyAt, phase, cause } = connection;
+  const { options, session, isSpent, isAnswered, isUnknown, readyAt, phase, cause } = connection;
   return {
     code: code === NO_CONNECTION && phase === 'hello' ? null : code,
     cause: cause ?? (reason === '' ? 'the connection was closed' : reason),
     session: SESSION_ENDS.has(code) ? null : session,
     isSpent,
-    readyMs: readyAt === null ? 0 : parts.clock.now() - readyAt,
+    readyMs: readyAt === null ? 0 : options.clock.now() - readyAt,
     isResumeUnanswered: phase === 'resuming' && !isAnswered,
     isUnknown,
   };
@@ -149,11 +149,11 @@ export function end(
   else close(connection, code);
 }
 
-function close({ socket, parts }: GatewayConnection, code: number): void {
+function close({ socket, options }: GatewayConnection, code: number): void {
   socket.close(code);
   const left = new AbortController();
   socket.once('close', () => left.abort());
-  parts.clock.sleep(CLOSING_MS, { signal: left.signal }).then(
+  options.clock.sleep(CLOSING_MS, { signal: left.signal }).then(
     () => socket.terminate(),
     () => undefined,
   );
@@ -161,7 +161,7 @@ function close({ socket, parts }: GatewayConnection, code: number): void {
 
 /** Closes a connection that stays in one phase for too long. A resuming one may take its time while events arrive. */
 export function watch(connection: GatewayConnection, phase: Phase, withinMs: number): void {
-  const { clock } = connection.parts;
+  const { clock } = connection.options;
   const look = async () => {
     await clock.sleep(withinMs, { signal: connection.over.signal });
     const isAlive = phase === 'resuming' && connection.isAnswered;

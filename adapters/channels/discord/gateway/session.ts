@@ -45,9 +45,9 @@ export async function runSession(options: GatewaySessionOptions): Promise<Ending
 
 function receive(connection: GatewayConnection, text: string): void {
   if (connection.over.signal.aborted) return;
-  connection.heardAt = connection.parts.clock.now();
+  connection.heardAt = connection.options.clock.now();
   const frame = readFrame(text);
-  if (frame === null) connection.parts.listener.odd('a frame is not valid gateway JSON');
+  if (frame === null) connection.options.listener.odd('a frame is not valid gateway JSON');
   else ANSWERS[frame.op]?.(connection, frame);
 }
 
@@ -65,7 +65,7 @@ const ANSWERS: Readonly<Record<number, (connection: GatewayConnection, frame: Fr
 
 function greet(connection: GatewayConnection, hello: unknown): void {
   if (connection.phase !== 'hello') return;
-  const { parts, session } = connection;
+  const { options, session } = connection;
   connection.beatMs = beatOf(hello);
   keepBeating(connection).catch(() => undefined);
   if (session === null) {
@@ -76,22 +76,22 @@ function greet(connection: GatewayConnection, hello: unknown): void {
   connection.phase = 'resuming';
   watch(connection, 'resuming', ANSWER_MS);
   const { id, sequence } = session;
-  send(connection, OPCODES.resume, { token: parts.identity.token, session_id: id, seq: sequence });
+  send(connection, OPCODES.resume, { token: options.identity.token, session_id: id, seq: sequence });
 }
 
 async function identify(connection: GatewayConnection): Promise<void> {
-  await connection.parts.mayIdentify(connection.over.signal);
+  await connection.options.mayIdentify(connection.over.signal);
   if (connection.over.signal.aborted) return;
   connection.isSpent = true;
-  send(connection, OPCODES.identify, connection.parts.identity);
+  send(connection, OPCODES.identify, connection.options.identity);
   watch(connection, 'identifying', ANSWER_MS);
 }
 
 /** The first heartbeat comes after a random delay, so that many bots do not send theirs at the same time. */
 async function keepBeating(connection: GatewayConnection): Promise<void> {
-  const { clock } = connection.parts;
+  const { clock } = connection.options;
   const { signal } = connection.over;
-  for (let waitMs = connection.beatMs * connection.parts.chance(); !signal.aborted; waitMs = connection.beatMs) {
+  for (let waitMs = connection.beatMs * connection.options.chance(); !signal.aborted; waitMs = connection.beatMs) {
     await clock.sleep(waitMs, { signal });
     // A clock that was set back would hide the silence of a dead connection.
     connection.heardAt = Math.min(connection.heardAt, clock.now());
@@ -107,7 +107,7 @@ function beat(connection: GatewayConnection): void {
 }
 
 function take(connection: GatewayConnection, frame: Frame): void {
-  const { listener } = connection.parts;
+  const { listener } = connection.options;
   if (connection.phase === 'resuming') connection.isAnswered = true;
   if (frame.t === 'READY') begin(connection, frame);
   else if (connection.phase !== 'identifying') pass(connection, frame);
@@ -116,7 +116,7 @@ function take(connection: GatewayConnection, frame: Frame): void {
 }
 
 function pass(connection: GatewayConnection, frame: Frame): void {
-  const { listener, clock } = connection.parts;
+  const { listener, clock } = connection.options;
   count(connection, frame);
   if (frame.t === 'RESUMED') {
     connection.phase = 'ready';
@@ -127,7 +127,7 @@ function pass(connection: GatewayConnection, frame: Frame): void {
 }
 
 function begin(connection: GatewayConnection, frame: Frame): void {
-  const { listener, clock } = connection.parts;
+  const { listener, clock } = connection.options;
   const ready = readReady(frame.d);
   if (ready === null) {
     connection.session = null;

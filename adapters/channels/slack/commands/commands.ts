@@ -54,26 +54,26 @@ export interface CommandHandlers {
   drained(): Promise<void>;
 }
 
-export function createCommandHandlers(parts: CommandServices): CommandHandlers {
+export function createCommandHandlers(services: CommandServices): CommandHandlers {
   const running = createRunning();
   /** Slack waits three seconds for the acknowledgement and half an hour for the answer. */
   const serve = async (acknowledge: Acknowledge, work: () => Promise<void>): Promise<void> => {
     await acknowledge();
     const own = work().catch((error: unknown) => {
-      parts.log.warn('A command could not be answered', { cause: describe(error) });
+      services.log.warn('A command could not be answered', { cause: describe(error) });
     });
     await running.track(own);
   };
   return {
-    command: (body, acknowledge) => serve(acknowledge, () => slash(parts, body)),
-    action: (body, acknowledge) => serve(acknowledge, () => press(parts, body)),
-    shortcut: (body, acknowledge) => serve(acknowledge, () => shortcut(parts, body)),
-    view: (body, acknowledge) => serve(acknowledge, () => submit(parts, body)),
+    command: (body, acknowledge) => serve(acknowledge, () => slash(services, body)),
+    action: (body, acknowledge) => serve(acknowledge, () => press(services, body)),
+    shortcut: (body, acknowledge) => serve(acknowledge, () => shortcut(services, body)),
+    view: (body, acknowledge) => serve(acknowledge, () => submit(services, body)),
     drained: running.drained,
   };
 }
 
-async function slash(parts: CommandServices, body: unknown): Promise<void> {
+async function slash(services: CommandServices, body: unknown): Promise<void> {
   const { command, text, user_id: userId, team_id: teamId, channel_id: channelId, ...rest } = slashSchema.parse(body);
   const interaction = {
     userId,
@@ -84,9 +84,9 @@ async function slash(parts: CommandServices, body: unknown): Promise<void> {
     responseUrl: rest.response_url,
     isHome: false,
   };
-  const read = readCommandLine(lineOf(command, text, parts.settings.command_prefix), typedIn(parts));
-  if (read.kind === 'refused') return await answer(parts, interaction, { reply: read.reply });
-  await run(parts, interaction, { command: read.command, replace: false });
+  const read = readCommandLine(lineOf(command, text, services.settings.command_prefix), typedIn(services));
+  if (read.kind === 'refused') return await answer(services, interaction, { reply: read.reply });
+  await run(services, interaction, { command: read.command, replace: false });
 }
 
 /** `/strata memory list` and `/strata-memory list` mean `/memory list`; `/strata` alone shows help. */
@@ -98,25 +98,25 @@ export function lineOf(command: string, text: string, prefix: string): string {
   return `/${name} ${words}`.trim();
 }
 
-async function press(parts: CommandServices, body: unknown): Promise<void> {
+async function press(services: CommandServices, body: unknown): Promise<void> {
   const click = actionSchema.parse(body);
   const { user, channel, container, message, view, actions } = click;
   const [action] = actions;
   const isHome = view?.type === 'home';
-  const channelId = channel?.id ?? (await homeOf(parts, user.id));
+  const channelId = channel?.id ?? (await homeOf(services, user.id));
   const interaction = { ...clickOf(click), channelId, threadTs: container?.thread_ts ?? null, isHome };
   if (action?.action_id === WHY_BUTTON && message) {
-    return await run(parts, interaction, { command: whyCommand(message.ts), replace: false });
+    return await run(services, interaction, { command: whyCommand(message.ts), replace: false });
   }
-  const button = parts.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
+  const button = services.buttons.read(action?.selected_option?.value ?? action?.value ?? '');
   if (button === null) {
-    return await answer(parts, interaction, { reply: errorReply(FOREIGN_BUTTON) });
+    return await answer(services, interaction, { reply: errorReply(FOREIGN_BUTTON) });
   }
   if (button.ownerId !== user.id) {
-    return await answer(parts, interaction, { reply: errorReply(OTHERS_BUTTON) });
+    return await answer(services, interaction, { reply: errorReply(OTHERS_BUTTON) });
   }
-  if (isHome && isListing(button.command)) return await parts.refreshHome(user.id, button.command);
-  await run(parts, interaction, { command: button.command, replace: button.kind === 'page' });
+  if (isHome && isListing(button.command)) return await services.refreshHome(user.id, button.command);
+  await run(services, interaction, { command: button.command, replace: button.kind === 'page' });
 }
 
 /** Who clicked, and how to answer. */
@@ -130,59 +130,63 @@ async function homeOf({ workspace }: CommandServices, userId: string): Promise<s
   return channel?.id ?? '';
 }
 
-async function shortcut(parts: CommandServices, body: unknown): Promise<void> {
+async function shortcut(services: CommandServices, body: unknown): Promise<void> {
   const click = shortcutSchema.parse(body);
   const { callback_id: id, user, channel, message } = click;
   const threadTs = message.thread_ts ?? null;
   const interaction = { ...clickOf(click), channelId: channel.id, threadTs, isHome: false };
-  if (id === WHY_MENU) return await run(parts, interaction, { command: whyCommand(message.ts), replace: false });
-  const author = await authorOf(parts, message);
-  const chosen = { author, text: wordsOf(message, await parts.places.namesFor(message)) };
+  if (id === WHY_MENU) return await run(services, interaction, { command: whyCommand(message.ts), replace: false });
+  const author = await authorOf(services, message);
+  const chosen = { author, text: wordsOf(message, await services.places.namesFor(message)) };
   if (id === REMEMBER_MENU) {
     const command = rememberCommand(chosen, user.id);
-    if (command === null) return await answer(parts, interaction, { reply: errorReply(NOTHING_TO_REMEMBER) });
-    return await run(parts, interaction, { command, replace: false });
+    if (command === null) return await answer(services, interaction, { reply: errorReply(NOTHING_TO_REMEMBER) });
+    return await run(services, interaction, { command, replace: false });
   }
   if (id !== FORGET_MENU) return;
   const command = forgetCommand(message, author);
-  const opened = openedBy(parts, interaction, { kind: 'forget', command });
-  await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, forgetQuestion(chosen)));
+  const opened = openedBy(services, interaction, { kind: 'forget', command });
+  await openForm(services, interaction, confirmForm({ opened, command, ...typedIn(services) }, forgetQuestion(chosen)));
 }
 
-async function submit(parts: CommandServices, body: unknown): Promise<void> {
+async function submit(services: CommandServices, body: unknown): Promise<void> {
   const click = viewSchema.parse(body);
   const { user, view } = click;
   const opened = readOpened(view.private_metadata);
   if (opened === null) return;
   const { sealed, responseUrl, channelId, threadTs } = opened;
   const interaction = { ...clickOf(click), channelId, threadTs, responseUrl, isHome: responseUrl === '' };
-  const button = parts.buttons.read(sealed);
-  if (button === null) return await answer(parts, interaction, { reply: errorReply(INVALID_FORM) });
+  const button = services.buttons.read(sealed);
+  if (button === null) return await answer(services, interaction, { reply: errorReply(INVALID_FORM) });
   if (button.ownerId !== user.id) return;
-  const isReader = await canStillRead(parts, { channelId: await parts.channelIds.first(channelId), userId: user.id });
-  if (!isReader) return await answer(parts, interaction, { reply: UNSERVED });
-  if (button.kind === 'forget') return await forget(parts, interaction, button.command);
-  if (button.kind === 'confirm') return await execute(parts, interaction, { command: button.command, replace: false });
+  const isReader = await canStillRead(services, {
+    channelId: await services.channelIds.first(channelId),
+    userId: user.id,
+  });
+  if (!isReader) return await answer(services, interaction, { reply: UNSERVED });
+  if (button.kind === 'forget') return await forget(services, interaction, button.command);
+  if (button.kind === 'confirm')
+    return await execute(services, interaction, { command: button.command, replace: false });
   const command = completed(button.command, formValues(view.state.values));
   // A form is not answered with the same one.
-  if (optionsToAsk(command, parts.sink.commandSpecs).length > 0) {
-    return await answer(parts, interaction, { reply: errorReply(EMPTY_FORM) });
+  if (optionsToAsk(command, services.sink.commandSpecs).length > 0) {
+    return await answer(services, interaction, { reply: errorReply(EMPTY_FORM) });
   }
-  await run(parts, interaction, { command, replace: false });
+  await run(services, interaction, { command, replace: false });
 }
 
-async function forget(parts: CommandServices, interaction: Interaction, { options }: ReplyCommand): Promise<void> {
-  const invocation = await invocationOf(parts, interaction);
-  if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
+async function forget(services: CommandServices, interaction: Interaction, { options }: ReplyCommand): Promise<void> {
+  const invocation = await invocationOf(services, interaction);
+  if (invocation === null) return await answer(services, interaction, { reply: UNSERVED });
   const { ts = '', thread = '', author = '' } = options;
   const refusal = forgetRefusal(author, invocation);
-  if (refusal !== null) return await answer(parts, interaction, { reply: refusal });
-  const channelIds = await parts.channelIds.all(interaction.channelId);
+  if (refusal !== null) return await answer(services, interaction, { reply: refusal });
+  const channelIds = await services.channelIds.all(interaction.channelId);
   const said = { channelIds, ts, threadTs: thread === '' ? null : thread };
-  for (const conversation of conversationsOf(parts.workspace.teamId, said)) {
-    await parts.sink.removed({ conversation, externalIds: [ts] });
+  for (const conversation of conversationsOf(services.workspace.teamId, said)) {
+    await services.sink.removed({ conversation, externalIds: [ts] });
   }
-  await answer(parts, interaction, { reply: FORGOTTEN });
+  await answer(services, interaction, { reply: FORGOTTEN });
 }
 
 interface Execution {
@@ -196,31 +200,31 @@ function typedIn({ sink, settings }: CommandServices) {
 }
 
 /** First asks for missing values or a confirmation; then runs the command. */
-async function run(parts: CommandServices, interaction: Interaction, execution: Execution): Promise<void> {
+async function run(services: CommandServices, interaction: Interaction, execution: Execution): Promise<void> {
   const { command } = execution;
-  const { commandSpecs: specs } = parts.sink;
+  const { commandSpecs: specs } = services.sink;
   const missing = optionsToAsk(command, specs);
-  if (missing.length > 0) return await ask(parts, interaction, { command, options: missing });
+  if (missing.length > 0) return await ask(services, interaction, { command, options: missing });
   if (asksConfirmation(command, specs)) {
-    const opened = openedBy(parts, interaction, { kind: 'confirm', command });
-    return await openForm(parts, interaction, confirmForm({ opened, command, ...typedIn(parts) }, null));
+    const opened = openedBy(services, interaction, { kind: 'confirm', command });
+    return await openForm(services, interaction, confirmForm({ opened, command, ...typedIn(services) }, null));
   }
-  await execute(parts, interaction, execution);
+  await execute(services, interaction, execution);
 }
 
 async function execute(
-  parts: CommandServices,
+  services: CommandServices,
   interaction: Interaction,
   { command, replace }: Execution,
 ): Promise<void> {
-  const invocation = await invocationOf(parts, interaction);
-  if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
+  const invocation = await invocationOf(services, interaction);
+  if (invocation === null) return await answer(services, interaction, { reply: UNSERVED });
   // Search results replace the list, with its pages and menus.
-  if (interaction.isHome && isListing(command)) return await parts.refreshHome(interaction.userId, command);
-  const reply = await parts.sink.command({ ...invocation, ...command });
-  await answer(parts, interaction, { reply, replace });
+  if (interaction.isHome && isListing(command)) return await services.refreshHome(interaction.userId, command);
+  const reply = await services.sink.command({ ...invocation, ...command });
+  await answer(services, interaction, { reply, replace });
   if (interaction.isHome && CHANGING.has(command.path[1] ?? '') && confirmationOf(reply) === undefined) {
-    await parts.refreshHome(interaction.userId, LIST);
+    await services.refreshHome(interaction.userId, LIST);
   }
 }
 
@@ -228,20 +232,24 @@ async function execute(
 const CHANGING = new Set(['edit', 'pin', 'unpin', 'approve', 'reject', 'forget', 'remember']);
 
 async function ask(
-  parts: CommandServices,
+  services: CommandServices,
   interaction: Interaction,
   { command, options }: { readonly command: ReplyCommand; readonly options: readonly OptionSpec[] },
 ): Promise<void> {
-  const invocation = await invocationOf(parts, interaction);
-  if (invocation === null) return await answer(parts, interaction, { reply: UNSERVED });
-  const opened = openedBy(parts, interaction, { kind: 'run', command });
-  const text = await currentText(parts.sink, { ...invocation, ...command });
-  const form = inputForm({ opened, command, prefix: prefixOf(parts.settings), options }, text);
-  await openForm(parts, interaction, form);
+  const invocation = await invocationOf(services, interaction);
+  if (invocation === null) return await answer(services, interaction, { reply: UNSERVED });
+  const opened = openedBy(services, interaction, { kind: 'run', command });
+  const text = await currentText(services.sink, { ...invocation, ...command });
+  const form = inputForm({ opened, command, prefix: prefixOf(services.settings), options }, text);
+  await openForm(services, interaction, form);
 }
 
-function openedBy(parts: CommandServices, interaction: Interaction, button: Pick<Button, 'kind' | 'command'>): Opened {
+function openedBy(
+  services: CommandServices,
+  interaction: Interaction,
+  button: Pick<Button, 'kind' | 'command'>,
+): Opened {
   const { channelId, threadTs, userId, responseUrl, isHome } = interaction;
-  const sealed = parts.buttons.write({ ...button, ownerId: userId });
+  const sealed = services.buttons.write({ ...button, ownerId: userId });
   return { sealed, responseUrl: isHome ? '' : responseUrl, channelId, threadTs };
 }

@@ -161,7 +161,7 @@ const loadedAtStart = [
 ];
 /** Each file costs every process memory and time at the start. */
 const neededLater =
-  /^src\/(compaction\/(maintenance|round\/|job\/(ask|call)\.)|memory\/(forget\/|export|admission\/admission)|requests\/(explain|diff|rebuild)|search\/specifics\/losses|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)|^(handlebars|pino|string-width|toml-eslint-parser)$/;
+  /^src\/(compaction\/(maintenance|round\/|ask\/)|memory\/(forget\/|export|admission\/admission)|requests\/(explain|diff|rebuild)|search\/specifics\/losses|forecast\/|inspection\/audit)|^adapters\/(models\/ai-sdk\/stream|models\/offline\/(reply|maintenance)|inspector\/)|^(handlebars|pino|string-width|toml-eslint-parser)$/;
 
 /** The files that are loaded too early. */
 function tooEarly(files: readonly Source[], entries: readonly string[]): readonly string[] {

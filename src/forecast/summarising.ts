@@ -1,5 +1,6 @@
 import { MEMORY_TOOL, SUMMARY_TOOL } from '../compaction/answer/answer.ts';
 import { fillingLimit, limitFor } from '../compaction/answer/audit.ts';
+import type { Reasoner } from '../compaction/ask/reasoning.ts';
 import {
   condensedSize,
   MAX_WORDS,
@@ -9,7 +10,6 @@ import {
   tokensOfWords,
 } from '../compaction/job/answer-size.ts';
 import { isStructured } from '../compaction/job/job.ts';
-import type { Reasoner } from '../compaction/job/reasoning.ts';
 import { sideTokensFor, transcriptTokens } from '../compaction/job/room.ts';
 import { headSpan, type Span, sourceTokens, tokensOf } from '../compaction/job/span.ts';
 import type { AgentSettings } from '../config/schema.ts';

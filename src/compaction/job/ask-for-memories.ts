@@ -1,9 +1,9 @@
 import { StrataError } from '../../domain/errors.ts';
 import { MEMORY_TOOL } from '../answer/answer.ts';
 import { faultOf, isIncomplete, isRefusal } from '../answer/audit.ts';
-import { ask } from './ask.ts';
+import { ask } from '../ask/ask.ts';
+import type { Answered, Question } from '../ask/question.ts';
 import type { Job } from './job.ts';
-import type { Answered, Question } from './question.ts';
 import { answerTokens } from './room.ts';
 
 export interface MemoryQuestion extends Pick<Question, 'prompt' | 'transcript'> {

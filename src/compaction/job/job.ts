@@ -6,8 +6,8 @@ import type { MemoryWrite } from '../../ports/memory-store.ts';
 import type { Claim, Conversation } from '../../ports/store.ts';
 import type { CommitResult } from '../../ports/summary-store.ts';
 import type { Services } from '../../services.ts';
+import type { CallContext } from '../ask/call.ts';
 import type { MeasureView } from '../watch/measure.ts';
-import type { CallContext } from './call.ts';
 
 /** One attempt at a piece of work, with one model. */
 export interface Job extends CallContext {

@@ -1,7 +1,7 @@
 import { estimateRequest } from '../../context/measure/tokens.ts';
 import type { ToolSpec } from '../../ports/model.ts';
 import type { RenderedPrompt } from '../../prompts/variables.ts';
-import { type Reasoner, reasoningRoom } from './reasoning.ts';
+import { type Reasoner, reasoningRoom } from '../ask/reasoning.ts';
 
 /** Estimates for this model are uncorrected, so this share of the transcript's space is left free for errors. */
 const SAFETY = 1.15;

@@ -6,9 +6,9 @@ import { visibleText } from '../../util/text/foreign-text.ts';
 import { type Audited, faultOf, identifiersKept, isIncomplete, withoutForeignLinks } from '../answer/audit.ts';
 import { contentFault } from '../answer/content-audit.ts';
 import { type Structured, structured } from '../answer/sections.ts';
-import { ask } from './ask.ts';
+import { ask } from '../ask/ask.ts';
+import type { Answered, Question } from '../ask/question.ts';
 import type { Job } from './job.ts';
-import type { Answered, Question } from './question.ts';
 import { answerTokens } from './room.ts';
 
 export interface SummaryQuestion {

@@ -1,6 +1,6 @@
 import { maintenanceSettings } from '../../context/profile/call-settings.ts';
 import type { Conversation } from '../../ports/store.ts';
-import type { CallContext } from '../job/call.ts';
+import type { CallContext } from '../ask/call.ts';
 import { type Due, isRequestedRewrite } from '../job/next-work.ts';
 import type { PlannedJob } from '../job/run-job.ts';
 import type { Progress } from './progress.ts';

@@ -3,7 +3,7 @@ import type { ContextProfile, MaintainRequest } from '../../ports/engine.ts';
 import type { ChatModel } from '../../ports/model.ts';
 import type { Claim, Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import type { SeenReasoning } from '../job/reasoning.ts';
+import type { SeenReasoning } from '../ask/reasoning.ts';
 import type { MeasureView } from '../watch/measure.ts';
 
 export interface MaintenanceOptions {

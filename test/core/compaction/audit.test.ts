@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { faultOf, fillingLimit } from '../../../src/compaction/answer/audit.ts';
 import { contentFault } from '../../../src/compaction/answer/content-audit.ts';
+import { learnReasoning } from '../../../src/compaction/ask/reasoning.ts';
 import { layerLine } from '../../../src/compaction/job/prompt-context.ts';
-import { learnReasoning } from '../../../src/compaction/job/reasoning.ts';
 import { headSpan, sourceTokens } from '../../../src/compaction/job/span.ts';
 import { bot, summary, user } from '../../fixtures/context.ts';
 

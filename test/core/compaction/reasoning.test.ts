@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reasoningRoom } from '../../../src/compaction/job/reasoning.ts';
+import { reasoningRoom } from '../../../src/compaction/ask/reasoning.ts';
 import { answerTokens } from '../../../src/compaction/job/room.ts';
 import type { Effort, ModelRequest } from '../../../src/ports/model.ts';
 import { createWorld, faithful, filler, type Said, scriptedModel, type World } from './compaction.world.ts';

@@ -14,7 +14,7 @@ import { holdLease } from '../../util/async/lease.ts';
 import type { Watch } from '../actor.ts';
 import { cleanParts } from '../state/clean-parts.ts';
 import { type EndedTurn, type Findings, verdictOn } from '../turn/end.ts';
-import { collectTurn, type LeasedTurn, type PreparedTurn } from '../turn/prepare.ts';
+import { collectTurn, type LeasedTurn, type PreparedTurn, type TurnBasis } from '../turn/prepare.ts';
 import { REPLY_LEASE_MS } from '../turn/reply.ts';
 import type { ReplyOptions } from '../turn/reply-options.ts';
 import { run } from '../turn/run.ts';
@@ -126,7 +126,7 @@ function leasedTurn(
   };
 }
 
-interface Profiled extends Pick<PreparedTurn, 'agent' | 'profile'> {
+interface Profiled extends Pick<PreparedTurn, 'agent'>, Pick<TurnBasis, 'profile'> {
   readonly leased: LeasedTurn;
 }
 
@@ -181,7 +181,7 @@ export function tokensIn(usage: readonly UsageRow[]): number {
   return usage.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
 }
 
-interface Answered extends Pick<PreparedTurn, 'claim' | 'newest' | 'profile'> {
+interface Answered extends Pick<LeasedTurn, 'claim' | 'newest'>, Pick<TurnBasis, 'profile'> {
   readonly outcome: AnsweredTurn;
   readonly findings: Findings;
 }

@@ -59,7 +59,9 @@ interface Ledger extends CallFindings {
 }
 
 export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past: RefusedPast): ModelCalls {
-  const { agent, models, snapshot, newest, signal, child } = turn;
+  const { agent, leased, basis, child } = turn;
+  const { models, snapshot, newest } = basis;
+  const { signal } = leased;
   const { clock, hooks } = options.services;
   const { key } = snapshot.conversation;
   const timeoutMs = agent.timeout_seconds * 1000;
@@ -80,7 +82,7 @@ export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past
       pause: (ms) => clock.sleep(ms, { signal }),
       onDraft(text) {
         // Hooks may change the answer or hold it back, so no draft of it is shown.
-        if (!hooks.has('model') && !hooks.has('post')) turn.show({ kind: 'draft', text });
+        if (!hooks.has('model') && !hooks.has('post')) leased.show({ kind: 'draft', text });
       },
     },
     findings: () => ({ ...ledger }),
@@ -94,8 +96,9 @@ function triesOf(models: readonly ChatModel[]): number {
 
 /** Calls the first model that can answer, inside its hooks, and records what it cost. */
 function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): ModelEffects['ask'] {
-  const { agent, models, snapshot } = calling.turn;
-  const { key } = snapshot.conversation;
+  const { agent, basis } = calling.turn;
+  const { models } = basis;
+  const { key } = basis.snapshot.conversation;
   const onFallback = (from: ChatModel, to: ChatModel, error: ModelError) => {
     const names = { model: from.id, next: to.id };
     const conversation = rootOf(key);
@@ -133,7 +136,7 @@ async function askOne(
 ): Promise<Step> {
   const { clock, hooks } = options.services;
   const { key, audience } = assembly.snapshot.conversation;
-  const where = { conversation: rootOf(key), audience, agentId: calling.turn.profile.agentId, model: model.id };
+  const where = { conversation: rootOf(key), audience, agentId: calling.turn.basis.profile.agentId, model: model.id };
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
     const messages = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
     const made = { model, startedAt: clock.now(), sent, assembly };
@@ -159,7 +162,7 @@ function book(
   { turn, person }: Calling,
   { model, startedAt, step, sent, assembly }: Made<BilledStep>,
 ): UsageRow {
-  const call = { purpose: sent.purpose, model: model.id, agentId: turn.profile.agentId, person };
+  const call = { purpose: sent.purpose, model: model.id, agentId: turn.basis.profile.agentId, person };
   const durationMs = services.clock.now() - startedAt;
   const conversation = rootOf(assembly.snapshot.conversation.key);
   return bookCall(services, { ...call, conversation, durationMs, usage: billedUsage(sent, step) });
@@ -167,14 +170,14 @@ function book(
 
 /** Of a call without an answer, or with one that comes too late: the turn may have ended, and does not wait for it. */
 async function bookBeside(options: ReplyOptions, calling: Calling, made: Made<BilledStep>): Promise<void> {
-  const { child, snapshot } = calling.turn;
-  await storeUsage(options.services, child?.payer ?? snapshot.conversation, [book(options, calling, made)]);
+  const { child, leased } = calling.turn;
+  await storeUsage(options.services, child?.payer ?? leased.snapshot.conversation, [book(options, calling, made)]);
 }
 
 /** Records the cost of a call and learns from the provider's token count. */
 function account(options: ReplyOptions, calling: Calling, made: Made<Step>): void {
   const { turn, ledger } = calling;
-  const { profile, engine, cache } = turn;
+  const { profile, engine, cache } = turn.basis;
   const { model, startedAt, step, sent, assembly } = made;
   const { conversation } = assembly.snapshot;
   const usage = book(options, calling, made);

@@ -30,7 +30,9 @@ export interface TurnBasis extends Reading {
 }
 
 /** A turn that can run. */
-export interface PreparedTurn extends TurnBasis, LeasedTurn {
+export interface PreparedTurn {
+  readonly leased: LeasedTurn;
+  readonly basis: TurnBasis;
   /** Of the profile, whatever the configuration has become since. */
   readonly agent: AgentSettings;
   /** The sections for its newest message. */
@@ -80,8 +82,10 @@ export async function collectTurn(
   const models = await options.profiles.modelsFor(profile);
   const engine = options.engineFor(profile);
   const cache = cacheAccountOf(options, leased, child);
-  const turn = { ...leased, agent, profile, engine, models, volatile, preparedAt, cache, ...child };
-  turn.onGiven(shownMemories(turn));
+  const { snapshot, newest } = leased;
+  const basis = { profile, snapshot, newest, engine, models, preparedAt, cache };
+  const turn = { leased, basis, agent, volatile, ...child };
+  leased.onGiven(shownMemories(turn));
   return turn;
 }
 
@@ -94,8 +98,8 @@ function cacheAccountOf(
 }
 
 /** The memories that the model sees before it calls a tool. */
-export function shownMemories({ volatile, profile }: Pick<PreparedTurn, 'volatile' | 'profile'>): readonly MemoryId[] {
-  return [...volatile, ...profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
+export function shownMemories({ volatile, basis }: Pick<PreparedTurn, 'volatile' | 'basis'>): readonly MemoryId[] {
+  return [...volatile, ...basis.profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
 }
 
 function reasonNotOpened(error: unknown): TurnFailure {

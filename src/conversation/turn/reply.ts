@@ -72,12 +72,15 @@ async function answerUpto(options: ReplyOptions, leased: LeasedTurn): Promise<En
 }
 
 /** Not once a tool was called: that would repeat the call. */
-function mayTeach({ signal }: PreparedTurn, { outcome }: EndedTurn): boolean {
-  if (signal.aborted || outcome.kind === 'answered' || outcome.steps.length > 0) return false;
+function mayTeach({ leased }: PreparedTurn, { outcome }: EndedTurn): boolean {
+  if (leased.signal.aborted || outcome.kind === 'answered' || outcome.steps.length > 0) return false;
   return outcome.reason === 'unsupported' || outcome.reason === 'overflow';
 }
 
-async function hasLearned({ profiles }: ReplyOptions, { snapshot, profile }: PreparedTurn): Promise<boolean> {
+async function hasLearned(
+  { profiles }: ReplyOptions,
+  { basis: { snapshot, profile } }: PreparedTurn,
+): Promise<boolean> {
   const known = await profiles.of(snapshot.conversation);
   const [now, before] = [known.traits, profile.traits];
   return now.tools !== before.tools || now.images !== before.images || known.windowTokens !== profile.windowTokens;

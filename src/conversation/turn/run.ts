@@ -14,7 +14,7 @@ import { createTurnRequests } from './turn-requests.ts';
  * `runTurn`, and has then stored what its calls cost.
  */
 export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<EndedTurn> {
-  const { profile, snapshot, newest } = turn;
+  const { profile, snapshot, newest } = turn.basis;
   const { clock } = options.services;
   const askSeq = Math.min(askedIn(snapshot, newest).seq, newest.seq);
   const past = options.refusedPasts.open({ profile, askSeq });
@@ -32,7 +32,7 @@ export async function run(options: ReplyOptions, turn: PreparedTurn): Promise<En
   }
 }
 
-function limitsOf({ agent, profile, child }: PreparedTurn): TurnLimits {
+function limitsOf({ agent, basis: { profile }, child }: PreparedTurn): TurnLimits {
   return {
     purpose: child === undefined ? 'reply' : 'child',
     modelId: profile.modelId,

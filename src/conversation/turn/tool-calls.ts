@@ -60,10 +60,11 @@ function toolCaller(
   turn: PreparedTurn,
   { given, images, blobs }: Filled,
 ): ToolEffects['callTool'] {
-  const { profile, claim, signal } = turn;
+  const { profile } = turn.basis;
+  const { claim, signal } = turn.leased;
   const budget = turn.child?.budget ?? { children: 0 };
   return async (call, offered) => {
-    const check = () => requireStanding(options, turn, given.ids());
+    const check = () => requireStanding(options, turn.leased, given.ids());
     const { audience, key } = await check();
     const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
     const own = { ...toolContext(turn), ...called, ...images.listenerFor(call) };
@@ -91,7 +92,7 @@ function createGivenMemories(turn: PreparedTurn) {
     ids,
     add(found: readonly MemoryId[]): void {
       for (const id of found) recalled.add(id);
-      turn.onGiven(ids());
+      turn.leased.onGiven(ids());
     },
   };
 }
@@ -111,10 +112,8 @@ async function requireStanding(
 }
 
 function toolContext({
-  profile,
-  snapshot,
-  newest,
-  claim,
+  leased: { claim },
+  basis: { profile, snapshot, newest },
 }: PreparedTurn): Omit<ToolContext, 'audience' | 'callKey' | 'signal' | 'blobs' | 'onGiven' | 'onImages' | 'spawn'> {
   const { key, id } = snapshot.conversation;
   const author: Author = newest.author ?? { id: '', name: 'someone', kind: 'person' };

@@ -34,19 +34,20 @@ interface Shared {
 }
 
 export function createTurnRequests(turn: PreparedTurn, { clock, past, images }: Shared): TurnRequests {
-  const { profile, newest, engine, claim, volatile } = turn;
-  let { snapshot } = turn;
+  const { leased, basis, volatile } = turn;
+  const { profile, newest, engine } = basis;
+  let { snapshot } = basis;
   let last: Omit<LastRequest, 'turn' | 'snapshot'> | null = null;
   return {
     effects: {
       async assemble(steps) {
-        snapshot = await latestView(snapshot, turn);
+        snapshot = await latestView(snapshot, leased);
         const read = { readUpto: newest.seq, volatile, now: clock.now() };
         const whole = await wholeView(engine, { profile, snapshot, ...read, steps: images.after(steps) });
         const assembly = past.reduce(whole);
         last = { assembly, whole, steps: steps.length };
         // Freeing space reads the view again, and may find that no message is left to answer.
-        snapshot = requireClaim(assembly.snapshot, claim);
+        snapshot = requireClaim(assembly.snapshot, leased.claim);
         return assembly;
       },
       async makeRoom() {
@@ -57,7 +58,7 @@ export function createTurnRequests(turn: PreparedTurn, { clock, past, images }: 
       },
       leaveOut: past.refused,
     },
-    last: () => (last === null ? null : { ...last, turn, snapshot }),
+    last: () => (last === null ? null : { ...last, turn: basis, snapshot }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ZodString, z } from 'zod';
 import { messageSchema as discordMessage } from '../../adapters/channels/discord/wire.ts';
+import type { Cutting } from '../../adapters/channels/slack/outbound/list-parts.ts';
 import { messageSchema as slackMessage } from '../../adapters/channels/slack/wire.ts';
 import { says, windows } from '../../adapters/models/ai-sdk/failures/phrases.ts';
 import { english } from '../../adapters/models/offline/voice/voice-english.ts';
@@ -14,6 +15,8 @@ import { accountFor } from '../../src/search/specifics/losses.ts';
 
 type Run = (...values: readonly unknown[]) => unknown;
 type Call = (run: Run, text: string) => unknown;
+
+type Cut = Parameters<Cutting['nextCut']>[1];
 
 const MEMORY = 'm' as MemoryId;
 const spec = {
@@ -181,6 +184,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${DISCORD}/outbound/post.ts#fileOf`, (run, text) => run({ name: 'reply.md', text })],
   [`${DISCORD}/outbound/split.ts#split`, (run, text) => run(text, { limit: 2000, fileAbove: 6 })],
   ['adapters/channels/shared/units.ts#unitsOf', (run, text) => run(text, { bold: true, mentions: true })],
+  [
+    `${SLACK}/outbound/list-parts.ts#listParts`,
+    (run, text) => run(text, { limit: 3500, nextCut: (_text: string, cut: Cut) => cut.from + cut.limit }),
+  ],
   [`${SLACK}/map.ts#toInbound`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/map.ts#toParts`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/text.ts#readable`, (run, text) => run(text, noNames)],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { format } from '../../../adapters/channels/slack/outbound/format.ts';
+import { z } from 'zod';
+import { format, type SlackBlock } from '../../../adapters/channels/slack/outbound/format.ts';
 import { MESSAGE_LENGTH, split } from '../../../adapters/channels/slack/outbound/split.ts';
 import { tidyReply } from '../../../src/adapter-kit.ts';
 import { SIZED, sized } from '../../support/size.ts';
@@ -28,6 +29,27 @@ const piece = fc.oneof(
   ),
 );
 const markdown = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''));
+
+/** What Slack shows, in order: as code, or as other text. */
+function codeAndText(markdown: string): readonly { readonly code: boolean; readonly text: string }[] {
+  const found: { readonly code: boolean; readonly text: string }[] = [];
+  const look = (part: SlackBlock, isCode: boolean): void => {
+    const code = isCode || part.type === 'rich_text_preformatted' || styleSchema.parse(part).style.code;
+    const { text, elements } = partSchema.parse(part);
+    if (text !== null) found.push({ code, text });
+    for (const inner of elements) look(inner, code);
+  };
+  for (const block of format(markdown).blocks) look(block, false);
+  return found;
+}
+
+const styleSchema = z.object({ style: z.object({ code: z.boolean().default(false) }).catch({ code: false }) }).catch({
+  style: { code: false },
+});
+const partSchema = z.object({
+  text: z.string().nullable().default(null),
+  elements: z.array(z.looseObject({ type: z.string() })).default([]),
+});
 
 describe('a reply is cut', () => {
   // Shows: C
@@ -57,6 +79,36 @@ describe('a reply is cut', () => {
       expect((text.match(/^```/gm) ?? []).length % 2).toBe(0);
     }
     expect(bodies.at(-1)?.text).toContain('Done.');
+  });
+
+  const lines = Array.from({ length: 300 }, (_, index) => `const value${index} = ${index};`);
+
+  test.each([
+    ['an item', '- Look:\n\n  ```js\n', '  ', '\n  ```\n- And **this**.'],
+    ['the line of an item', '1. ```js\n', '   ', '\n   ```\n2. And **this**.'],
+    ['an inner item', '- One\n    - Two:\n      ~~~~ts\n', '      ', '\n      ~~~~\n    - And **this**.'],
+    ['an item without an end', '- Look:\n  ```js\n', '  ', ''],
+  ])('and reopens code that is nested in %s', (_, before, indent, after) => {
+    const bodies = split(before + lines.map((line) => indent + line).join('\n') + after);
+    expect(bodies.length).toBeGreaterThan(1);
+    const runs = bodies.flatMap(({ text }) => {
+      expect(text.length).toBeLessThanOrEqual(MESSAGE_LENGTH);
+      return codeAndText(text);
+    });
+    expect(runs.filter(({ code }) => code).flatMap(({ text }) => text.split('\n'))).toEqual(lines);
+    const shown = runs.filter(({ code }) => !code).map(({ text }) => text.trim());
+    expect(shown).toEqual(after === '' ? shown : expect.arrayContaining(['this']));
+    expect(shown.join(' ')).not.toMatch(/value|```|~~~/);
+  });
+
+  test('and shows a deep item at the start as text', () => {
+    const items = Array.from(
+      { length: 120 },
+      (_, index) => `    - Item ${index}, which is long enough to fill a line.`,
+    );
+    const bodies = split(`- One\n${items.join('\n')}`);
+    expect(bodies.length).toBeGreaterThan(1);
+    expect(bodies.flatMap(({ text }) => codeAndText(text)).filter(({ code }) => code)).toEqual([]);
   });
 
   test('even where quotes and lists nest a thousand times', () => {

@@ -35,8 +35,10 @@ export function parseMarkdown(text: string): readonly Block[] {
   return isTooHard(text) ? whole : unlessTooDeep(() => tokensOf(text).flatMap(blockOf), whole);
 }
 
+export type SourceBlock = Pick<Token, 'raw' | 'type'>;
+
 /** The blocks of the text; or the whole text as one block if they would not reproduce it. */
-export function sourceBlocks(text: string): readonly Pick<Token, 'raw' | 'type'>[] {
+export function sourceBlocks(text: string): readonly SourceBlock[] {
   const whole = [{ type: 'text', raw: text }];
   const tokens = isTooHard(text) ? whole : unlessTooDeep<readonly Token[]>(() => createLexer().blockTokens(text), []);
   return tokens.map(({ raw }) => raw).join('') === text ? tokens : whole;

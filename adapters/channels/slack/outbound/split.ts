@@ -2,7 +2,8 @@ import { type PostBody, tidyReply, trimEndWhile } from '../../../../src/adapter-
 import { BREAKS } from '../../shared/breaks.ts';
 import { graphemeCuts, windowEnd } from '../../shared/hard-cut.ts';
 import { insideOf, type UnitRules, unitsOf } from '../../shared/units.ts';
-import { sourceBlocks } from './markdown.ts';
+import { listParts } from './list-parts.ts';
+import { type SourceBlock, sourceBlocks } from './markdown.ts';
 
 /** Slack's clients split longer messages themselves. */
 export const MESSAGE_LENGTH = 3500;
@@ -11,8 +12,8 @@ const FILE_ABOVE = 6;
 const MAX_OPENING = 40;
 
 /**
- * Splits a reply into messages. Without the markers that close and reopen a code block, the joined bodies are the text.
- * A table too large for one message becomes a file.
+ * Splits a reply into messages. Without the markers that close and reopen a code block, and but for the indentation in a
+ * list that is cut, the joined bodies are the text. A table too large for one message becomes a file.
  */
 export function split(text: string, limit = MESSAGE_LENGTH): readonly PostBody[] {
   const tidy = tidyReply(text);
@@ -34,7 +35,7 @@ function bodiesOf(tidy: string, limit: number): readonly PostBody[] {
     current = '';
   };
   for (const chunk of chunksOf(tidy, limit)) {
-    if (chunk.isWide || current.length + chunk.text.length > limit) end();
+    if (chunk.begins || current.length + chunk.text.length > limit) end();
     if (chunk.isWide) bodies.push({ kind: 'file', name: 'table.md', text: chunk.text });
     else current += chunk.text;
   }
@@ -45,15 +46,27 @@ function bodiesOf(tidy: string, limit: number): readonly PostBody[] {
 interface Chunk {
   readonly text: string;
   readonly isWide: boolean;
+  /** In a message of its own, or at its start. */
+  readonly begins: boolean;
 }
 
 function chunksOf(text: string, limit: number): readonly Chunk[] {
   return sourceBlocks(text).flatMap((token): readonly Chunk[] => {
-    if (token.raw.length <= limit) return [{ text: token.raw, isWide: false }];
-    if (token.type === 'table') return [{ text: token.raw, isWide: true }];
-    const parts = token.type === 'code' ? fenceParts(token.raw, limit) : cut(token.raw, limit);
-    return parts.map((part) => ({ text: part, isWide: false }));
+    if (token.raw.length <= limit) return [{ text: token.raw, isWide: false, begins: false }];
+    if (token.type === 'table') return [{ text: token.raw, isWide: true, begins: true }];
+    return partsOf(token, limit);
   });
+}
+
+/** Those of code and lists begin a message each. */
+function partsOf({ raw, type }: SourceBlock, limit: number): readonly Chunk[] {
+  if (type === 'code') return fenceParts(raw, limit).map(beginning);
+  if (type === 'list') return listParts(raw, { limit, nextCut }).map(beginning);
+  return cut(raw, limit).map((text) => ({ text, isWide: false, begins: false }));
+}
+
+function beginning(text: string, index: number): Chunk {
+  return { text, isWide: false, begins: index > 0 };
 }
 
 /** A code block in chunks, each closed and reopened with the same marker and language. */

@@ -600,6 +600,17 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('name the values that a confirmed command gets', async () => {
+    const options = z.object({ from: z.string().describe('From'), to: z.string().describe('To') });
+    const moving = defineCommand({ name: 'move', description: 'Moves it', confirm: true, options, run: () => 'x' });
+    const sink = { ...recordSink(), commandSpecs: allCommands([moving]).map(({ spec }) => spec) };
+    await withChannel({ sink }, async ({ double }) => {
+      const asked = await answerTo(double, double.interact(slash('move', null, { to: 'my old den', from: 'to here' })));
+      const description = '/move from="to here" my old den\nMoves it';
+      expect(asked).toMatchObject({ data: { embeds: [{ title: 'This cannot be undone', description }] } });
+    });
+  });
+
   test('ask for a memory’s new wording in a prefilled form', async () => {
     await withChannel({}, async ({ double, sink }) => {
       sink.answer = () => ({ ...plain, text: 'Ada drinks *green* tea' });

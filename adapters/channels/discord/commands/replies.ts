@@ -3,6 +3,7 @@ import {
   type CommandReply,
   type CommandSpec,
   errorReply,
+  formatCommand,
   makeReply,
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
@@ -29,7 +30,7 @@ export function notice(text: string): Answer {
 
 /** The question before an irreversible command. */
 export function confirmation(command: ReplyCommand, specs: readonly CommandSpec[]): Shown {
-  const line = `/${[...command.path, ...Object.values(command.options)].join(' ')}`;
+  const line = formatCommand(command, specs);
   const what = actionOf(command, specs)?.description ?? '';
   return {
     reply: makeReply('This cannot be undone', { text: `${line}\n${what}`, tone: 'error' }),

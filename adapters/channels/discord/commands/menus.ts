@@ -1,8 +1,8 @@
-import { type ChannelSink, type CommandInvocation, type CommandReply, makeReply } from '../../../../src/adapter-kit.ts';
+import type { ChannelSink, CommandInvocation, CommandReply } from '../../../../src/adapter-kit.ts';
 import { type ChosenMessage, FORGOTTEN, forgetQuestion, forgetRefusal } from '../../shared/message-menus.ts';
 import { authorOf } from '../map.ts';
 import type { WireQuoted } from '../wire.ts';
-import { button, type Shown } from './replies.ts';
+import { button, question, type Shown } from './replies.ts';
 
 export function chosenMessage({ author, content }: WireQuoted): ChosenMessage {
   return { author: authorOf(author), text: content };
@@ -11,13 +11,10 @@ export function chosenMessage({ author, content }: WireQuoted): ChosenMessage {
 /** The question of "Forget this". */
 export function forgetMenu(message: WireQuoted): Shown {
   const { id, author } = message;
-  return {
-    reply: makeReply('This cannot be undone', { text: forgetQuestion(chosenMessage(message)), tone: 'error' }),
-    buttons: [
-      button('Forget it', 'forget', { path: ['forget'], options: { message: id, author: author.id } }),
-      button('Cancel', 'cancel', { path: ['forget'], options: {} }),
-    ],
-  };
+  return question(forgetQuestion(chosenMessage(message)), [
+    button('Forget it', 'forget', { path: ['forget'], options: { message: id, author: author.id } }),
+    button('Cancel', 'cancel', { path: ['forget'], options: {} }),
+  ]);
 }
 
 /** The answer to "Forget it". */

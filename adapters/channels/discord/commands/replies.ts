@@ -8,6 +8,7 @@ import {
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
 import type { ReplyButton } from '../../shared/buttons.ts';
+import { CONFIRMATION } from '../../shared/confirmation.ts';
 import { bodyOf, toMessage } from './render.ts';
 import type { Answer } from './respond.ts';
 
@@ -30,12 +31,16 @@ export function notice(text: string): Answer {
 
 /** The question before an irreversible command. */
 export function confirmation(command: ReplyCommand, specs: readonly CommandSpec[]): Shown {
-  const line = formatCommand(command, specs);
   const what = actionOf(command, specs)?.description ?? '';
-  return {
-    reply: makeReply('This cannot be undone', { text: `${line}\n${what}`, tone: 'error' }),
-    buttons: [button('Do it', 'confirm', command), button('Cancel', 'cancel', { path: command.path, options: {} })],
-  };
+  return question(`${formatCommand(command, specs)}\n${what}`, [
+    button(CONFIRMATION.submit, 'confirm', command),
+    button('Cancel', 'cancel', { path: command.path, options: {} }),
+  ]);
+}
+
+/** Asks about something irreversible. */
+export function question(text: string, buttons: readonly ReplyButton[]): Shown {
+  return { reply: makeReply(CONFIRMATION.title, { text, tone: 'error' }), buttons };
 }
 
 export function button(label: string, kind: ReplyButton['kind'], command: ReplyCommand): ReplyButton {

@@ -6,6 +6,7 @@ import {
   type OptionSpec,
   type ReplyCommand,
 } from '../../../../src/adapter-kit.ts';
+import { CONFIRMATION } from '../../shared/confirmation.ts';
 import { clip } from './render.ts';
 
 const MAX_INPUT = 3000;
@@ -92,7 +93,7 @@ export function confirmForm(
   const line = action === null ? '' : formatCommand(command, specs, prefix);
   const text = [line, what ?? action?.description ?? ''].filter((part) => part !== '').join('\n');
   return {
-    ...frame(opened, { title: 'This cannot be undone', submit: 'Do it' }),
+    ...frame(opened, CONFIRMATION),
     blocks: [{ type: 'section', text: plain(clip(text, 2900)) }],
   };
 }

@@ -148,7 +148,8 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
 
 type Asked =
   | { readonly kind: 'answered'; readonly step: Step }
-  | { readonly kind: 'failed'; readonly error: ModelError };
+  /** `begun`: there was a beginning of an answer. */
+  | { readonly kind: 'failed'; readonly error: ModelError; readonly begun: boolean };
 
 async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked> {
   const request = {
@@ -158,19 +159,22 @@ async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked>
     json: false,
     windowTokens: assembly.measurement.window,
   } as const;
+  let begun = false;
   const draftOf = createDraft();
   using limit = options.limitCall();
   const onText: OnText = (text, added) => {
     if (limit.signal.aborted) return;
     const draft = draftOf(text, added);
-    if (draft !== '') options.onDraft(draft);
+    if (draft === '') return;
+    begun = true;
+    options.onDraft(draft);
   };
   try {
     const ask = (signal: AbortSignal) => options.ask(request, { assembly, signal, onText });
     return { kind: 'answered', step: await withinLimit(limit.signal, options.modelId, ask) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    return { kind: 'failed', error };
+    return { kind: 'failed', error, begun };
   }
 }
 
@@ -197,13 +201,14 @@ const MAX_SILENCES = 1;
 async function recover(
   options: TurnOptions,
   done: TurnStep[],
-  { error, assembly, tried }: Failed & { readonly tried: Tried },
+  { error, begun, assembly, tried }: Failed & { readonly tried: Tried },
 ): Promise<boolean> {
   if (error.reason === 'overflow' && tried.overflows < MAX_OVERFLOWS) {
     tried.overflows += 1;
     if (await options.makeRoom()) return true;
   }
-  if (error.reason === 'refused' && tried.refusals < MAX_REFUSALS) {
+  // A filter that stops the answer has let the request through.
+  if (error.reason === 'refused' && !begun && tried.refusals < MAX_REFUSALS) {
     tried.refusals += 1;
     return leaveOutMore(options, done, { error, assembly });
   }

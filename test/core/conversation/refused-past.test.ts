@@ -327,7 +327,7 @@ describe('a refused request', () => {
     expect(talk.world.events.filter(({ kind }) => kind === 'model.mismatch')).toEqual([]);
   });
 
-  it('is not tried again once people saw a text', async () => {
+  it('is not tried again once its answer has begun', async () => {
     let isRefused = false;
     await using talk = await open(() => (isRefused ? { text: 'Half an ans', finish: 'refused' } : { text: 'Hello.' }));
     await talk.ask('Hello.');

@@ -73,12 +73,13 @@ describe('the built-in prompts', () => {
       'Recalled memories',
       'memory_recall, transcript_search',
       'look for it with transcript_search',
+      'only what you write after your last call',
       'names',
     ]) {
       expect(text).toContain(words);
     }
     const bare = render('guidance', { tools: [], hasMemory: false });
-    expect(bare).not.toMatch(/tools:|transcript_search|[Rr]ecalled/);
+    expect(bare).not.toMatch(/tools:|last call|transcript_search|[Rr]ecalled/);
   });
 
   // Shows: P16, S17

@@ -145,8 +145,9 @@ function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageB
 }
 
 /** The embeds in which bots and webhooks put their content. */
-function cardNote({ title, description, fields }: Content['embeds'][number]): string {
-  const lines = [title, description, ...(fields ?? []).map(({ name, value }) => `${name}: ${value}`)];
+function cardNote({ author, title, description, fields, footer }: Content['embeds'][number]): string {
+  const listed = fields.map(({ name, value }) => `${name}: ${value}`);
+  const lines = [author?.name, title, description, ...listed, footer?.text];
   const text = lines.filter(Boolean).join('\n');
   return text === '' ? '' : `[card]\n${text}`;
 }

@@ -52,9 +52,11 @@ const attachmentSchema = z.object({
 export type WireAttachment = z.infer<typeof attachmentSchema>;
 
 const embedSchema = z.object({
+  author: z.object({ name: text }).nullish().catch(null),
   title: text,
   description: text,
   fields: listOf(z.object({ name: z.string(), value: z.string() })),
+  footer: z.object({ text }).nullish().catch(null),
 });
 
 const pollSchema = z.object({

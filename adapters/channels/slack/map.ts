@@ -9,7 +9,7 @@ import {
 } from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
 import { type Place, timeOf } from './places/place.ts';
-import { mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
+import { filled, mentionedIds, type Names, readable, textOfBlocks } from './text.ts';
 import type { WireMessage } from './wire.ts';
 
 /** Subtypes of messages that people and bots write. Joins, pins, renames and so on are Slack's own. */
@@ -134,11 +134,12 @@ type Attachment = NonNullable<WireMessage['attachments']>[number];
 function sharedText(attachment: Attachment, names: Names): string {
   const isPreview = Boolean(attachment.from_url) && !attachment.is_share && !attachment.is_msg_unfurl;
   if (isPreview) return '';
-  const { fallback, author_name: author } = attachment;
+  const { fallback, author_name: author, footer, is_share: isShared } = attachment;
   const words = partsOf(attachment, names).join('\n') || readable(fallback ?? '', names);
   if (words === '') return '';
+  const below = isShared || attachment.is_msg_unfurl ? '' : readable(footer ?? '', names);
   const what = author ? `shared message of ${plainName(author)}` : 'attached';
-  return quoted(`${what}, not written by the sender`, words);
+  return quoted(`${what}, not written by the sender`, filled([words, below]).join('\n'));
 }
 
 function partsOf({ pretext, title, text, blocks, fields, files }: Attachment, names: Names): readonly string[] {

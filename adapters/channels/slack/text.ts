@@ -70,7 +70,7 @@ export function textOfBlocks(blocks: readonly unknown[], names: Names): string {
   return filled(elementsOf(blocks).map((block) => blockText(block, names))).join('\n');
 }
 
-function filled(texts: readonly string[]): readonly string[] {
+export function filled(texts: readonly string[]): readonly string[] {
   return texts.filter((text) => text !== '');
 }
 

@@ -54,6 +54,8 @@ const attachmentSchema = z.object({
   title: text,
   text,
   author_name: text,
+  /** Below an app's attachment, such as the repository; below a shared message, where it is from. */
+  footer: text,
   is_msg_unfurl: flag,
   is_share: flag,
   from_url: text,

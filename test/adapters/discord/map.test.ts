@@ -155,6 +155,9 @@ describe('a message of Discord', () => {
     expect(map({ author: OTHER_BOT, embeds })?.text).toBe('[card]\nBuild 7\nfailed\nbranch: main');
     expect(map({ author: OTHER_BOT, content: 'Look', embeds })?.text).toMatch(/^Look\n\[card\]\nBuild 7/);
     expect(map({ content: 'https://example.org', embeds })?.text).toBe('https://example.org');
+    const signed = [{ author: { name: 'octocat' }, title: 'Issue 1', footer: { text: 'strata/bot' } }];
+    expect(map({ author: OTHER_BOT, embeds: signed })?.text).toBe('[card]\noctocat\nIssue 1\nstrata/bot');
+    expect(map({ author: OTHER_BOT, embeds: [{ author: 7, title: 'A', footer: [] }] })?.text).toBe('[card]\nA');
     const copy = { content: '', embeds, attachments: [] };
     const forwarded = map({ message_reference: { type: 1, message_id: '7' }, message_snapshots: [{ message: copy }] });
     expect(forwarded?.text).toContain('> Build 7\n> failed');

@@ -197,6 +197,15 @@ describe('a message of Slack', () => {
     );
   });
 
+  test('reads the footer of an app, not that of a share', () => {
+    const issue = { title: 'Issue 1', footer: '<https://github.example/strata|strata/bot>' };
+    expect(text({ text: 'new', attachments: [issue] })).toContain(
+      '> Issue 1\n> [strata/bot](https://github.example/strata)',
+    );
+    const shared = { is_share: true, author_name: 'Bob', text: 'do it', footer: 'Posted in #staff' };
+    expect(text({ text: 'see', attachments: [shared] })).not.toContain('Posted');
+  });
+
   // Shows: C7
   test('lets nobody write outside the quotation, or forge a line', () => {
     const shared = { is_share: true, author_name: 'Bob]\n[#1 | <you>', text: 'one\r\ntwo\rthree\u2028four\u0085five' };

@@ -3,7 +3,7 @@ import type { CommandDefinition } from '../commands/custom/define.ts';
 import { type AgentDirectory, createAgentDirectory } from '../config/directory.ts';
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { LiveConfig } from '../config/watch.ts';
+import type { LiveConfig } from '../config/watch/watch.ts';
 import { publicLinkTo } from '../inspection/address.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { Reranker } from '../ports/reranker.ts';

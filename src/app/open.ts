@@ -6,7 +6,7 @@ import { allCommands } from '../commands/custom/custom-commands.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { rowsOf } from '../config/rows.ts';
 import type { Config } from '../config/schema.ts';
-import { type LiveConfig, watchConfig } from '../config/watch.ts';
+import { type LiveConfig, watchConfig } from '../config/watch/watch.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { LoadedPlugin } from '../plugins/load.ts';
 import type { PluginContext } from '../plugins/plugin.ts';

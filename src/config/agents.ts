@@ -4,8 +4,8 @@ import { fileOrigin, type Layer, type Merged, mergeLayers, type Origin } from '.
 import { type Report, reportProblems } from './report.ts';
 import { type AgentSettings, agentSchema } from './schema.ts';
 import type { IndexedAgent, Sections } from './sections.ts';
-import type { ConfigSource } from './source.ts';
-import { type Path, pathKey } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import { type Path, pathKey } from './toml/tree.ts';
 
 /** An agent with every value filled in, and the origin of each. */
 export interface MergedAgent {

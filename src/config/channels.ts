@@ -3,8 +3,8 @@ import { didYouMean } from '../util/text/did-you-mean.ts';
 import { problemsOf } from './problems.ts';
 import { createReport, type Report } from './report.ts';
 import type { Config } from './schema.ts';
-import type { ConfigSource } from './source.ts';
-import { isSecretPath, type Path, pathKey } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import { isSecretPath, type Path, pathKey } from './toml/tree.ts';
 
 /** The part of a loaded configuration that belongs to the channels. */
 interface ChannelTables {

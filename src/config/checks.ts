@@ -4,8 +4,8 @@ import { type AgentNames, unknownName } from './known.ts';
 import { describeOrigin, fileOrigin, type Origin } from './layers.ts';
 import type { Report } from './report.ts';
 import type { AgentSettings } from './schema.ts';
-import type { ConfigSource } from './source.ts';
-import type { Path } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import type { Path } from './toml/tree.ts';
 
 export interface AgentChecks {
   readonly source: ConfigSource;

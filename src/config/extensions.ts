@@ -4,7 +4,7 @@ import { builtInNames, type KnownNames } from './known.ts';
 import { problemsOf } from './problems.ts';
 import type { Report } from './report.ts';
 import type { Sections } from './sections.ts';
-import { isSecretPath, type Path, pathKey } from './tree.ts';
+import { isSecretPath, type Path, pathKey } from './toml/tree.ts';
 
 /** A plugin as seen by the configuration: the schema of its table, and the names agents can use with it. */
 export interface Extension {

@@ -7,7 +7,7 @@ import { createReport, type Report } from './report.ts';
 import { type AgentEntry, type AgentSettings, fileSections } from './schema.ts';
 import { withSectionTexts } from './section-files.ts';
 import type { IndexedAgent } from './sections.ts';
-import type { ConfigSource } from './source.ts';
+import type { ConfigSource } from './toml/source.ts';
 
 /** Prefix of each problem, in place of a file. */
 export const CODE_SOURCE = 'createBot';

@@ -1,7 +1,7 @@
 import { addressFault, keyFault } from '../util/text/key-text.ts';
 import type { Environment } from './references.ts';
 import type { Report } from './report.ts';
-import { isTable, type Path, pathKey } from './tree.ts';
+import { isTable, type Path, pathKey } from './toml/tree.ts';
 
 interface Checking {
   readonly report: Report;

@@ -1,5 +1,5 @@
-import type { Locate, Position } from './locate.ts';
-import { isTable, type Path, pathKey, type Tree } from './tree.ts';
+import type { Locate, Position } from './toml/locate.ts';
+import { isTable, type Path, pathKey, type Tree } from './toml/tree.ts';
 
 /** Where a value comes from. */
 export type Origin =

@@ -1,6 +1,6 @@
 import { createReport, type Report } from './report.ts';
-import type { ConfigSource } from './source.ts';
-import { credentialsIn, isSecretPath, isTable, type Path } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import { credentialsIn, isSecretPath, isTable, type Path } from './toml/tree.ts';
 
 /** Only these contain secrets: elsewhere, a `key` is a name. */
 const HOLDERS = ['inspector', 'providers', 'channels', 'plugins'];

@@ -17,8 +17,8 @@ import { type Config, type GeneralSettings, generalSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
 import { withSectionTexts } from './section-files.ts';
 import { isChannelEnabled, readSections, type Sections } from './sections.ts';
-import { type ConfigSource, readSource } from './source.ts';
-import { isTable, type Path, pathKey, type Tree, valueAt } from './tree.ts';
+import { type ConfigSource, readSource } from './toml/source.ts';
+import { isTable, type Path, pathKey, type Tree, valueAt } from './toml/tree.ts';
 
 export interface LoadOptions {
   /** As given by the user; `config.toml` by default. */

@@ -2,7 +2,7 @@ import type { MergedAgent } from './agents.ts';
 import { modelsOf } from './directory.ts';
 import { unknownName } from './known.ts';
 import type { Report } from './report.ts';
-import type { Path } from './tree.ts';
+import type { Path } from './toml/tree.ts';
 
 interface Checking {
   readonly report: Report;

@@ -1,6 +1,6 @@
 import type { Layer } from './layers.ts';
 import type { Environment } from './references.ts';
-import type { Path, Tree } from './tree.ts';
+import type { Path, Tree } from './toml/tree.ts';
 
 /** The flags of the command line that set a value. */
 const FLAGS = { model: '--model', data: '--data', logLevel: '--log-level' } as const;

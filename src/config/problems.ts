@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../util/text/did-you-mean.ts';
-import { isTable, type Path, valueAt, withoutCredentials } from './tree.ts';
+import { isTable, type Path, valueAt, withoutCredentials } from './toml/tree.ts';
 
 /** A problem at a path, in words. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import { isTable, type Path, pathKey, type Tree } from './tree.ts';
+import { isTable, type Path, pathKey, type Tree } from './toml/tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

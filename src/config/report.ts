@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { describeOrigin, fileOrigin, type Merged, type Origin } from './layers.ts';
 import { problemsOf } from './problems.ts';
-import type { ConfigSource } from './source.ts';
-import { isSecretPath, type Path, pathKey, shownPath } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import { isSecretPath, type Path, pathKey, shownPath } from './toml/tree.ts';
 
 /** Collects all problems, so that one start reports every one of them. */
 export interface Report {

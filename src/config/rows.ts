@@ -1,6 +1,6 @@
 import { describeOrigin } from './layers.ts';
 import type { LoadedConfig } from './load.ts';
-import { isSecretPath, isTable, type Path, withoutCredentials } from './tree.ts';
+import { isSecretPath, isTable, type Path, withoutCredentials } from './toml/tree.ts';
 
 export interface ConfigRow {
   readonly path: string;

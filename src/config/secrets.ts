@@ -1,5 +1,5 @@
 import type { Config } from './schema.ts';
-import { credentialsIn, isSecretPath, isTable, type Path, pathKey } from './tree.ts';
+import { credentialsIn, isSecretPath, isTable, type Path, pathKey } from './toml/tree.ts';
 
 /** Redacting shorter values would also hide ordinary words. */
 const MIN_LENGTH = 6;

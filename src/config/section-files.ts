@@ -4,8 +4,8 @@ import { readText } from '../util/files/text-file.ts';
 import type { Report } from './report.ts';
 import type { AgentEntry } from './schema.ts';
 import type { Sections } from './sections.ts';
-import type { ConfigSource } from './source.ts';
-import type { Path } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import type { Path } from './toml/tree.ts';
 
 type OwnSection = NonNullable<AgentEntry['sections']>[number];
 

@@ -5,8 +5,8 @@ import { knownPaths, type ProblemContext, problemsOf } from './problems.ts';
 import { type Environment, resolveReferences } from './references.ts';
 import type { Report } from './report.ts';
 import { type AgentEntry, fileSchema, fileSections, pluginListSchema } from './schema.ts';
-import type { ConfigSource } from './source.ts';
-import { isSecretPath, isTable, type Path, pathKey, type Tree, valueAt, without } from './tree.ts';
+import type { ConfigSource } from './toml/source.ts';
+import { isSecretPath, isTable, type Path, pathKey, type Tree, valueAt, without } from './toml/tree.ts';
 
 /** The validated layers of the file; invalid values are reported and left out. */
 export interface Sections {

@@ -4,7 +4,7 @@ import { BUILT_IN_ENGINES, isBuiltInEngine } from '../config/known.ts';
 import type { Origin } from '../config/layers.ts';
 import { createReport } from '../config/report.ts';
 import { type AgentSettings, agentSchema } from '../config/schema.ts';
-import type { Path } from '../config/tree.ts';
+import type { Path } from '../config/toml/tree.ts';
 import { StrataError } from '../domain/errors.ts';
 import { faultsIn, inWords } from '../util/errors/faults.ts';
 

@@ -10,12 +10,20 @@ import { readerIn } from '../memory/rights/policy.ts';
 import type { MaintenanceRun } from '../ports/journal.ts';
 import { MEMORY_STATES, type MemoryKind, type MemoryState } from '../ports/memory-store.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { GaugeReading } from './gauges.ts';
-import { growthPerEntry, type HistoryInput, type Moment, momentsOf, RECENT, sampled, within } from './history.ts';
-import { type LayerSpan, layersOf } from './layers.ts';
+import type { GaugeReading } from './history/gauges.ts';
+import {
+  growthPerEntry,
+  type HistoryInput,
+  type Moment,
+  momentsOf,
+  RECENT,
+  sampled,
+  within,
+} from './history/history.ts';
+import { type LayerSpan, layersOf } from './history/layers.ts';
+import type { Turn } from './history/turns.ts';
+import { turnsUpto, weigh } from './history/turns-upto.ts';
 import { type ConversationRow, type OverviewServices, rowOf } from './overview.ts';
-import type { Turn } from './turns.ts';
-import { turnsUpto, weigh } from './turns-upto.ts';
 import { mayRead, type Viewer } from './viewer.ts';
 
 export interface ConversationViewQuery {

@@ -14,9 +14,11 @@ import {
 } from './conversation.ts';
 import { type CostsQuery, type CostsView, costsView } from './costs.ts';
 import { type Findings, type FindQuery, findEverywhere } from './find.ts';
-import { createForecastQueue } from './forecast-queue.ts';
-import { createGauges } from './gauges.ts';
+import { createForecastQueue } from './forecasts/forecast-queue.ts';
+import { createRecordings } from './forecasts/recordings.ts';
+import { type WhatIfQuery, type WhatIfView, whatIfView } from './forecasts/what-if.ts';
 import { type Health, healthOf } from './health.ts';
+import { createGauges } from './history/gauges.ts';
 import {
   changeMemory,
   forgetMemory,
@@ -28,14 +30,12 @@ import {
 import { type MemoriesQuery, type MemoriesView, memoriesView } from './memory-list.ts';
 import { type ConversationRows, conversationsPage } from './overview.ts';
 import { type PromptQuery, type PromptView, promptView } from './prompts.ts';
-import { createRecordings } from './recordings.ts';
 import { type ReplyQuery, type ReplyView, replyView } from './reply.ts';
 import { createReruns, type RerunQuery, type RerunView } from './rerun.ts';
-import { rewriteSummary } from './rewrite.ts';
 import { type SettingsQuery, type SettingsView, settingsView } from './settings.ts';
-import { type SummaryView, type SummaryViewQuery, summaryView } from './summary.ts';
+import { rewriteSummary } from './summaries/rewrite.ts';
+import { type SummaryView, type SummaryViewQuery, summaryView } from './summaries/summary.ts';
 import type { Viewer } from './viewer.ts';
-import { type WhatIfQuery, type WhatIfView, whatIfView } from './what-if.ts';
 
 /** What the inspector reads and changes. Every method checks what the viewer may see and do. */
 export interface Inspection {

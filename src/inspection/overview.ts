@@ -4,7 +4,7 @@ import { sumOf } from '../costs/format.ts';
 import type { Audience, ConversationKey } from '../domain/message.ts';
 import type { Spent } from '../ports/journal.ts';
 import type { Conversation } from '../ports/store.ts';
-import type { GaugeReading, Gauges } from './gauges.ts';
+import type { GaugeReading, Gauges } from './history/gauges.ts';
 
 /** One page of conversations, newest activity first. */
 export interface ConversationRows {

@@ -3,7 +3,7 @@ import { contextPicture } from '../pictures/context-picture.ts';
 import type { ReplyPicture } from '../ports/reply.ts';
 import type { Conversation } from '../ports/store.ts';
 import { conversationView } from './conversation.ts';
-import { createGauges } from './gauges.ts';
+import { createGauges } from './history/gauges.ts';
 
 /** Figures only, so that everybody in a conversation may see it. */
 const EVERYBODY = { name: 'a picture', role: 'viewer' } as const;

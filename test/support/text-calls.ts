@@ -133,7 +133,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run({ A_API_KEY: text }, { report: { addAt: () => undefined }, providers: ['a'] }),
   ],
   [
-    'src/config/toml-hint.ts#tomlHint',
+    'src/config/toml/toml-hint.ts#tomlHint',
     (run, text) => run(`a = ${text}`, { reason: 'invalid value', line: 1, column: 5 }),
   ],
   ['src/bot/cut-text.ts#cutParts', (run, text) => run([{ kind: 'text', text }])],
@@ -394,11 +394,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       );
     },
   ],
-  ['src/inspection/turns-upto.ts#weigh', (run, text) => run([entry(text)], 'UTC')],
+  ['src/inspection/history/turns-upto.ts#weigh', (run, text) => run([entry(text)], 'UTC')],
   ['src/search/passages/place-passages.ts#passageTextElsewhere', (run, text) => run(entry(text), 'UTC')],
   ['adapters/inspector/web/markup/html.ts#withParameters', (run, text) => run(text, { q: text })],
   ['adapters/inspector/web/pages/layout.ts#troublePage', (run, text) => run(null, { title: text, text })],
-  ['src/inspection/trace.ts#traceSentences', (run, text) => run(text, [text])],
+  ['src/inspection/summaries/trace.ts#traceSentences', (run, text) => run(text, [text])],
   ['src/search/specifics/losses.ts#accountFor', (run, text) => run(text, [{ seq: 1, text }])],
   ['src/search/specifics/losses.ts#keptShare', (run, text) => run(accountFor(text.slice(0, 1000), [{ seq: 1, text }]))],
   [
@@ -507,7 +507,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   ...['src/config/layers.ts#describeOrigin', 'src/config/secrets.ts#secretsOf'],
   ...[
     'src/config/sections.ts#readSections',
-    'src/config/source.ts#readSource',
+    'src/config/toml/source.ts#readSource',
     'src/context/measure/calibration.ts#correctionFor',
   ],
   ...['src/context/measure/calibration.ts#lastReported', 'src/conversation/turn/turn-entries.ts#postsOf'],

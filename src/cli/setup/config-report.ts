@@ -2,7 +2,7 @@ import { type ChannelSchemas, channelProblems } from '../../config/channels.ts';
 import { literalSecrets } from '../../config/literal-secrets.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../config/load.ts';
 import { rowsOf, safeValue } from '../../config/rows.ts';
-import { valueAt } from '../../config/tree.ts';
+import { valueAt } from '../../config/toml/tree.ts';
 import { isStrataError, StrataError } from '../../domain/errors.ts';
 import { promptProblemsOf } from '../../prompts/library.ts';
 import { formatTable } from '../../util/text/table.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeKey } from '../../../src/adapter-kit.ts';
 import { findEverywhere } from '../../../src/inspection/find.ts';
-import { createGauges } from '../../../src/inspection/gauges.ts';
+import { createGauges } from '../../../src/inspection/history/gauges.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { scriptedModel } from '../../core/compaction/compaction.world.ts';
 import { createInspectorWorld, type InspectorWorld } from '../../support/inspector-world.ts';

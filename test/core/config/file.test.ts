@@ -11,7 +11,7 @@ import { agentDefaults, defaultAgent, generalDefaults } from '../../../src/confi
 import { loadConfig } from '../../../src/config/load.ts';
 import { overrides } from '../../../src/config/overrides.ts';
 import { agentSchema, generalSchema } from '../../../src/config/schema.ts';
-import { isTable } from '../../../src/config/tree.ts';
+import { isTable } from '../../../src/config/toml/tree.ts';
 import { isStrataError } from '../../../src/domain/errors.ts';
 
 const file = fileURLToPath(new URL('../../../config.toml', import.meta.url));

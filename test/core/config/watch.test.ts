@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type ConfigChange, planChange } from '../../../src/config/change.ts';
 import { type LoadOptions, loadConfig } from '../../../src/config/load.ts';
-import { watchConfig } from '../../../src/config/watch.ts';
+import { type ConfigChange, planChange } from '../../../src/config/watch/change.ts';
+import { watchConfig } from '../../../src/config/watch/watch.ts';
 import { createPromptLibrary } from '../../../src/prompts/library.ts';
 
 const steps = (count: number) => `[defaults]\nmax_steps = ${count}\n`;

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_REDUCTION } from '../../../src/context/view/reduce.ts';
 import type { SummaryId } from '../../../src/domain/message.ts';
-import { growthPerEntry, momentsOf, sampled } from '../../../src/inspection/history.ts';
-import type { LayerSpan } from '../../../src/inspection/layers.ts';
-import { traceSentences } from '../../../src/inspection/trace.ts';
-import { type TurnFacts, turnsOf } from '../../../src/inspection/turns.ts';
+import { growthPerEntry, momentsOf, sampled } from '../../../src/inspection/history/history.ts';
+import type { LayerSpan } from '../../../src/inspection/history/layers.ts';
+import { type TurnFacts, turnsOf } from '../../../src/inspection/history/turns.ts';
+import { traceSentences } from '../../../src/inspection/summaries/trace.ts';
 
 const entries = Array.from({ length: 10 }, (_, index) => ({
   seq: index + 1,

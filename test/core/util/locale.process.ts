@@ -1,4 +1,4 @@
-import { traceSentences } from '../../../src/inspection/trace.ts';
+import { traceSentences } from '../../../src/inspection/summaries/trace.ts';
 import { boostOf, focusOf } from '../../../src/memory/recall/focus.ts';
 import { user } from '../../fixtures/context.ts';
 

@@ -1,6 +1,6 @@
-import { cachedStem } from '../search/words/stem.ts';
-import { tellingWords } from '../search/words/stop-words.ts';
-import { tokensOf } from '../search/words/words.ts';
+import { cachedStem } from '../../search/words/stem.ts';
+import { tellingWords } from '../../search/words/stop-words.ts';
+import { tokensOf } from '../../search/words/words.ts';
 
 /** A sentence of a summary with the sources that say the same, best first, by their index. */
 export interface TracedSentence {

@@ -1,6 +1,6 @@
-import type { CommandServices } from '../commands/services.ts';
-import { conversationPath } from './address.ts';
-import { audited } from './audit.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import { conversationPath } from '../address.ts';
+import { audited } from '../audit.ts';
 import { readableSummary, type SummaryViewQuery } from './summary.ts';
 
 /** Asks a worker for other words. Throws `NOT_FOUND`, `COMMAND_FORBIDDEN`, and `USAGE` if they are not possible. */

@@ -1,11 +1,11 @@
-import type { CommandServices } from '../commands/services.ts';
-import type { AgentSettings } from '../config/schema.ts';
-import { type RecordingLimits, readRecording } from '../forecast/open.ts';
-import type { Recording } from '../forecast/recording.ts';
-import type { ContextProfile } from '../ports/engine.ts';
-import type { Conversation } from '../ports/store.ts';
-import { createRecentMap } from '../util/recent-map.ts';
-import { MINUTE_MS } from '../util/time/time.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import type { AgentSettings } from '../../config/schema.ts';
+import { type RecordingLimits, readRecording } from '../../forecast/open.ts';
+import type { Recording } from '../../forecast/recording.ts';
+import type { ContextProfile } from '../../ports/engine.ts';
+import type { Conversation } from '../../ports/store.ts';
+import { createRecentMap } from '../../util/recent-map.ts';
+import { MINUTE_MS } from '../../util/time/time.ts';
 
 /** A conversation as it was when somebody began to try settings on it. */
 export interface Session {

@@ -1,9 +1,9 @@
-import type { CommandServices } from '../commands/services.ts';
-import type { ContextReport } from '../context/inspection.ts';
-import { describe, StrataError } from '../domain/errors.ts';
-import type { Measurement, Thresholds } from '../ports/engine.ts';
-import type { Conversation } from '../ports/store.ts';
-import { createRecentMap } from '../util/recent-map.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import type { ContextReport } from '../../context/inspection.ts';
+import { describe, StrataError } from '../../domain/errors.ts';
+import type { Measurement, Thresholds } from '../../ports/engine.ts';
+import type { Conversation } from '../../ports/store.ts';
+import { createRecentMap } from '../../util/recent-map.ts';
 
 /** How full the view of a conversation is. */
 export interface Gauge {

@@ -1,6 +1,6 @@
-import type { SummaryId } from '../domain/message.ts';
-import type { MaintenanceRun } from '../ports/journal.ts';
-import type { Summary, SummaryStore } from '../ports/summary-store.ts';
+import type { SummaryId } from '../../domain/message.ts';
+import type { MaintenanceRun } from '../../ports/journal.ts';
+import type { Summary, SummaryStore } from '../../ports/summary-store.ts';
 
 /** A layer that is or was in the view. */
 export interface LayerSpan {

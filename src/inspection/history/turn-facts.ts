@@ -1,12 +1,12 @@
-import type { CommandServices } from '../commands/services.ts';
-import { estimateText } from '../context/measure/tokens.ts';
-import { readKeptSection } from '../context/profile/keep-profile.ts';
-import { type NotedReply, readNotes } from '../context/record/note-chain.ts';
-import type { LayerRef, RequestNote } from '../context/record/request-note.ts';
-import { buildPrefix } from '../context/view/fixed-prefix.ts';
-import type { MemoryId, SummaryId } from '../domain/message.ts';
-import { type KeptTexts, recollect, sectionMemories } from '../requests/kept-sections.ts';
-import { profileOf, readSettings } from '../requests/rebuild.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import { estimateText } from '../../context/measure/tokens.ts';
+import { readKeptSection } from '../../context/profile/keep-profile.ts';
+import { type NotedReply, readNotes } from '../../context/record/note-chain.ts';
+import type { LayerRef, RequestNote } from '../../context/record/request-note.ts';
+import { buildPrefix } from '../../context/view/fixed-prefix.ts';
+import type { MemoryId, SummaryId } from '../../domain/message.ts';
+import { type KeptTexts, recollect, sectionMemories } from '../../requests/kept-sections.ts';
+import { profileOf, readSettings } from '../../requests/rebuild.ts';
 import type { LayerSpan } from './layers.ts';
 import { MAX_TURNS, type TurnContext, type TurnFacts, type TurnLayer, type TurnSettings } from './turns.ts';
 

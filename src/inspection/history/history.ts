@@ -1,6 +1,6 @@
-import type { Entry, SeqRange } from '../domain/message.ts';
-import type { Measurement } from '../ports/engine.ts';
-import { between, totals } from '../util/totals.ts';
+import type { Entry, SeqRange } from '../../domain/message.ts';
+import type { Measurement } from '../../ports/engine.ts';
+import { between, totals } from '../../util/totals.ts';
 import type { LayerSpan } from './layers.ts';
 
 /** The view as it was when an entry was the newest. */

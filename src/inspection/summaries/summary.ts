@@ -1,16 +1,16 @@
-import { shownAuthor, shownText } from '../commands/format-entry.ts';
-import type { CommandServices } from '../commands/services.ts';
-import { findConversation } from '../conversation/find-conversation.ts';
-import { findSummary } from '../conversation/find-summary.ts';
-import { type Entry, type SummaryId, textOf } from '../domain/message.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { SpecificKind, Summary } from '../ports/summary-store.ts';
-import { type Account, keptShare, lostOnce } from '../search/specifics/losses.ts';
-import { accountInSlices, readAccount } from '../search/specifics/read-account.ts';
-import type { Specific } from '../search/specifics/specifics.ts';
+import { shownAuthor, shownText } from '../../commands/format-entry.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import { findConversation } from '../../conversation/find-conversation.ts';
+import { findSummary } from '../../conversation/find-summary.ts';
+import { type Entry, type SummaryId, textOf } from '../../domain/message.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { SpecificKind, Summary } from '../../ports/summary-store.ts';
+import { type Account, keptShare, lostOnce } from '../../search/specifics/losses.ts';
+import { accountInSlices, readAccount } from '../../search/specifics/read-account.ts';
+import type { Specific } from '../../search/specifics/specifics.ts';
+import { assertMayRead, type Viewer } from '../viewer.ts';
 import { type Rewriting, rewritingOf } from './rewriting.ts';
 import { type TracedText, traceSentences } from './trace.ts';
-import { assertMayRead, type Viewer } from './viewer.ts';
 
 /** A summary beside what it was made from. */
 export interface SummaryView {

@@ -1,13 +1,13 @@
-import type { CommandServices } from '../commands/services.ts';
-import { isBuiltInEngine } from '../config/known.ts';
-import type { ConfigRow } from '../config/rows.ts';
-import type { AgentSettings } from '../config/schema.ts';
-import { settingLines } from '../config/setting-lines.ts';
-import { findConversation } from '../conversation/find-conversation.ts';
-import { isStrataError, StrataError } from '../domain/errors.ts';
-import type { Forecast } from '../forecast/forecast.ts';
-import { forecastFor } from '../forecast/open.ts';
-import { FORECAST_ROWS } from '../forecast/rows.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import { isBuiltInEngine } from '../../config/known.ts';
+import type { ConfigRow } from '../../config/rows.ts';
+import type { AgentSettings } from '../../config/schema.ts';
+import { settingLines } from '../../config/setting-lines.ts';
+import { findConversation } from '../../conversation/find-conversation.ts';
+import { isStrataError, StrataError } from '../../domain/errors.ts';
+import type { Forecast } from '../../forecast/forecast.ts';
+import { forecastFor } from '../../forecast/open.ts';
+import { FORECAST_ROWS } from '../../forecast/rows.ts';
 import {
   AUTO_SETTINGS,
   FORECAST_SETTINGS,
@@ -16,10 +16,10 @@ import {
   settingOf,
   settingValue,
   withValues,
-} from '../forecast/settings.ts';
-import type { Thresholds } from '../ports/engine.ts';
+} from '../../forecast/settings.ts';
+import type { Thresholds } from '../../ports/engine.ts';
+import type { Viewer } from '../viewer.ts';
 import type { Recordings, Session } from './recordings.ts';
-import type { Viewer } from './viewer.ts';
 
 export interface WhatIfQuery {
   readonly viewer: Viewer;

@@ -1,7 +1,7 @@
-import { causeInStack, firstOtherLayer } from '../context/cuts/cache-loss.ts';
-import type { RequestNote } from '../context/record/request-note.ts';
-import type { LayerPrint } from '../context/record/request-print.ts';
-import type { CacheLossCause } from '../ports/journal.ts';
+import { causeInStack, firstOtherLayer } from '../../context/cuts/cache-loss.ts';
+import type { RequestNote } from '../../context/record/request-note.ts';
+import type { LayerPrint } from '../../context/record/request-print.ts';
+import type { CacheLossCause } from '../../ports/journal.ts';
 
 export const MAX_TURNS = 48;
 

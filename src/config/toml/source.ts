@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { describe, StrataError } from '../domain/errors.ts';
-import { readText } from '../util/files/text-file.ts';
+import { describe, StrataError } from '../../domain/errors.ts';
+import { readText } from '../../util/files/text-file.ts';
 import { type Locate, locator } from './locate.ts';
 import { tomlHint } from './toml-hint.ts';
 import { isDeeperThan, type Tree } from './tree.ts';

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe } from '../domain/errors.ts';
+import { describe } from '../../domain/errors.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../load.ts';
+import type { Config } from '../schema.ts';
 import { type ConfigChange, planChange } from './change.ts';
-import { type LoadedConfig, type LoadOptions, loadConfig } from './load.ts';
-import type { Config } from './schema.ts';
 import { watchFiles } from './watch-files.ts';
 
 export interface WatchOptions {

@@ -1,10 +1,10 @@
-import type { CommandServices } from '../commands/services.ts';
-import { DEFAULT_CACHE_MS } from '../context/cuts/cache-loss.ts';
-import { entryMessageOf } from '../context/view/entry-message.ts';
-import { nearbySeq } from '../context/view/view.ts';
-import type { Entry } from '../domain/message.ts';
-import type { Conversation } from '../ports/store.ts';
-import { totals } from '../util/totals.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import { DEFAULT_CACHE_MS } from '../../context/cuts/cache-loss.ts';
+import { entryMessageOf } from '../../context/view/entry-message.ts';
+import { nearbySeq } from '../../context/view/view.ts';
+import type { Entry } from '../../domain/message.ts';
+import type { Conversation } from '../../ports/store.ts';
+import { totals } from '../../util/totals.ts';
 import type { LayerSpan } from './layers.ts';
 import { turnFacts } from './turn-facts.ts';
 import { type Turn, type TurnContext, turnsOf } from './turns.ts';

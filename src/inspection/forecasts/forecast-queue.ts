@@ -1,6 +1,6 @@
-import { StrataError } from '../domain/errors.ts';
-import { yieldToEventLoop } from '../util/async/event-loop.ts';
-import { createLanes } from '../util/async/lanes.ts';
+import { StrataError } from '../../domain/errors.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
+import { createLanes } from '../../util/async/lanes.ts';
 
 export interface ForecastQueue {
   /** Throws `INSPECTOR_BUSY` while too many wait, or too many of this viewer. */

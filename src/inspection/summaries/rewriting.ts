@@ -1,8 +1,8 @@
-import type { CommandServices } from '../commands/services.ts';
-import { refusalOf, rewriteOf } from '../compaction/job/rewrite-request.ts';
-import type { SeqRange } from '../domain/message.ts';
-import type { Conversation } from '../ports/store.ts';
-import type { Summary } from '../ports/summary-store.ts';
+import type { CommandServices } from '../../commands/services.ts';
+import { refusalOf, rewriteOf } from '../../compaction/job/rewrite-request.ts';
+import type { SeqRange } from '../../domain/message.ts';
+import type { Conversation } from '../../ports/store.ts';
+import type { Summary } from '../../ports/summary-store.ts';
 
 /** Whether a summary can be written in other words, or who does it. */
 export type Rewriting =

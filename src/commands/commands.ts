@@ -42,7 +42,8 @@ export function createCommands(services: CommandServices, own: readonly CommandD
       try {
         return await complete(context, invocation, option);
       } catch (error) {
-        if (!(error instanceof StrataError)) services.log.warn('completions failed', logFields(invocation, error));
+        if (!(error instanceof StrataError))
+          services.log.warn('Completions could not be loaded', logFields(invocation, error));
         return [];
       }
     },
@@ -61,7 +62,7 @@ function logFields(invocation: CommandInvocation, error: unknown) {
 
 function fail(services: CommandServices, invocation: CommandInvocation, error: unknown): CommandReply {
   if (!(error instanceof StrataError)) {
-    services.log.error('a command failed', logFields(invocation, error));
+    services.log.error('A command failed', logFields(invocation, error));
     services.events.emit({ kind: 'error.internal', conversation: invocation.conversation, message: describe(error) });
   }
   return failureReply(error, services.commandPrefix(invocation.conversation));

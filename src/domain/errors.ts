@@ -24,7 +24,7 @@ const sentences = {
   MODEL_PAUSED: (d: { model: string; untilAt: number; cause: string }) =>
     `The model ${d.model} is paused until ${new Date(d.untilAt).toISOString()} after repeated failures: ${d.cause}`,
   SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
-    `This conversation has used ${d.calls} of ${d.limit} model calls per hour for summaries. They continue at ${new Date(d.untilAt).toISOString()}. Replies are not affected.`,
+    `This conversation has used ${d.calls} of ${d.limit} model calls per hour for summaries. Summaries continue at ${new Date(d.untilAt).toISOString()}. Replies are not affected.`,
   SUMMARY_REJECTED: (d: { model: string; fault: string }) =>
     `The answer from ${d.model} is not a usable summary: ${d.fault}.`,
   WINDOW_TOO_SMALL: (d: { usedTokens: number; windowTokens: number }) =>
@@ -103,9 +103,9 @@ const sentences = {
   ENGINE_CONTRACT: (d: { engine: string; problem: string }) =>
     `The context engine ${d.engine} broke its contract: ${d.problem}.`,
   LISTEN_FAILED: (d: { section: 'operations' | 'inspector'; address: string; reason: string }) =>
-    `Cannot listen at ${d.address}: ${d.reason}. Set listen in [${d.section}] to another host:port, or to "" to disable it.`,
+    `Cannot listen on ${d.address}: ${d.reason}. Set listen in [${d.section}] to another host:port, or to "" to disable it.`,
   INSPECTOR_OPEN: (d: { address: string }) =>
-    `Other machines can reach the inspector at ${d.address}. Set password in [inspector], or identity_header and proxies; or listen at 127.0.0.1.`,
+    `Other machines can reach the inspector at ${d.address}. Set password in [inspector], or identity_header and proxies; or listen on 127.0.0.1.`,
   INSPECTOR_BUSY: (_: { waiting: number }) => 'Too many forecasts are waiting. Try again in a moment.',
   USAGE: (d: { problem: string }) => d.problem,
   NODE_TOO_OLD: (d: { found: string }) =>

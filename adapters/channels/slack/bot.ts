@@ -218,7 +218,7 @@ function tellLeftOut({ log, signal }: BotServices, poster: Poster, { conversatio
   const body = { kind: 'text', text } as const;
   const post = { conversation, nonce: `gap ${ts}`, body, replyTo: null, attempt: 2 };
   poster.send(post, { signal }).catch((error: unknown) => {
-    log.debug('What was left out could not be reported', { conversation, cause: describe(error) });
+    log.debug('The number of unread messages could not be reported', { conversation, cause: describe(error) });
   });
 }
 

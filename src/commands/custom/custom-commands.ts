@@ -166,7 +166,7 @@ function handlerOf(definition: CommandDefinition, action: ActionSpec): Handler {
 }
 
 function lateReply({ name }: CommandDefinition, { services, invocation }: Call): CommandReply {
-  services.log.error('a command took too long', { command: name, conversation: invocation.conversation });
+  services.log.error('A command took too long', { command: name, conversation: invocation.conversation });
   return errorReply(`The command did not finish within ${MAX_RUN_MS / 1_000} seconds.`);
 }
 

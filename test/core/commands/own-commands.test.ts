@@ -194,7 +194,7 @@ describe('a command that fails', () => {
     expect(reply).toMatchObject({ tone: 'error', ephemeral: true });
     expect(reply.text).toContain('the cause is in the log');
     expect(reply.text).not.toContain('4711');
-    expect(lines).toContainEqual(['a command failed', expect.objectContaining({ cause: 'key 4711 refused' })]);
+    expect(lines).toContainEqual(['A command failed', expect.objectContaining({ cause: 'key 4711 refused' })]);
     expect((await world.type('/status')).tone).toBe('info');
   });
 

@@ -34,7 +34,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   /** One at a time, so that two simultaneous events greet only once. */
   const later = (work: () => Promise<unknown>): void => {
     running = running.then(work).catch((error: unknown) => {
-      options.log.debug('A part of the surface could not be shown', { cause: describe(error) });
+      options.log.debug('The App Home, the greeting or a title could not be shown', { cause: describe(error) });
     });
   };
   const { settings } = options;

@@ -31,7 +31,7 @@ export function createAudienceReview(options: ReviewOptions): () => Promise<void
   return () => {
     running = running.then(review).catch((error: unknown) => {
       if (options.signal.aborted) return;
-      options.log.warn('Slack was not asked who can read all stored channels', { cause: describe(error) });
+      options.log.warn('The audience of some stored channels could not be checked', { cause: describe(error) });
     });
     return running;
   };

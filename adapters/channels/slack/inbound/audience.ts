@@ -99,7 +99,9 @@ function createLookups(options: LookupOptions, apply: (channelId: string, audien
   return {
     begin(channelId: string): void {
       if (running.has(channelId) || signal.aborted) return;
-      log.warn('Slack does not describe a channel: what is kept of it keeps its audience', { channel: channelId });
+      log.warn('Slack did not describe a channel; its stored conversations keep their audience', {
+        channel: channelId,
+      });
       const work = lookUp(channelId)
         .catch((error: unknown) => {
           if (!signal.aborted) log.error('The audience of a channel could not be stored', { cause: describe(error) });

@@ -86,7 +86,10 @@ export function createCatchUp(context: CatchUpContext): CatchUp {
     },
     connected,
     async withheld(since) {
-      context.log.warn('Slack withheld events of a minute with too many events', { team: teamId, since });
+      context.log.warn('Slack withheld events because there were too many in a minute; they are read from history', {
+        team: teamId,
+        since,
+      });
       await gaps.missed(since);
       const leftMs = since * 1000 + MINUTE_MS - context.clock.now();
       context.clock

@@ -27,7 +27,7 @@ export function createReceivedEvents({ state, log }: Pick<BotServices, 'state' |
       known.add(kind);
       const keeping = state.set(NAMESPACE, kind, true).catch((error: unknown) => {
         known.delete(kind);
-        log.debug('A kind of event was not recorded', { kind, cause: describe(error) });
+        log.debug('The kind of a received event was not recorded', { kind, cause: describe(error) });
       });
       void running.track(keeping);
     },

@@ -102,7 +102,7 @@ async function mayStay(
     await createWeb(token, { settings, log })
       .auth.revoke()
       .catch((error: unknown) => {
-        log.warn('An unwanted token could not be revoked', { cause: describe(error) });
+        log.warn('The token of a refused installation could not be revoked', { cause: describe(error) });
       });
   }
   log.warn('An installation was refused', { team: installation.team?.id ?? null, reason: refusal });

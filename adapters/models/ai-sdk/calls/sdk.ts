@@ -16,7 +16,7 @@ async function load(log: Log) {
   // Otherwise it prints warnings about providers to the console.
   globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, model }) => {
     for (const warning of warnings)
-      log.debug('warning of the provider package', { model, remark: JSON.stringify(warning) });
+      log.debug('Warning of the provider package', { model, remark: JSON.stringify(warning) });
   };
   return { streamText, tool, jsonSchema, Output, loadImage: createImageLoader(createDownload) };
 }

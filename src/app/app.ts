@@ -24,7 +24,7 @@ export interface GlobalOptions {
 export interface OpenOptions extends GlobalOptions {
   /** Platforms to serve. `configured`: those the configuration enables, or the terminal if there are none. */
   readonly platforms: 'configured' | readonly string[];
-  /** Never reply, whatever the configuration says. */
+  /** Never reply, regardless of the configuration. */
   readonly listenOnly: boolean;
   /**
    * Create the store if it does not exist. False for read-only commands, so that a mistyped directory does not look

@@ -52,7 +52,7 @@ export interface Bot extends AsyncDisposable {
   /** Discards the cached view. Call this after something else has changed the conversation. */
   changed(conversation: ConversationKey): void;
   /**
-   * Once: a bot that was stopped cannot be started again. A start that fails stops what it has started; `stop` then
+   * Can be called once: a stopped bot cannot be started again. A start that fails stops what it has started; `stop` then
    * closes the store and the queue.
    */
   start(): Promise<void>;
@@ -66,7 +66,7 @@ export interface Bot extends AsyncDisposable {
 }
 
 /**
- * Creates a bot from its parts, which starts nothing yet. Throws `CONFIG_INVALID` with every problem of the options,
+ * Creates a bot from its parts without starting anything. Throws `CONFIG_INVALID` with every problem of the options,
  * `TOOL_INVALID` and `TOOL_DUPLICATE`.
  *
  * @example

@@ -20,7 +20,7 @@ export function addHelp(group: Command): void {
   group
     .helpCommand(false)
     .command('help [command...]')
-    .description('display help for command')
+    .description('Show the help of a command.')
     .action((words: readonly string[]) => find(group, words).outputHelp());
 }
 

@@ -54,6 +54,7 @@ async function createProgram(argv: readonly string[], cli: Cli): Promise<Command
     .option('--data <dir>', 'folder of the embedded store (default: data)')
     .option('--model <provider:model>', 'model for replies, instead of the configured one')
     .option('--log-level <level>', 'debug, info, warn, error or silent')
+    .helpOption('-h, --help', 'show this help')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EXAMPLES);
   // The search for a platform's command already reads the options.
@@ -80,7 +81,7 @@ function wantedCommand(argv: readonly string[]): string | null {
   return COMMANDS.some((name) => name === first) ? first : null;
 }
 
-/** Commands of a platform, for example `strata discord register`. */
+/** Commands of a platform, for example `strata discord invite`. */
 async function addPlatformOf(argv: readonly string[], program: Command, cli: Cli): Promise<void> {
   const { addPlatform } = await import('./setup/platform.ts');
   await addPlatform(program, cli, argv);

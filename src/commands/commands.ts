@@ -14,7 +14,7 @@ import type { CommandServices } from './services.ts';
 /** The commands of a running bot, the same on every platform. */
 export interface Commands {
   readonly specs: readonly CommandSpec[];
-  /** Never rejects: the reply describes the error. Permissions are checked here, whatever the platform has checked. */
+  /** Never rejects: the reply describes the error. Permissions are checked here, even if the platform has checked them. */
   run(invocation: CommandInvocation): Promise<CommandReply>;
   /** Completions for an option while it is typed: at most 25 that match the text so far. */
   suggest(invocation: CommandInvocation, option: string): Promise<readonly Suggestion[]>;

@@ -47,7 +47,7 @@ function withPrefix(error: StrataError, prefix: string): StrataError {
   return error;
 }
 
-/** A one-sentence answer for refused people. */
+/** A one-sentence reply that refuses a command. */
 export function errorReply(text: string): CommandReply {
   return makeReply('That did not work', { text, tone: 'error' });
 }

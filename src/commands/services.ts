@@ -24,7 +24,7 @@ export interface CommandServices extends Services {
   preview(conversation: Conversation, text: string): Promise<ContextPreview>;
   /** Makes the maintenance job run now. The instruction is data for its prompt. */
   compact(conversation: Conversation, instruction: string | null): Promise<MaintainResult>;
-  /** Asks for other words for a summary; a worker writes them. The wish is data for its prompt. Throws `USAGE`. */
+  /** Requests that a worker rewrites a summary. The wish is data for its prompt. Throws `USAGE`. */
   rewrite(conversation: Conversation, summary: Summary, wish: string): Promise<void>;
   /** The window and how it filled, as a picture; null while the model of the conversation is unknown. */
   picture(conversation: Conversation): Promise<ReplyPicture | null>;

@@ -7,7 +7,7 @@ export interface KeyParts {
   readonly workspace: string;
   readonly channel: string;
   readonly thread: string | null;
-  /** Not everybody who can read the channel can read this thread, so it is a place of its own. */
+  /** Not everyone who can read the channel can read this thread, so it is a place of its own. */
   readonly isClosed: boolean;
 }
 

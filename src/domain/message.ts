@@ -125,7 +125,7 @@ export interface Entry {
   readonly parts: readonly Part[];
   readonly replyTo: string | null;
   readonly mentions: readonly Author[];
-  /** Estimated by `context/tokens.ts`, without the learned ratio. */
+  /** Estimated by `context/measure/tokens.ts`, without the learned ratio. */
   readonly tokens: number;
   readonly at: number;
   readonly editedAt: number | null;

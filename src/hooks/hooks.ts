@@ -146,7 +146,7 @@ export interface StatementContext {
   readonly place: string;
   readonly agentId: string;
   readonly audience: Audience;
-  /** `person`: somebody asked for it with a command. */
+  /** `person`: a person asked for it with a command. */
   readonly origin: 'model' | 'person';
   /** Null if it follows from the text. */
   readonly kind: MemoryKind | null;

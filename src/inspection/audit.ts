@@ -3,7 +3,7 @@ import { describe } from '../domain/errors.ts';
 import type { Services } from '../services.ts';
 import { VIEWER_ROLES, type Viewer, type ViewerRole } from './viewer.ts';
 
-/** One change that somebody made in the inspector. Never the text of people. */
+/** A change that was made in the inspector. Never contains the text of people. */
 export interface AuditRow {
   readonly at: number;
   readonly who: string;

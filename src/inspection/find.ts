@@ -20,7 +20,7 @@ export interface Findings {
 export interface FindStart {
   /** Id of the last conversation that was searched; null for the newest activity. */
   readonly afterId: number | null;
-  /** So many of those after it were searched by name already. */
+  /** How many of the conversations after it were already searched by name. */
   readonly named: number;
 }
 

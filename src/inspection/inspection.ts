@@ -61,7 +61,7 @@ export interface ConversationPages {
   /** Only how full its window is: for following it. */
   gauge(query: Pick<ConversationViewQuery, 'viewer' | 'key'>): Promise<GaugeView>;
   summary(query: SummaryViewQuery): Promise<SummaryView>;
-  /** Asks a worker for other words; the wish says what to emphasise. Recorded. Throws `USAGE` if they are not possible. */
+  /** Requests a rewrite by a worker; the wish says what to emphasise. Recorded. Throws `USAGE` if it is not possible. */
   rewrite(query: SummaryViewQuery & { readonly wish: string }): Promise<void>;
   /** Throws `NOT_FOUND` if the request was not recorded. */
   reply(query: ReplyQuery): Promise<ReplyView>;

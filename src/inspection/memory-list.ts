@@ -41,7 +41,7 @@ export interface MemoriesView {
   readonly isMore: boolean;
 }
 
-/** Somebody whom memories are about, or who said them. The name is the id if no other is known. */
+/** A person whom memories are about, or who said them. The name is the id if no other is known. */
 export interface Person {
   readonly id: string;
   readonly name: string;

@@ -4,7 +4,7 @@ import type { Requester } from '../memory/rights/permissions.ts';
 import type { MemoryReader } from '../ports/memory-store.ts';
 
 /**
- * What somebody may see: figures only (`viewer`), also the text of channels (`moderator`), or everything (`operator`).
+ * What a viewer may see: figures only (`viewer`), also the text of channels (`moderator`), or everything (`operator`).
  */
 export const VIEWER_ROLES = ['viewer', 'moderator', 'operator'] as const;
 export type ViewerRole = (typeof VIEWER_ROLES)[number];

@@ -123,7 +123,7 @@ export interface CatchingUp {
   end(): void;
 }
 
-/** The same for places. */
+/** Changes to places, and what is stored for them. */
 export interface PlaceSink {
   /** Who can read the place from now on. */
   audienceChanged(conversation: ConversationKey, audience: Audience): Promise<void>;
@@ -167,7 +167,7 @@ export interface QuotedMessage {
   readonly externalId: string;
   /** Where the quotation is. Without an audience, only messages of the same place are shared with it. */
   readonly quotedIn: { readonly conversation: ConversationKey; readonly audience: Audience | null };
-  /** What the platform shows of the message, whatever its markup. */
+  /** What the platform shows of the message. Markup makes no difference. */
   readonly shown: string;
 }
 
@@ -254,7 +254,7 @@ export interface KeptMessage {
 export const RIGHTS = ['member', 'moderator', 'operator'] as const;
 export type Rights = (typeof RIGHTS)[number];
 
-/** A command that somebody ran. */
+/** A command that a person ran. */
 export interface CommandInvocation extends HeardBy {
   readonly conversation: ConversationKey;
   readonly author: Author;

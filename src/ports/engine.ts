@@ -68,7 +68,7 @@ export interface ContextProfile {
   readonly recallTokens: number;
   /** What a compaction at each tier leaves in use, as a share of the window; null for the tier's share of the tail. */
   readonly targets: Targets;
-  /** Messages in the tail that make a compaction due, whatever their size; 0 for no such limit. */
+  /** Number of messages in the tail at which a compaction is due, regardless of their size; 0 for no limit. */
   readonly messageThreshold: number;
   /** Maximum share of the window for tools and system sections. */
   readonly fixedShare: number;
@@ -237,7 +237,7 @@ export interface CompactRequest {
   readonly profile: ContextProfile;
   readonly snapshot: ContextSnapshot;
   readonly readUpto: number;
-  /** `overflow`: the provider rejected the request as too long. `manual`: somebody asked for it. */
+  /** `overflow`: the provider rejected the request as too long. `manual`: a person asked for it. */
   readonly reason: 'overflow' | 'manual';
   readonly now: number;
 }
@@ -259,7 +259,7 @@ export interface CompactResult {
 /** Which conversation to look after, and why now. */
 export interface MaintainRequest {
   readonly conversationId: number;
-  /** `queue`: it is due. `manual`: somebody asked for it. `shutdown`: the process is about to stop. */
+  /** `queue`: it is due. `manual`: a person asked for it. `shutdown`: the process is about to stop. */
   readonly trigger: 'queue' | 'manual' | 'shutdown';
   /** What a person asked for in this run: data for the prompt, never an instruction to Strata. */
   readonly instruction: string | null;

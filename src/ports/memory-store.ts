@@ -124,7 +124,7 @@ export interface MemoryList {
   /** Only memories that one of these has superseded. */
   readonly supersededBy?: readonly MemoryId[];
   /**
-   * What recall considers: these first, then memories pinned for everybody or for the person, then memories about the
+   * What recall considers: these first, then memories pinned for everyone or for the person, then memories about the
    * person of the given kinds.
    */
   readonly recall?: {
@@ -144,7 +144,7 @@ export type MemoryChange = Partial<
   >
 >;
 
-/** What can happen to a memory. `corroborated`: somebody said it again. */
+/** What can happen to a memory. `corroborated`: someone said it again. */
 export const MEMORY_EVENT_KINDS = [
   'added',
   'corroborated',
@@ -168,7 +168,7 @@ export interface MemoryEvent {
   readonly detail: JsonValue;
 }
 
-/** Everything that one forget request removes, decided by `memory/forget.ts` and applied in one transaction. */
+/** Everything that one forget request removes, decided by `memory/forget/forget.ts` and applied in one transaction. */
 export interface ForgetPlan {
   readonly memoryIds: readonly MemoryId[];
   /** Fingerprints that extraction must never save again in the place. */
@@ -200,7 +200,7 @@ export interface Redaction {
 /** Messages to redact because the platform has deleted them. */
 export interface MessageRedaction {
   readonly externalIds: readonly string[];
-  /** Texts in any conversation that repeat it, as found by `memory/removal.ts`. Default: none. */
+  /** Texts in any conversation that repeat it, as found by `memory/forget/removal.ts`. Default: none. */
   readonly derived?: readonly Redaction[];
   readonly now: number;
 }
@@ -211,7 +211,7 @@ export interface SentenceRemoval {
   readonly seq: number;
   /** The exact sentences in the message, each with the id under which it is held. */
   readonly sentences: readonly { readonly id: string; readonly text: string }[];
-  /** `hold`: hidden until somebody decides, see `ProvenanceStore`. `strike`: deleted. */
+  /** `hold`: hidden until a moderator decides, see `ProvenanceStore`. `strike`: deleted. */
   readonly kind: 'hold' | 'strike';
   /** The person whom they are about. */
   readonly about: { readonly id: string; readonly name: string };
@@ -224,7 +224,7 @@ export interface MemoryStore {
    * already exists about the same person, and for everything from a conversation that no longer exists.
    */
   save(save: MemorySave): Promise<readonly (MemoryId | null)[]>;
-  /** Checks no permissions; callers use `memory/policy.ts`. */
+  /** Checks no permissions; callers use `memory/rights/policy.ts`. */
   find(id: MemoryId): Promise<Memory | null>;
   /** Memories the reader may read, filtered in the query: pinned first, then by importance, then newest first. */
   list(query: MemoryList): Promise<readonly Memory[]>;

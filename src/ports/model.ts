@@ -38,7 +38,7 @@ export interface KnownProviders {
   readonly providers: readonly string[];
 }
 
-/** One call of a model, whatever its provider. */
+/** One model call, the same for every provider. */
 export interface ModelRequest {
   /** Attributes costs, and informs the built-in model; providers never see it. */
   readonly purpose: ModelPurpose;

@@ -12,7 +12,7 @@ export interface CommandReply {
   readonly actions: readonly ReplyAction[];
   /** Attached as a file if the platform supports it. */
   readonly file: ReplyFile | null;
-  /** Attached where the platform shows pictures; elsewhere its description stands for it. Default: none. */
+  /** Attached where the platform shows pictures; elsewhere its description replaces it. Default: none. */
   readonly picture?: ReplyPicture | null;
   /** Visible only to the person who asked, if the platform supports it. */
   readonly ephemeral: boolean;

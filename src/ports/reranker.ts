@@ -1,5 +1,5 @@
 /**
- * A model on a server of its own that says which texts answer a question. Optional. Replies wait for it only as long as
+ * A model on its own server that scores how well texts answer a question. Optional. Replies wait for it only as long as
  * `rerank_timeout_ms` allows.
  */
 export interface Reranker {

@@ -70,7 +70,7 @@ export interface Conversation {
 /** The learned correction of token estimates, valid for one model. */
 export interface Calibration {
   readonly model: string;
-  /** Reported by estimated tokens, as a moving average over `samples` steps. */
+  /** Reported tokens divided by estimated ones, as a moving average over `samples` steps. */
   readonly ratio: number;
   readonly samples: number;
   /** Reported by the provider for the last step, with the revision that it applies to. */
@@ -100,7 +100,7 @@ export interface ConversationStore {
   renew(work: 'reply' | 'maintenance', claim: Claim, until: number): Promise<Claim | null>;
   /** Ends a claim and stores its outcome. A lost claim changes nothing. */
   release(claim: Claim, outcome: ReleaseOutcome): Promise<void>;
-  /** Conversations whose `maintainAt` or owed reply is due and unclaimed, oldest first. The tools answer children. */
+  /** Conversations whose `maintainAt` or owed reply is due and unclaimed, oldest first, without children. */
   due(
     work: 'reply' | 'maintenance',
     query: { readonly now: number; readonly limit: number; readonly platform?: string },

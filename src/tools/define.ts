@@ -33,7 +33,7 @@ export interface Tool<Input = unknown> {
 export interface ToolContext {
   readonly conversation: ConversationKey;
   readonly conversationId: number;
-  /** The conversation that stores long results, and is deleted with them: in a child its own. Default `conversationId`. */
+  /** The conversation that stores long results: in a child, its own. Default `conversationId`. */
   readonly storedIn?: number;
   /** Long results of the turn until it is stored. Missing outside of a turn. */
   readonly blobs?: TurnBlobs;

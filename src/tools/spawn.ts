@@ -13,7 +13,7 @@
  * });
  */
 export interface ChildTask {
-  /** All that the model sees of the conversation, unless a tool shows it more: whatever it needs must be in it. */
+  /** All that the model sees of the conversation, unless a tool shows it more, so it must contain what the model needs. */
   readonly task: string;
   /** Tools that it may call, of those that the agent has. Default: all but the one that asks. */
   readonly tools?: readonly string[];

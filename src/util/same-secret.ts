@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether a secret is the right one. How long that takes tells nothing about how much of it is right, or its length. */
+/** Whether a secret is the right one. The duration reveals neither its length nor how much of it is right. */
 export function isSameSecret(given: string, right: string): boolean {
   return timingSafeEqual(digestOf(given), digestOf(right));
 }

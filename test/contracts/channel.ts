@@ -15,9 +15,9 @@ import { postTo } from './channel-kit.ts';
 /** A channel on its platform, or on a double of it. */
 export interface ChannelUnderTest {
   readonly channel: Channel;
-  /** Somebody says something, always in the same conversation. */
+  /** A person sends a message, always in the same conversation. */
   say(text: string): void;
-  /** Somebody uses `/status`. */
+  /** A person runs `/status`. */
   command(): void;
   /** Everything that people can see of the bot. */
   shown(): string;
@@ -78,7 +78,7 @@ function record(): Recorded {
 
 const signal = new AbortController().signal;
 
-/** What the core requires, whatever the platform. */
+/** What the core requires of every channel. */
 export function channelContract(name: string, { open, platform }: ChannelContractOptions): void {
   describe(`channel contract: ${name}`, () => {
     let world: ChannelUnderTest;

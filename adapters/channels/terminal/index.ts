@@ -19,7 +19,7 @@ import { createLiveScreen, createPlainScreen, type Screen } from './screen.ts';
 import { createSession, type Session, type SessionOptions } from './session.ts';
 import { createReplyWaits, type ReplyWaits } from './waits.ts';
 
-/** The options of `createTerminalChannel`, which fills in whatever is missing. */
+/** The options of `createTerminalChannel`, which has a default for each. */
 export interface TerminalOptions {
   readonly input: Readable;
   readonly output: Writable;

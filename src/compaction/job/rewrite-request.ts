@@ -32,7 +32,7 @@ const requestSchema = z.object({
 });
 
 const NAME = 'summary-rewrite';
-/** Characters of a wish for a rewritten summary; the rest of a longer one is ignored. */
+/** Maximum length of a wish for a rewritten summary; the rest is ignored. */
 export const MAX_WISH_LENGTH = 500;
 const CHANGED = 'A message has just been edited or deleted. Look at the summary again.';
 

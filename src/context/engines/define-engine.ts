@@ -28,7 +28,7 @@ const NO_ENGINE =
   'defineEngine needs an id and assemble, for example { id: "newest", assemble: async (request) => … }.';
 
 /**
- * A context engine from its `assemble` and whatever else its author wants to decide. By default it has no state, counts
+ * A context engine from its `assemble` and any other members that its author defines. By default it has no state, counts
  * each message once, and runs no maintenance; after an overflow, `assemble` gets half of the window for that turn.
  */
 export function defineEngine(definition: EngineDefinition): ContextEngine {

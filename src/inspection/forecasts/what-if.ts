@@ -33,7 +33,7 @@ export interface WhatIfView {
   readonly key: string;
   readonly agentId: string;
   readonly messages: number;
-  /** Only the newest messages were played, because there are too many to play all. */
+  /** Only the newest messages were simulated, because there are too many. */
   readonly isPartial: boolean;
   readonly settings: readonly TriedSetting[];
   /** Null if the engine of the agent has no forecast. */

@@ -4,7 +4,7 @@ import type { SeqRange } from '../../domain/message.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 
-/** Whether a summary can be written in other words, or who does it. */
+/** Whether a summary can be rewritten, or is being rewritten. */
 export type Rewriting =
   /** `failure`: why the last attempt ended without a summary. */
   | { readonly kind: 'possible'; readonly failure: string | null }

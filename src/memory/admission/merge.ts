@@ -111,7 +111,7 @@ function isSaidByMore(twin: Memory, fresh: readonly Entry[]): boolean {
   return new Set([...before, ...now]).size > 1 || (twin.subjectId !== null && now.includes(twin.subjectId));
 }
 
-/** A demotion is recorded as an edit that says so: see `service.ts`. */
+/** A demotion is recorded as an edit that says so: see `memory/service.ts`. */
 function demotedAt(events: readonly MemoryEvent[]): number | null {
   const times = events.flatMap(({ at, detail }) => {
     const isDemotion = typeof detail === 'object' && detail !== null && 'transition' in detail;

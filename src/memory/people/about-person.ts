@@ -37,7 +37,7 @@ export function sentencesOf(text: string): readonly string[] {
   return found;
 }
 
-/** The sentences of a text that say the same as one sentence, whatever their case, spacing and punctuation. */
+/** The sentences of a text that say the same as one sentence, ignoring case, spacing and punctuation. */
 export function sentencesLike(text: string, sentence: string): readonly string[] {
   const wanted = fingerprintOf(visibleText(sentence));
   return sentencesOf(text).filter((one) => fingerprintOf(visibleText(one)) === wanted);

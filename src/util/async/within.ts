@@ -20,7 +20,7 @@ export async function withinTime<Result>(
 
 /**
  * Whether the work ends in time. Rejects if the work rejects. The timer is real and keeps the process alive, because
- * somebody waits for the answer.
+ * someone waits for the answer.
  */
 export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const over = new AbortController();

@@ -6,7 +6,7 @@ export const OWNERS_FOLDER = 0o700;
 
 /**
  * Creates the folder and those above it, level by level. Node's own recursion never ends if the system reports "not
- * found" for a new folder, as in /proc. `mode` holds whatever the umask removes.
+ * found" for a new folder, as in /proc. `mode` applies regardless of the umask.
  */
 export function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;

@@ -8,7 +8,7 @@ const OTHERS = 0o077;
 const UNCHANGEABLE = new Set(['EPERM', 'ENOTSUP', 'EROFS']);
 
 /**
- * Creates the file if it is missing, readable and writable only by its owner, whatever the umask. No effect on Windows.
+ * Creates the file if it is missing, readable and writable only by its owner, regardless of the umask. No effect on Windows.
  */
 export function makePrivateFile(path: string): void {
   try {
@@ -20,7 +20,7 @@ export function makePrivateFile(path: string): void {
 }
 
 /**
- * Removes the permissions of everybody but the owner from an existing file. Uses its path, because closing a descriptor
+ * Removes the permissions of everyone but the owner from an existing file. Uses its path, because closing a descriptor
  * of an open database would release the locks of this process.
  */
 export function restrictToOwner(path: string): void {

@@ -43,7 +43,7 @@ export function indentAll(text: string): string {
   return `${INDENT}${indentLines(text)}`;
 }
 
-/** Text by somebody other than the sender, under a heading. Every line of it is marked. */
+/** Text by someone other than the sender, under a heading. Every line of it is marked. */
 export function quoted(heading: string, text: string): string {
   return `[${heading}]\n> ${visibleText(text).replaceAll('\n', '\n> ')}`;
 }

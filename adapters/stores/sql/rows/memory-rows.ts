@@ -14,7 +14,7 @@ import type { MemoryRow, Tables } from '../schema/tables.ts';
 import { removeQuotes } from './conversation-state.ts';
 import { toMemory } from './domain-objects.ts';
 
-/** The rule of `memory/policy.ts` as an SQL condition, applied before anything is ranked, counted or cut. */
+/** The rule of `memory/rights/policy.ts` as an SQL condition, applied before anything is ranked, counted or cut. */
 export function readableBy(reader: ReaderValues): Expression<SqlBool> {
   const where = expressionBuilder<Tables, 'memory'>();
   const looser = AUDIENCES.slice(AUDIENCES.indexOf(reader.audience));

@@ -69,7 +69,7 @@ export const recall = z.strictObject({
   places: z
     .boolean()
     .describe(
-      'Also adds earlier messages from the channel and its other public threads, if everybody who reads the answer could read them',
+      'Also adds earlier messages from the channel and its other public threads, if everyone who reads the answer could read them',
     ),
   rerank_model: modelOrNothing.describe(
     'Model that orders earlier messages, as provider:model with a base_url in [providers]; empty uses none',

@@ -55,6 +55,7 @@ export interface ToolContext {
   readonly onGiven?: (ids: readonly MemoryId[]) => void;
   /** For tools that return images: the model sees them after the results, until the turn ends. Missing if it sees none. */
   readonly onImages?: (images: readonly OpenedImage[]) => void;
+  /** Aborts when the turn ends, or when the call has taken a minute, not counting `spawn`. */
   readonly signal: AbortSignal;
   /**
    * Lets the agent's model do a part of the work in a conversation of its own, and returns its answer. Nobody sees that

@@ -66,7 +66,7 @@ const CAUSES: readonly Cause[] = [
   {
     code: /^55000$/,
     reason: 'the database is not ready',
-    remedy: 'If somebody closed it: alter database NAME allow_connections true',
+    remedy: 'If someone closed it: alter database NAME allow_connections true',
   },
   {
     code: /^3F000$/,

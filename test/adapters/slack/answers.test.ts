@@ -222,7 +222,7 @@ describe('an event', () => {
     await until('the acknowledgement', () => slack.acks.includes(id), 5_000);
     await until('the message', () => bot.sink.messages.length === 2, 5_000);
     expect(bot.log.lines).toContainEqual(
-      expect.objectContaining({ level: 'warn', message: expect.stringContaining('too many events') }),
+      expect.objectContaining({ level: 'warn', message: expect.stringContaining('too many in a minute') }),
     );
   });
 });

@@ -197,7 +197,7 @@ describe('a message of Slack', () => {
     );
   });
 
-  test('reads the footer of an app, not that of a share', () => {
+  test('reads the footers of apps, not those of shares', () => {
     const issue = { title: 'Issue 1', footer: '<https://github.example/strata|strata/bot>' };
     expect(text({ text: 'new', attachments: [issue] })).toContain(
       '> Issue 1\n> [strata/bot](https://github.example/strata)',

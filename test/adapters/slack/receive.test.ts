@@ -280,9 +280,7 @@ describe('who can read it', () => {
     const channel = slack.channels.get(GENERAL) ?? {};
     slack.channels.delete(GENERAL);
     slack.emit({ type: 'channel_unshared', channel: GENERAL, previously_connected_team_id: OTHER_TEAM });
-    await until('a warning', () =>
-      bot.log.lines.some(({ message }) => message.includes('does not describe a channel')),
-    );
+    await until('a warning', () => bot.log.lines.some(({ message }) => message.includes('did not describe a channel')));
     expect(bot.sink.audiences.map(({ audience }) => audience)).toEqual(['public']);
     slack.channels.set(GENERAL, { ...channel, is_private: true });
     await until('it is looked up', () => bot.sink.audiences.length > 1);

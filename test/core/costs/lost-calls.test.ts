@@ -41,7 +41,8 @@ describe('a call whose answer is lost', () => {
     await until(() => model.requests.length === 1);
     await world.restart();
     const usage = await world.bot.services.store.journal.usage((await world.conversation()).id);
-    expect(usage).toMatchObject([{ purpose: 'reply', calls: 1 }]);
+    // Messages are read for memories before the stop, which the model does not answer either.
+    expect(usage.filter(({ purpose }) => purpose === 'reply')).toMatchObject([{ calls: 1 }]);
   });
 
   it('counts for each stream that breaks off', async () => {

@@ -76,6 +76,37 @@ describe('the commands as registered with Discord', () => {
     expect(named('memory')).toMatchObject({ contexts: [0, 1], integration_types: [0] });
   });
 
+  test('have required options first, with their limits and descriptions', () => {
+    const options = z.object({
+      note: z.string().optional().describe('Why'),
+      days: z.int().min(2).max(30).optional().describe('How long'),
+      place: z.string().describe('Where'),
+      seats: z.int().describe('How many'),
+    });
+    const book = defineCommand({ name: 'book', description: 'Books', options, run: () => 'x' });
+    const list = defineCommand({ name: 'room list', description: 'Lists', options, run: () => 'x' });
+    const specs = allCommands([book, list]).map(({ spec }) => spec);
+    const made = commandsJson(specs, { de: { 'book days': 'Wie lange', 'room list days': 'Dauer' } });
+    const optionsOf = (name: string) => made.find((command) => command.name === name) as unknown as { options: Json[] };
+    const booked = optionsOf('book').options;
+    expect(booked.map(({ name, required }) => [name, required])).toEqual([
+      ['place', true],
+      ['seats', true],
+      ['note', false],
+      ['days', false],
+    ]);
+    expect(booked.find(({ name }) => name === 'days')).toMatchObject({
+      min_value: 2,
+      max_value: 30,
+      description_localizations: { de: 'Wie lange' },
+    });
+    const seats = booked.find(({ name }) => name === 'seats');
+    for (const limit of ['min_value', 'max_value', 'description_localizations'])
+      expect(seats).not.toHaveProperty(limit);
+    const listed = optionsOf('room').options[0]?.['options'] as Json[];
+    expect(listed.find(({ name }) => name === 'days')).toMatchObject({ description_localizations: { de: 'Dauer' } });
+  });
+
   test('leave the new wording of a memory to a form', () => {
     expect(sub('memory', 'edit').options.map(({ name, required }) => [name, required])).toEqual([
       ['id', true],

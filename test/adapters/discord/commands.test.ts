@@ -78,13 +78,15 @@ describe('the commands as registered with Discord', () => {
 
   test('have required options first, with their limits and descriptions', () => {
     const options = z.object({
+      topic: z.string().describe('What it is about'),
       note: z.string().optional().describe('Why'),
       days: z.int().min(2).max(30).optional().describe('How long'),
       place: z.string().describe('Where'),
       seats: z.int().describe('How many'),
     });
-    const book = defineCommand({ name: 'book', description: 'Books', options, run: () => 'x' });
-    const list = defineCommand({ name: 'room list', description: 'Lists', options, run: () => 'x' });
+    const form = ['topic'] as const;
+    const book = defineCommand({ name: 'book', description: 'Books', options, form, run: () => 'x' });
+    const list = defineCommand({ name: 'room list', description: 'Lists', options, form, run: () => 'x' });
     const specs = allCommands([book, list]).map(({ spec }) => spec);
     const made = commandsJson(specs, { de: { 'book days': 'Wie lange', 'room list days': 'Dauer' } });
     const optionsOf = (name: string) => made.find((command) => command.name === name) as unknown as { options: Json[] };
@@ -92,6 +94,7 @@ describe('the commands as registered with Discord', () => {
     expect(booked.map(({ name, required }) => [name, required])).toEqual([
       ['place', true],
       ['seats', true],
+      ['topic', false],
       ['note', false],
       ['days', false],
     ]);

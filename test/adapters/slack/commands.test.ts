@@ -545,6 +545,25 @@ describe('answers', () => {
     expect(toMessage({ ...plain, rows: { columns: ['ID'], cells: [...cells, ...cells] } }, how).files).toHaveLength(1);
   });
 
+  test('leave out buttons and menus whose values are too long', () => {
+    const command = { path: ['status'], options: {} };
+    const actions = Array.from(
+      { length: 2 },
+      (_, index) => ({ label: `Do ${index}`, style: 'plain', command }) as const,
+    );
+    const rows = { columns: ['ID', 'WHAT'], cells: [[ID, 'tea']] };
+    const shown = (length: number) => {
+      const how = { sign: () => 'v'.repeat(length), specs: builtInSpecs, prefix: '/strata ' };
+      const { blocks } = toMessage({ ...plain, title: 'Memory', text: '', rows, actions }, how);
+      const menus = blocks.filter((block) => 'accessory' in block).length;
+      return { menus, buttons: blocks.filter(({ type }) => type === 'actions').length };
+    };
+    expect(shown(150)).toEqual({ menus: 1, buttons: 1 });
+    expect(shown(151)).toEqual({ menus: 0, buttons: 1 });
+    expect(shown(1900)).toEqual({ menus: 0, buttons: 1 });
+    expect(shown(1901)).toEqual({ menus: 0, buttons: 0 });
+  });
+
   test('show the cells of rows, and menus of memories', () => {
     const how = { sign: () => 'v', specs: builtInSpecs, prefix: '/strata ' };
     const rows = {

@@ -568,6 +568,41 @@ describe("Slack's agent surface", () => {
     expect(slack.callsOf('assistant.threads.setTitle')[0]).toMatchObject({ thread_ts: ts, title: 'What is the plan?' });
   });
 
+  test('greets after the pause that Slack asks for', async () => {
+    await start({ table: { greeting: 'Hello!' } });
+    slack.fail('chat.postMessage', { retryAfter: 1 });
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
+    await until('it greets', () => slack.posted(DIRECT).length === 1, 10_000);
+    expect(slack.posted(DIRECT)).toMatchObject([{ text: 'Hello!' }]);
+  });
+
+  test('remembers whom it has greeted in which workspace', async () => {
+    const state = createState();
+    const bot = await start({ state });
+    slack.emit({ type: 'app_home_opened', user: ADA, channel: DIRECT, tab: 'messages' });
+    await until('it greets', () => slack.posted(DIRECT).length === 1);
+    await bot.channel.stop();
+    expect((await state.list('slack.greeted')).map(({ key }) => key)).toEqual([`${TEAM}:${ADA}`]);
+  });
+
+  test('titles no thread that begins without words', async () => {
+    const bot = await start();
+    const file = {
+      id: 'F1',
+      name: 'map.png',
+      mimetype: 'image/png',
+      size: 3,
+      url_private: 'https://files.slack.com/F1',
+    };
+    slack.say(DIRECT, ADA, '', { subtype: 'file_share', files: [file] });
+    await until('it arrives', () => bot.sink.messages.length === 1);
+    expect(bot.sink.messages[0]?.text).toBe('');
+    slack.say(DIRECT, ADA, 'With words');
+    await until('it is titled', () => slack.callsOf('assistant.threads.setTitle').length > 0);
+    await bot.channel.stop();
+    expect(slack.callsOf('assistant.threads.setTitle').map(({ title }) => title)).toEqual(['With words']);
+  });
+
   const looksAt = (...entities: object[]) =>
     slack.emit({ type: 'app_context_changed', user: ADA, channel: DIRECT, context: { entities } });
   const channelEntity = (id: string) => ({ type: 'slack#/types/channel_id', value: id, team_id: TEAM });

@@ -41,7 +41,7 @@ export async function collectStep(model: ChatModel, request: ModelRequest, optio
   }
 }
 
-interface StepOptions {
+export interface StepOptions {
   readonly signal: AbortSignal;
   readonly onText: OnText;
   /** Called if the stream fails or breaks off after its first part: until then, providers bill what they read and wrote. */
@@ -58,7 +58,7 @@ interface Gathered {
   isStarted: boolean;
 }
 
-/** Called with each delta: all text so far, and what was added. */
+/** Called with each delta: all text so far, and what was added. Both are empty when the text so far is taken back. */
 export type OnText = (textSoFar: string, added: string) => void;
 
 async function gather(
@@ -83,6 +83,7 @@ async function gather(
         break;
       case 'retract':
         gathered.text = '';
+        options.onText('', '');
         break;
       case 'call': {
         if (!isCall(part.call)) throw misshapen(model, part);

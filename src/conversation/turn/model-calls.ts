@@ -5,9 +5,10 @@ import { storeUsage } from '../../costs/store-usage.ts';
 import { askerOf, bookCall } from '../../costs/usage.ts';
 import { describe, type ModelError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
+import { keepBegun } from '../../models/begun-step.ts';
 import { billedUsage } from '../../models/billed.ts';
 import { callHooked } from '../../models/hooked-call.ts';
-import { accepted, type BilledStep, collectStep, type Step } from '../../models/step.ts';
+import { accepted, type BilledStep, collectStep, type Step, type StepOptions } from '../../models/step.ts';
 import type { Assembly } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ChatModel, ModelRequest } from '../../ports/model.ts';
@@ -78,7 +79,7 @@ export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past
         past.passed(asking.assembly.snapshot);
         return step;
       },
-      limitCall: () => limitWork(signal, { ms: timeoutMs * triesOf(models) }),
+      limitCall: () => limitWork(signal, { ms: timeoutMs * triesOf(models) + GRACE_MS }),
       pause: (ms) => clock.sleep(ms, { signal }),
       onDraft(text) {
         // Hooks may change the answer or hold it back, so no draft of it is shown.
@@ -88,6 +89,9 @@ export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past
     findings: () => ({ ...ledger }),
   };
 }
+
+/** A call ends by its own limit. This is left for its hooks, and for a model that does not let go. */
+const GRACE_MS = 1_000;
 
 /** Each model of a list has a limit of its own, and the last one has to reach it before the call as a whole ends. */
 function triesOf(models: readonly ChatModel[]): number {
@@ -106,6 +110,8 @@ function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): Mod
   };
   const candidates = { models, breaker: options.breaker, timeoutMs, onFallback };
   const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(key) };
+  // With a list, the next model may still give a complete answer.
+  const limitMs = models.length === 1 ? timeoutMs : undefined;
   return (request, { assembly, signal, onText }) =>
     askInOrder(candidates, signal, (model, within) =>
       askOne(options, calling, {
@@ -114,6 +120,7 @@ function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): Mod
         assembly,
         signal: within,
         onText,
+        limitMs,
       }),
     );
 }
@@ -127,12 +134,14 @@ function requestFor({ traits }: ChatModel, request: ModelRequest): ModelRequest 
 interface Asked extends AskOptions {
   readonly model: ChatModel;
   readonly request: ModelRequest;
+  /** When the text written so far becomes the answer. */
+  readonly limitMs: number | undefined;
 }
 
 async function askOne(
   options: ReplyOptions,
   calling: Calling,
-  { model, request, assembly, signal, onText }: Asked,
+  { model, request, assembly, signal, onText, limitMs }: Asked,
 ): Promise<Step> {
   const { clock, hooks } = options.services;
   const { key, audience } = assembly.snapshot.conversation;
@@ -141,7 +150,9 @@ async function askOne(
     const messages = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
     const made = { model, startedAt: clock.now(), sent, assembly };
     const late = (broken: BilledStep) => void bookBeside(options, calling, { ...made, step: broken });
-    const answered = await collectStep(model, { ...sent, messages }, { signal, onText, onBroken: late });
+    const collect = (how: StepOptions) => collectStep(model, { ...sent, messages }, how);
+    const how = { signal, onText, onBroken: late };
+    const answered = await (limitMs === undefined ? collect(how) : keepBegun(model, { ...how, limitMs }, collect));
     if (signal.aborted) late(answered);
     else account(options, calling, { ...made, step: answered });
     return answered;

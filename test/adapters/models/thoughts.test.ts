@@ -52,7 +52,7 @@ describe('reasoning that only an end tag marks', () => {
   test('is taken back where answers began without', async () => {
     const [first, second, third] = await talk([['Good ', 'day'], THOUGHTS, THOUGHTS]);
     expect(first).toEqual(['Good day', '= Good day']);
-    expect(second).toEqual(['They want ', 'They want a greeting.\n', '\n\nHel', '\n\nHello', '= \n\nHello']);
+    expect(second).toEqual(['They want ', 'They want a greeting.\n', '', '\n\nHel', '\n\nHello', '= \n\nHello']);
     expect(third).toEqual(['\n\nHel', '\n\nHello', '= \n\nHello']);
   });
 

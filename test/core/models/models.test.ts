@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ModelError, type ModelFailure } from '../../../src/adapter-kit.ts';
+import { type ChatModel, ModelError, type ModelFailure, type ModelPart } from '../../../src/adapter-kit.ts';
+import type { Hooks } from '../../../src/hooks/hooks.ts';
 import { pausedModels } from '../../../src/models/breaker.ts';
 import { type BotWorld, createBotWorld } from '../../support/bot-world.ts';
 import { createWorld, filler, type Said, type Script, scriptedModel } from '../compaction/compaction.world.ts';
@@ -39,6 +40,53 @@ describe('settings of an agent', () => {
       expect([request.temperature, request.effort]).toEqual([undefined, undefined]);
       expect(request.providerOptions).toEqual(provider_options);
     }
+  });
+});
+
+describe('a model that is too slow', () => {
+  const SLOW = { timeout_seconds: 1 };
+  const writing = (...parts: readonly ModelPart[]): ChatModel => ({
+    id: 'test:slow',
+    traits: { windowTokens: null, tools: true, images: false },
+    async *stream() {
+      yield* parts;
+      await new Promise(() => undefined);
+    },
+  });
+  const answerOf = async (model: ChatModel, hooks: readonly Hooks[] = []) => {
+    await using here = await createBotWorld({ models: [model], agent: SLOW, hooks });
+    await here.say('Tell me a story.');
+    await here.settled();
+    const { id } = await here.conversation();
+    return { posted: posted(here).join(), calls: await here.bot.services.store.journal.usage(id) };
+  };
+
+  it('answers with what it has written', async () => {
+    const { posted: answer, calls } = await answerOf(writing({ kind: 'text', text: 'Once upon a time' }));
+    expect(answer).toMatch(/^Once upon a time\n\n\(.*maximum length or time.*incomplete/);
+    expect(calls).toMatchObject([{ purpose: 'reply', calls: 1 }]);
+  });
+
+  it('is billed once if it ends when its time is over', async () => {
+    const obedient: ChatModel = {
+      ...writing(),
+      async *stream(_request, { signal }) {
+        yield { kind: 'text', text: 'Once upon a time' };
+        await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    };
+    expect((await answerOf(obedient)).calls).toMatchObject([{ purpose: 'reply', calls: 1 }]);
+  });
+
+  it('answers with nothing that it has taken back', async () => {
+    const { posted: answer } = await answerOf(writing({ kind: 'text', text: 'I think' }, { kind: 'retract' }));
+    expect(answer).toMatch(/took too long/);
+  });
+
+  it('has what it has written read by hooks', async () => {
+    const hooks: Hooks = { model: async (_context, next) => ({ ...(await next()), text: 'Changed.' }) };
+    const { posted: answer } = await answerOf(writing({ kind: 'text', text: 'Once upon' }), [hooks]);
+    expect(answer).toMatch(/^Changed\./);
   });
 });
 

@@ -1,0 +1,40 @@
+import { ModelError } from '../domain/errors.ts';
+import type { ChatModel } from '../ports/model.ts';
+import { limitWork } from '../util/async/limit.ts';
+import { cleanText, isVisible } from '../util/text/text.ts';
+import type { BilledStep, OnText, Step, StepOptions } from './step.ts';
+import { withinLimit } from './within-limit.ts';
+
+const UNCOUNTED = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+interface Begun extends Required<StepOptions> {
+  readonly limitMs: number;
+}
+
+/** A call whose time is over ends with the text that it has written, as one that reached its maximum length does. */
+export async function keepBegun(
+  model: Pick<ChatModel, 'id'>,
+  { signal, limitMs, onText, onBroken }: Begun,
+  collect: (options: StepOptions) => Promise<Step>,
+): Promise<Step> {
+  using limit = limitWork(signal, { ms: limitMs });
+  let begun = '';
+  const isKept = () => limit.signal.aborted && !signal.aborted && isVisible(cleanText(begun));
+  const noting: OnText = (textSoFar, added) => {
+    if (limit.signal.aborted) return;
+    begun = textSoFar;
+    onText(textSoFar, added);
+  };
+  // What is kept is billed as the answer.
+  const breaking = (broken: BilledStep) => {
+    if (!isKept()) onBroken(broken);
+  };
+  const work = (within: AbortSignal) => collect({ signal: within, onText: noting, onBroken: breaking });
+  try {
+    return await withinLimit(limit.signal, model.id, work);
+  } catch (error) {
+    const isLate = error instanceof ModelError && error.reason === 'timeout';
+    if (!isLate || !isKept()) throw error;
+    return { text: begun, calls: [], finish: 'length', usage: UNCOUNTED };
+  }
+}

@@ -113,7 +113,7 @@ async function writtenVariables(
   const extractor = { tools: true, ...rules };
   const frame = services.prompts.render('extractor', extractor, promptSourceOf(agent));
   const span = headSpan(tail, transcriptTokens(reader, frame, [SUMMARY_TOOL, MEMORY_TOOL]), agent.timezone);
-  const job = { services: services, conversation, agent, windowTokens: reader.windowTokens };
+  const job = { services, conversation, agent, call: { windowTokens: reader.windowTokens } };
   const { before, known } = await promptContextOf(job, stack, span);
   const lines = span.lines.map(({ text }) => text);
   const transcript = { nonce: '000000000000', task: 'compact', before: [...before], known: [...known], lines };

@@ -15,10 +15,10 @@ export interface Proposed {
 
 /** The proposed memories that may be stored. The others are reported. */
 export async function admitProposed(job: Job, proposed: Proposed): Promise<readonly MemoryWrite[]> {
-  const { services, conversation, agent, model } = job;
+  const { services, conversation, agent } = job;
   // The task of a child comes from a tool, so it is not a person's statement.
   if (proposed.candidates.length === 0 || depthOf(conversation.key) > 0) return [];
-  const request = { ...proposed, conversation, agent, model: model.id, promptHash: proposed.promptHash ?? '' };
+  const request = { ...proposed, conversation, agent, model: job.call.model.id, promptHash: proposed.promptHash ?? '' };
   const { writes, refused } = await admitCandidates(services, request);
   for (const { reason } of refused)
     services.events.emit({ kind: 'memory.refused', conversation: conversation.key, reason });

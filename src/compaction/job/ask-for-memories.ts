@@ -19,7 +19,8 @@ const MAX_REFUSALS = 12;
  * `SUMMARY_REJECTED` and what the model throws.
  */
 export async function askForMemories(job: Job, question: MemoryQuestion): Promise<Answered> {
-  const { model, services } = job;
+  const { services } = job;
+  const { model } = job.call;
   const first = await askAndAudit(job, question);
   if (first.fault === null) return first.result;
   services.log.info('memories.rejected', { model: model.id, fault: first.fault });
@@ -35,8 +36,8 @@ async function askAndAudit(
   job: Job,
   { nonce, ...question }: MemoryQuestion,
 ): Promise<{ result: Answered; fault: string | null }> {
-  const maxOutputTokens = answerTokens(job.windowTokens);
-  const result = await ask(job, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
+  const maxOutputTokens = answerTokens(job.call.windowTokens);
+  const result = await ask(job.call, { ...question, purpose: 'extract', tools: [MEMORY_TOOL], maxOutputTokens });
   const { summary: text, candidates, problems } = result.answer;
   if (candidates.length > 0) return { result, fault: null };
   const { finish } = result;

@@ -86,11 +86,11 @@ async function draft(job: Job, condensation: Condensation, rewrites: SummaryId |
   const instruction = rewrites === null ? '' : job.instruction;
   const prompt = (strict: string, words: number) =>
     services.prompts.render('condenser', { strict, instruction, targetWords: words, structured }, from);
-  const room = transcriptTokens(job, prompt('', MAX_WORDS), []);
+  const room = transcriptTokens(job.call, prompt('', MAX_WORDS), []);
   const parts = partsWithin(condensation.parts, room, linesOf);
-  if (rewrites !== null && parts.length < condensation.parts.length) throw tooSmall(job.model.id);
+  if (rewrites !== null && parts.length < condensation.parts.length) throw tooSmall(job.call.model.id);
   const sourceTokens = parts.reduce((sum, part) => sum + part.tokens, 0);
-  const words = condensedSize(job, sourceTokens);
+  const words = condensedSize({ ...job.call, profile: job.profile }, sourceTokens);
   const [fromSeq, toSeq] = [parts[0]?.fromSeq ?? 0, parts.at(-1)?.toSeq ?? 0];
   const place = { id: services.random.id() as SummaryId, level: condensation.level, fromSeq, toSeq };
   const lines = linesOf(parts);
@@ -110,7 +110,7 @@ async function draft(job: Job, condensation: Condensation, rewrites: SummaryId |
     tokensOf: (summary) => layerTokens(job, { ...place, text: summary }),
     limitTokens: limitFor(sourceTokens),
   });
-  return { ...drafted, place, parts, model: job.model.id };
+  return { ...drafted, place, parts, model: job.call.model.id };
 }
 
 function announce(

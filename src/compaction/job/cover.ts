@@ -29,7 +29,7 @@ export async function cover(job: Job, work: Work, snapshot: ContextSnapshot): Pr
   const isTail = work.kind === 'compact';
   const span = await headOf(job, work, snapshot);
   const rewrites = isRequestedRewrite(work) && work.kind === 'rewrite' ? work.layer.id : null;
-  if (rewrites !== null && span.toSeq < work.toSeq) throw tooSmall(job.model.id);
+  if (rewrites !== null && span.toSeq < work.toSeq) throw tooSmall(job.call.model.id);
   const place = { id: services.random.id() as SummaryId, level: 0, fromSeq: span.fromSeq, toSeq: span.toSeq };
   const { candidates, ...texts } = await textsFor(job, place, { span, stack: snapshot.stack, isTail });
   const { promptHash } = texts;
@@ -52,14 +52,14 @@ export async function cover(job: Job, work: Work, snapshot: ContextSnapshot): Pr
 }
 
 async function headOf(job: Job, work: Work, { conversation }: ContextSnapshot): Promise<Span> {
-  const { services, claim, windowTokens, instruction, profile, headTokens } = job;
-  const rules = memoryRules(windowTokens, []);
+  const { services, claim, instruction, profile, headTokens } = job;
+  const rules = memoryRules(job.call.windowTokens, []);
   const prompt = services.prompts.render(
     'compactor',
     { tools: true, strict: '', instruction, targetWords: MAX_WORDS, structured: isStructured(job), ...rules },
     promptSourceOf(job.agent),
   );
-  const tokens = transcriptTokens(job, prompt, [SUMMARY_TOOL, MEMORY_TOOL]);
+  const tokens = transcriptTokens(job.call, prompt, [SUMMARY_TOOL, MEMORY_TOOL]);
   const { fromSeq, toSeq } = work;
   const { timezone: timeZone } = job.agent;
   const read = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
@@ -90,11 +90,11 @@ async function textsFor(job: Job, place: Place, source: Source): Promise<Written
 }
 
 async function write(job: Job, place: Place, { span, stack, isTail }: Source): Promise<Written> {
-  const { services, model, instruction } = job;
+  const { services, call, profile, instruction } = job;
   const from = promptSourceOf(job.agent);
   const transcript = await transcriptOf(job, span, stack);
   const structured = isStructured(job);
-  const size = { structured, ...summarySize(job, span) };
+  const size = { structured, ...summarySize({ ...call, profile }, span) };
   const { text, candidates, promptHash } = await summarise(job, {
     purpose: 'compact',
     prompt: (tools, strict) => services.prompts.render('compactor', { tools, strict, instruction, ...size }, from),
@@ -106,7 +106,7 @@ async function write(job: Job, place: Place, { span, stack, isTail }: Source): P
     tokensOf: (summary) => (isTail ? layerTokens(job, { ...place, text: summary }) : estimateText(summary)),
     limitTokens: isTail ? limitFor(sourceTokens(span)) : fillingLimit(sourceTokens(span)),
   });
-  return { text, tokens: layerTokens(job, { ...place, text }), model: model.id, promptHash, candidates };
+  return { text, tokens: layerTokens(job, { ...place, text }), model: call.model.id, promptHash, candidates };
 }
 
 function withoutModel(job: Job, place: Place, text: string): Written {

@@ -12,7 +12,7 @@ import { assertUnchanged, orIfChanged } from './unchanged.ts';
  */
 export async function doWork(job: Job, work: Work, snapshot: ContextSnapshot): Promise<JobResult> {
   const assertCurrent = () => assertUnchanged(job.services, snapshot.conversation, work.toSeq);
-  return await orIfChanged(doUnchanged({ ...job, assertCurrent }, work, snapshot), {
+  return await orIfChanged(doUnchanged({ ...job, call: { ...job.call, assertCurrent } }, work, snapshot), {
     result: 'stale',
     toSeq: work.toSeq,
     memories: [],

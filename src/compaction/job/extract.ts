@@ -27,9 +27,9 @@ export async function extract(job: Job, work: Work, snapshot: ContextSnapshot): 
 }
 
 async function headOf(job: Job, { fromSeq, toSeq }: Work): Promise<Span> {
-  const { services, claim, windowTokens, headTokens } = job;
-  const prompt = promptFor(job, true, memoryRules(windowTokens, []));
-  const tokens = transcriptTokens(job, prompt, [MEMORY_TOOL]);
+  const { services, claim, headTokens } = job;
+  const prompt = promptFor(job, true, memoryRules(job.call.windowTokens, []));
+  const tokens = transcriptTokens(job.call, prompt, [MEMORY_TOOL]);
   const { timezone: timeZone } = job.agent;
   const head = await readHead(services.store.transcript, { ...claim, fromSeq, toSeq, tokens, timeZone });
   return narrowed(headSpan(head, tokens, timeZone), headTokens);
@@ -47,7 +47,7 @@ async function memoriesIn(
   const { entries } = span;
   const shown = await transcriptOf(job, span, stack);
   const from = promptSourceOf(job.agent);
-  const rules = memoryRules(job.windowTokens, entries);
+  const rules = memoryRules(job.call.windowTokens, entries);
   const { answer, prompt } = await askForMemories(job, {
     prompt: (tools) => promptFor(job, tools, rules),
     transcript: job.services.prompts.render('transcript', { ...shown, task: 'extract' }, from).text,

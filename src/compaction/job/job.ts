@@ -10,7 +10,9 @@ import type { CallContext } from '../ask/call.ts';
 import type { MeasureView } from '../watch/measure.ts';
 
 /** One attempt at a piece of work, with one model. */
-export interface Job extends CallContext {
+export interface Job {
+  /** How the job calls its model. */
+  readonly call: CallContext;
   readonly services: Services;
   readonly claim: Claim;
   readonly breaker: Breaker;

@@ -8,6 +8,7 @@ import type { Search } from '../../ports/search.ts';
 import type { Summary } from '../../ports/summary-store.ts';
 import { type PromptVariables, promptSourceOf } from '../../prompts/variables.ts';
 import { oneLine, underLabel } from '../../util/text/foreign-text.ts';
+import type { CallContext } from '../ask/call.ts';
 import type { Job } from './job.ts';
 import { sideTokensFor } from './room.ts';
 import { type Span, tokensOf } from './span.ts';
@@ -19,7 +20,9 @@ export interface PromptContext {
   readonly known: readonly string[];
 }
 
-export type PromptContextOptions = Pick<Job, 'services' | 'conversation' | 'agent' | 'windowTokens'>;
+export interface PromptContextOptions extends Pick<Job, 'services' | 'conversation' | 'agent'> {
+  readonly call: Pick<CallContext, 'windowTokens'>;
+}
 
 const NEIGHBOURS = 3;
 const MAX_KNOWN = 40;
@@ -48,7 +51,7 @@ export async function promptContextOf(
   stack: readonly Summary[],
   { fromSeq, lines }: Pick<Span, 'fromSeq' | 'lines'>,
 ): Promise<PromptContext> {
-  const room = sideTokensFor(job.windowTokens, tokensOf(lines));
+  const room = sideTokensFor(job.call.windowTokens, tokensOf(lines));
   const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
   const before = fitting(earlier.map(layerLine).toReversed(), room).toReversed();
   return { before, known: fitting(await knownLines(job, lines), room) };

@@ -34,7 +34,7 @@ export async function recordJob(ran: RanJob, outcome: Outcome, calls: number): P
 }
 
 async function rowOf({ job, due, startedAt, usage }: RanJob, outcome: Outcome): Promise<MaintenanceRun> {
-  const { services, claim, model } = job;
+  const { services, claim } = job;
   const { work, look } = due;
   const before = look.shownTokens;
   const durationMs = services.clock.now() - startedAt;
@@ -47,7 +47,7 @@ async function rowOf({ job, due, startedAt, usage }: RanJob, outcome: Outcome): 
     ...outcome,
     tokensBefore: before,
     tokensAfter: outcome.outcome === 'committed' ? await usedNow(job, look) : before,
-    model: model.id,
+    model: job.call.model.id,
     inputTokens: usage.reduce((sum, row) => sum + row.inputTokens, 0),
     outputTokens: usage.reduce((sum, row) => sum + row.outputTokens, 0),
     startedAt,

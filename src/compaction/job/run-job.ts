@@ -4,6 +4,7 @@ import { describe, ModelError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import type { UsageRow } from '../../ports/journal.ts';
 import type { ModelPurpose } from '../../ports/model.ts';
+import type { CallContext } from '../ask/call.ts';
 import { payerOf } from './call-budget.ts';
 import { doWork } from './do-work.ts';
 import type { Job, JobResult } from './job.ts';
@@ -12,7 +13,9 @@ import { recordJob } from './record-job.ts';
 import { assertWorks } from './self-test.ts';
 
 /** A job before it runs: nothing is measured yet, and nothing was read that could change. */
-export type PlannedJob = Omit<Job, 'onStep' | 'onLost' | 'assertCurrent'>;
+export type PlannedJob = Omit<Job, 'call'> & { readonly call: PlannedCalls };
+
+export type PlannedCalls = Omit<CallContext, 'onStep' | 'onLost' | 'assertCurrent'>;
 
 /** What came of a job. */
 export type JobEnd = {
@@ -22,7 +25,8 @@ export type JobEnd = {
 
 /** Runs one job and records its outcome and cost. */
 export async function runJob(planned: PlannedJob, due: Due): Promise<JobEnd> {
-  const { services, conversation, model, breaker, testsModel, signal } = planned;
+  const { services, conversation, breaker, testsModel } = planned;
+  const { model, signal } = planned.call;
   const { work, look } = due;
   const startedAt = services.clock.now();
   services.events.emit({
@@ -32,11 +36,9 @@ export async function runJob(planned: PlannedJob, due: Due): Promise<JobEnd> {
     trigger: work.trigger,
   });
   const usage: UsageRow[] = [];
-  const job: Job = {
-    ...planned,
-    onStep: (...step) => usage.push(booked(planned, work, step)),
-    onLost: (...step) => void storeLost(planned, booked(planned, work, step)),
-  };
+  const onStep: CallContext['onStep'] = (...step) => usage.push(booked(planned, work, step));
+  const onLost: CallContext['onLost'] = (...step) => void storeLost(planned, booked(planned, work, step));
+  const job: Job = { ...planned, call: { ...planned.call, onStep, onLost } };
   const record = { job, due, startedAt, usage };
   let passedTest = false;
   try {
@@ -64,12 +66,12 @@ async function storeLost({ services, conversation }: PlannedJob, row: UsageRow):
 }
 
 function booked(
-  { services, conversation, model, agent }: PlannedJob,
+  { services, conversation, call: { model }, agent }: PlannedJob,
   work: Work,
-  [usage, durationMs]: Parameters<Job['onStep']>,
+  [usage, durationMs]: Parameters<CallContext['onStep']>,
 ): UsageRow {
-  const call = { purpose: purposeOf(work), model: model.id, agentId: agent.id, person: null };
-  return bookCall(services, { ...call, conversation: rootOf(conversation.key), usage, durationMs });
+  const booking = { purpose: purposeOf(work), model: model.id, agentId: agent.id, person: null };
+  return bookCall(services, { ...booking, conversation: rootOf(conversation.key), usage, durationMs });
 }
 
 function purposeOf(work: Work): ModelPurpose {

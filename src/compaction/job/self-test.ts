@@ -38,5 +38,8 @@ export async function assertWorks(job: Job): Promise<void> {
     limitTokens: MAX_TOKENS,
   });
   if (fault !== null)
-    throw new StrataError('SUMMARY_REJECTED', { model: job.model.id, fault: `${fault}, even for a harmless text` });
+    throw new StrataError('SUMMARY_REJECTED', {
+      model: job.call.model.id,
+      fault: `${fault}, even for a harmless text`,
+    });
 }

@@ -40,10 +40,11 @@ export interface Draft {
  * answer never replaces messages. Throws `SUMMARY_REJECTED` and what the model throws.
  */
 export async function summarise(job: Job, question: SummaryQuestion): Promise<Draft> {
-  const { services, signal } = job;
+  const { services } = job;
   if (!services.hooks.has('compaction')) return await write(job, question);
   let written: Draft | null = null;
-  const { model: _, ...where } = job.where;
+  const { signal, where: called } = job.call;
+  const { model: _, ...where } = called;
   const context = { ...where, purpose: question.purpose, source: question.source };
   const result = await services.hooks.compaction({ context, change: {}, signal }, async () => {
     written = await write(job, question);
@@ -67,7 +68,8 @@ function checked(
 }
 
 async function write(job: Job, question: SummaryQuestion): Promise<Draft> {
-  const { model, services } = job;
+  const { services } = job;
+  const { model } = job.call;
   const first = await askAndAudit(job, question, '');
   if (first.fault === null) return draftOf(job, question, first);
   services.log.info('summary.rejected', { model: model.id, fault: first.fault });
@@ -90,12 +92,12 @@ interface AuditedAnswer {
 }
 
 async function askAndAudit(job: Job, question: SummaryQuestion, strict: string): Promise<AuditedAnswer> {
-  const result = await ask(job, {
+  const result = await ask(job.call, {
     purpose: question.purpose,
     prompt: (tools) => question.prompt(tools, strict),
     transcript: question.transcript,
     tools: question.tools,
-    maxOutputTokens: answerTokens(job.windowTokens),
+    maxOutputTokens: answerTokens(job.call.windowTokens),
   });
   const { answer, finish } = result;
   const said = answer.summary ?? '';
@@ -127,7 +129,10 @@ function faultIn(
 
 function draftOf(job: Job, question: SummaryQuestion, { text, result }: AuditedAnswer): Draft {
   const kept = identifiersKept(text, question.source);
-  job.services.log.debug('summary.accepted', { model: job.model.id, identifiersKept: Math.round(kept * 100) / 100 });
+  job.services.log.debug('summary.accepted', {
+    model: job.call.model.id,
+    identifiersKept: Math.round(kept * 100) / 100,
+  });
   return {
     text,
     tokens: question.tokensOf(text),

@@ -1,8 +1,7 @@
 import { maintenanceSettings } from '../../context/profile/call-settings.ts';
 import type { Conversation } from '../../ports/store.ts';
-import type { CallContext } from '../ask/call.ts';
 import { type Due, isRequestedRewrite } from '../job/next-work.ts';
-import type { PlannedJob } from '../job/run-job.ts';
+import type { PlannedCalls, PlannedJob } from '../job/run-job.ts';
 import type { Progress } from './progress.ts';
 import type { Summariser } from './summariser.ts';
 import type { Task } from './task.ts';
@@ -18,7 +17,7 @@ export function planJob(
   const { agent } = summariser;
   const wish = (isRequestedRewrite(work) ? asked?.wish : task.request.instruction)?.trim() ?? '';
   return {
-    ...callsOf(task, summariser, conversation),
+    call: callsOf(task, summariser, conversation),
     services,
     claim,
     breaker,
@@ -40,7 +39,7 @@ function callsOf(
   { services, windows, toolless, reasoning, signal }: Task,
   { agent, model, windowTokens }: Summariser,
   conversation: Conversation,
-): Omit<CallContext, 'onStep' | 'onLost' | 'assertCurrent'> {
+): PlannedCalls {
   const { clock, hooks } = services;
   return {
     model,

@@ -1,5 +1,6 @@
 import { ModelError } from '../../domain/errors.ts';
 import { failureOf, isOverflow } from '../../models/failure.ts';
+import type { CallContext } from '../ask/call.ts';
 import type { Job } from '../job/job.ts';
 import { isRequestedRewrite, type Work } from '../job/next-work.ts';
 import { MIN_SPAN_TOKENS } from '../job/span.ts';
@@ -16,7 +17,7 @@ export type Remedy =
 
 /** The job that failed, and what is known of its model. */
 export interface FailedJob {
-  readonly job: Pick<Job, 'conversation' | 'windowTokens' | 'headTokens'>;
+  readonly job: Pick<Job, 'conversation' | 'headTokens'> & { readonly call: Pick<CallContext, 'windowTokens'> };
   readonly work: Work;
   readonly doubt: Doubt;
 }
@@ -29,7 +30,7 @@ export function remedyFor(error: unknown, failed: FailedJob): Remedy {
   if (canReadFaster(error, failed)) return { kind: 'read less', headTokens: fastHead(failed.job), doubt: failed.doubt };
   if (mayBeTheText(error, failed)) return afterRefusal(failed);
   if (!isOverflow(error)) return { kind: 'none' };
-  const windowTokens = smallerWindow(failed.job.windowTokens, error.windowTokens);
+  const windowTokens = smallerWindow(failed.job.call.windowTokens, error.windowTokens);
   return windowTokens >= MIN_WINDOW ? { kind: 'assume window', windowTokens } : { kind: 'none' };
 }
 
@@ -47,7 +48,7 @@ function canReadFaster(error: unknown, { job, work }: FailedJob): boolean {
   return job.headTokens === Number.POSITIVE_INFINITY;
 }
 
-function fastHead({ conversation, windowTokens }: FailedJob['job']): number {
+function fastHead({ conversation, call: { windowTokens } }: FailedJob['job']): number {
   const parts = conversation.failures <= FAILURES_PER_PART ? SLOW_PARTS[0] : SLOW_PARTS[1];
   return Math.max(MIN_SPAN_TOKENS, Math.floor(windowTokens / parts));
 }
@@ -67,9 +68,9 @@ function mayBeTheText(error: unknown, { job, work, doubt }: FailedJob): boolean 
  * text, shorter heads are tried until the refused messages are found; these are left out. Before the first shorter head,
  * and again before messages are left out, the model has to summarise a harmless text.
  */
-function afterRefusal({ job: { headTokens, windowTokens }, work, doubt }: FailedJob): Remedy {
+function afterRefusal({ job: { headTokens, call }, work, doubt }: FailedJob): Remedy {
   if (work.kind === 'condense' || headTokens <= MIN_SPAN_TOKENS) return { kind: 'leave out' };
-  const shorter = Math.max(MIN_SPAN_TOKENS, Math.floor(Math.min(headTokens, windowTokens) / NARROWING));
+  const shorter = Math.max(MIN_SPAN_TOKENS, Math.floor(Math.min(headTokens, call.windowTokens) / NARROWING));
   return { kind: 'read less', headTokens: shorter, doubt: doubt === 'none' ? 'open' : doubt };
 }
 

@@ -67,11 +67,11 @@ async function remedy(
     case 'leave out':
       return await leaveOut(progress, { due, job });
     case 'assume window':
-      task.windows.set(job.model.id, found.windowTokens);
+      task.windows.set(job.call.model.id, found.windowTokens);
       return { kind: 'again', progress };
     default:
       // The window was not the cause: all later jobs would read next to nothing.
-      if (isOverflow(error)) task.windows.delete(job.model.id);
+      if (isOverflow(error)) task.windows.delete(job.call.model.id);
       throw error;
   }
 }
@@ -80,14 +80,14 @@ async function remedy(
 async function withNextModel(
   task: Task,
   progress: Progress,
-  { job: { agent, profile, model, conversation }, error }: { readonly job: PlannedJob; readonly error: ModelError },
+  { job: { agent, profile, call, conversation }, error }: { readonly job: PlannedJob; readonly error: ModelError },
 ): Promise<Progress | null> {
-  const unavailable = new Set([...progress.unavailable, model.id]);
+  const unavailable = new Set([...progress.unavailable, call.model.id]);
   const next = await openSummariser(task, agent, { profile, unavailable }).catch(() => null);
   if (next === null || task.signal.aborted) return null;
   const message = describe(error);
-  await task.breaker.failed(model.id, { auth: false, message: describeForAll(error), place: null });
-  const names = { model: model.id, next: next.model.id };
+  await task.breaker.failed(call.model.id, { auth: false, message: describeForAll(error), place: null });
+  const names = { model: call.model.id, next: next.model.id };
   task.services.events.emit({ kind: 'model.fallback', conversation: conversation.key, ...names, message });
   return { ...progress, unavailable, summariser: next };
 }

@@ -32,7 +32,11 @@ interface Case extends Partial<Pick<FailedJob, 'work' | 'doubt'>> {
 /** What is done about a failure; by default the third of a compaction with a model of 64,000 tokens. */
 function remedy(error: unknown, { work = compact, doubt = 'none', ...job }: Case = {}) {
   const { failures = 2, windowTokens = 64_000, headTokens = Number.POSITIVE_INFINITY } = job;
-  return remedyFor(error, { job: { conversation: conversation({ failures }), windowTokens, headTokens }, work, doubt });
+  return remedyFor(error, {
+    job: { conversation: conversation({ failures }), call: { windowTokens }, headTokens },
+    work,
+    doubt,
+  });
 }
 const NONE = { kind: 'none' };
 

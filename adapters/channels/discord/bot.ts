@@ -12,6 +12,7 @@ import {
   type StrataError,
 } from '../../../src/adapter-kit.ts';
 import { buttonSecretOf } from '../shared/hashes.ts';
+import { showActivity } from '../shared/show-activity.ts';
 import { within } from '../shared/within.ts';
 import type { WorkingSigns } from '../shared/working-signs.ts';
 import { createButtons } from './commands/buttons.ts';
@@ -79,14 +80,7 @@ export function createDiscordBot(options: DiscordBotOptions): DiscordBot {
       await intake.sweep();
     },
     post: (post, { signal }) => send(sender, post, { signal }),
-    show(conversation, activity) {
-      if (activity.kind === 'working') typing.start(conversation);
-      else if (activity.kind === 'draft') drafts.show(conversation, activity.text);
-      else {
-        typing.stop(conversation);
-        drafts.drop(conversation);
-      }
-    },
+    show: (conversation, activity) => showActivity({ typing, drafts }, conversation, activity),
     async stop() {
       over.abort();
       typing.end();

@@ -8,6 +8,7 @@ import {
   type MessageAt,
   type Post,
 } from '../../../src/adapter-kit.ts';
+import { showActivity } from '../shared/show-activity.ts';
 import type { WorkingSigns } from '../shared/working-signs.ts';
 import { createButtons } from './commands/buttons.ts';
 import { createCommandHandlers } from './commands/commands.ts';
@@ -83,14 +84,7 @@ export function createSlackBot(options: SlackBotOptions): SlackBot {
       });
     },
     post: (post, { signal: ended }) => send({ poster, drafts, typing }, post, { signal: ended }),
-    show(conversation, activity) {
-      if (activity.kind === 'working') typing.start(conversation);
-      else if (activity.kind === 'draft') drafts.show(conversation, activity.text);
-      else {
-        typing.stop(conversation);
-        drafts.drop(conversation);
-      }
-    },
+    show: (conversation, activity) => showActivity({ typing, drafts }, conversation, activity),
     linkTo: (message) => permalinkOf(workspace, message),
     loadImage: ({ link }, { signal: ended }) => loadImage(link, filesOf(services), ended),
     async stop() {

@@ -16,8 +16,8 @@ interface Keeping {
 const MAX_TRIES = 8;
 
 /**
- * Stores what calls cost, beside the work that made them: they are paid for, whatever becomes of it. Resolves after the
- * first attempt; while the store is away, others follow. Never rejects: losing a row would lose no memory.
+ * Stores what calls cost, separately from the work that made them, because they cost the same if it fails. Resolves after
+ * the first attempt; while the store is unreachable, others follow. Never rejects: losing a row would lose no memory.
  */
 export async function storeUsage(
   services: Keeping,

@@ -144,7 +144,7 @@ async function findReply({ store }: Pick<Services, 'store'>, { conversation, seq
   if (named?.seq !== seq || named.redactedAt !== null) throw notFound(seq);
   const noted = await store.journal.requests.notes(conversation.id, range);
   const seqs = new Set(noted.map((reply) => reply.seq));
-  // What the bot said unasked meanwhile has no note.
+  // A message that the bot sent unasked in between has no note.
   const reply = entries.find((entry) => answers(entry, named) && seqs.has(entry.seq));
   if (reply === undefined || reply.redactedAt !== null) throw notFound(seq);
   return reply.seq;

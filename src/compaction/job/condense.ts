@@ -82,7 +82,7 @@ async function draft(job: Job, condensation: Condensation, rewrites: SummaryId |
   const from = promptSourceOf(job.agent);
   const structured = isStructured(job);
   const linesOf = structured ? linesBySection : plainLines;
-  // A wish for new summaries of messages is none for the stack.
+  // A wish for a compaction is about the new summary of messages, not about the condensed stack.
   const instruction = rewrites === null ? '' : job.instruction;
   const prompt = (strict: string, words: number) =>
     services.prompts.render('condenser', { strict, instruction, targetWords: words, structured }, from);

@@ -31,8 +31,8 @@ const MAX_SEARCHES = 32;
 const HITS_PER_SEARCH = 8;
 
 /**
- * The variables of the prompt that shows the range to a model. It carries no wish of a person: the instructions quote it,
- * as data.
+ * The variables of the prompt that shows the range to a model. A person's wish is not among them: the instructions quote
+ * it as data.
  */
 export async function transcriptOf(
   job: PromptContextOptions,

@@ -194,7 +194,7 @@ export function layOut(request: ViewRequest, reduction: Reduction, skipped = 0):
   return { shown, entryMessages, askAt, dropped };
 }
 
-/** This many entries, plus the results of calls among them: half a round is useless. */
+/** This many entries, plus the results of calls among them, because a call without its results is useless. */
 function wholeGroups(ordered: readonly Entry[], count: number): number {
   let end = count;
   while (end > 0 && ordered[end]?.role === 'tool') end += 1;

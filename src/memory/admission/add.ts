@@ -76,12 +76,12 @@ function subjectFor({ subject, by }: Addition, { named, called }: Named): Subjec
     const isTwice = named.some(({ id, name }) => id !== first.id && isSameName(name, first.name));
     return { id: isTwice ? null : first.id, name: first.name };
   }
-  // Whoever has that first name, it is not about the one who asks.
+  // Several people may have that first name, but it is not about the person who asks.
   if (called !== null) return { id: null, name: called };
   return by.rights === 'operator' ? null : by.author;
 }
 
-/** Everybody who may have forgotten the statement, whoever has it stored now. */
+/** The people who may have had the statement forgotten earlier. */
 export function concernedIn(
   { subjectId }: Pick<Memory, 'subjectId'>,
   { named }: Pick<Named, 'named'>,

@@ -171,7 +171,7 @@ function mayReplace(memory: NewMemory, old: Memory): boolean {
   return isLive && isStrongEnough(memory, old) && !old.pinned && isLater && old.scope === memory.scope;
 }
 
-/** Hearsay outdates nothing that somebody says of themself, and what waits nothing that is recalled. */
+/** Hearsay does not supersede what people say about themselves, nor a candidate a memory that is recalled. */
 function isStrongEnough(memory: Standing, old: Standing): boolean {
   return RANK[memory.trust] >= RANK[old.trust] && (memory.state === 'active' || old.state === 'candidate');
 }

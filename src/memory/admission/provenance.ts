@@ -111,7 +111,7 @@ function isByOnePerson(sources: readonly Entry[]): boolean {
 
 /**
  * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
- * about them, unless the text names somebody else who is known here.
+ * about them, unless the text names another person who is known here.
  */
 function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
   const { text, sources } = said;
@@ -133,8 +133,8 @@ function speakerCalled(name: string, speaker: Author | null): Author | null {
 }
 
 /**
- * The one person with this name: among those who say it, then among those whom they mention, then among all. Null for
- * nobody and for several, because whoever a statement is about may change it, and anybody may take a name.
+ * The only person with this name: among those who say it, then among those whom they mention, then among all. Null for
+ * none or several, because the person whom a statement is about may change it, and anyone may take a name.
  */
 function personCalled(name: string, sources: readonly Entry[], known: readonly Author[]): Author | null {
   const mentioned = sources.flatMap(({ mentions }) => mentions);
@@ -146,7 +146,7 @@ function personCalled(name: string, sources: readonly Entry[], known: readonly A
   return null;
 }
 
-/** Somebody else here is called the same, or is by what was said: readers could not tell whose word it is. */
+/** Whether another person here has the same name, or a name that the text may mean: readers could not tell them apart. */
 function hasNamesake(
   { id, name }: NonNullable<Provenance['subject']>,
   people: readonly Author[],

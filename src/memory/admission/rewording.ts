@@ -20,8 +20,9 @@ interface NewWords {
 }
 
 /**
- * The change that gives a memory other words. Whoever words a statement vouches for it: an order becomes an instruction,
- * which requires the permission to give one, and what newly names another person is no longer somebody's own statement.
+ * The change that rewords a memory. The person who words a statement is its source: an order becomes an instruction,
+ * which requires the permission to give one, and a text that newly names another person is no longer a statement about
+ * oneself.
  * Throws `USAGE`, `LEARNING_PAUSED` and `HOOK_REFUSED`.
  */
 export async function rewording(
@@ -51,7 +52,7 @@ export async function rewording(
     fingerprint: fingerprintOf(text),
     trust,
     ...(isNewRule ? { kind } : {}),
-    // A state that does not change is left out: somebody may have rejected the memory by now.
+    // A state that does not change is left out: the memory may have been rejected by now.
     ...(isJudged ? { state: stateOf(kind, trust, by) } : {}),
   };
 }

@@ -7,8 +7,8 @@ import { fingerprintFor, fingerprintOf, gistOf } from '../statements/fingerprint
 import { peopleOf } from './provenance.ts';
 
 /**
- * What keeps forgotten statements from returning. Whoever manages a place decides for everybody in it, a member only
- * about what concerns them: otherwise they could keep others from saying something by saying and forgetting it first.
+ * What keeps forgotten statements from returning. A person who manages a place decides for everyone in it, a member only
+ * for themselves: otherwise they could keep others' statements out by saying and forgetting the same first.
  */
 export function tombstonesOf(memories: readonly Memory[], by: Requester): ForgetPlan['tombstones'] {
   return memories.flatMap((memory) => {
@@ -28,7 +28,7 @@ export interface ConcerningStatement {
   readonly people: readonly (string | null)[];
 }
 
-/** Those of the statements that were forgotten in the place, by somebody who may decide about them. */
+/** Those of the statements that were forgotten in the place by a person who may decide about them. */
 export async function forgottenAmong<Statement extends ConcerningStatement>(
   { store }: Pick<Services, 'store'>,
   place: string,
@@ -45,7 +45,7 @@ export async function forgottenAmong<Statement extends ConcerningStatement>(
   return new Set(forgotten.map(({ statement }) => statement));
 }
 
-/** The first that somebody other than its subject rejected: they manage the place and decided for everybody. */
+/** The first memory that was rejected by another person than its subject, who thereby decided for everyone. */
 export async function rejectedForAll(
   { store }: Pick<Services, 'store'>,
   rejected: readonly Memory[],
@@ -68,8 +68,8 @@ function printsOf(text: string): readonly string[] {
 }
 
 /**
- * Whom an extracted statement concerns: its subject, the person who alone said it, and the people whom it names, unless
- * it is what somebody says about themselves. What only the bot said may repeat anybody.
+ * Whom an extracted statement concerns: its subject, its speaker if there is only one, and the people whom it names,
+ * unless the speaker talks about themself. What only the bot said may repeat anyone.
  */
 export function concernedBy(
   { subjectId, trust, text }: Pick<Memory, 'subjectId' | 'trust' | 'text'>,

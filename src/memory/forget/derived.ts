@@ -109,7 +109,7 @@ function rootIn({ sources, readings }: Statement, conversationId: number): numbe
   return seqs.length === 0 ? null : Math.min(...seqs);
 }
 
-/** Somebody whose text stays said the same before, so the bot may have it from them. */
+/** Whether a text that stays said the same before, so that the bot may have it from there. */
 function isSaidBefore(text: BotText, { traits }: Statement, remains: Remains): boolean {
   const told = traits.secrets.intersection(wordsIn(text));
   return remains.saying().some((entry) => told.isSubsetOf(wordsIn(entry)));

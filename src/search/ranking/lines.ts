@@ -172,7 +172,7 @@ function openingsOf(words: readonly string[]): ReadonlySet<number> {
   return new Set(words.flatMap((word) => [word, withDigraph(word)]).map(openingOf));
 }
 
-/** In words that never change, marks tell words apart, unless somebody left them out. "The" has none to leave out. */
+/** Accents distinguish words without inflection, unless the writer left them out. English words have none to leave out. */
 function isSpelledAlike(said: string, asked: readonly string[]): boolean {
   const wanted = asked.map(marksOf);
   const marks = marksOf(said);

@@ -74,7 +74,7 @@ interface Field {
 const MAX_NAME_WIDTH = 60;
 /** Share of a screen that names may take; a longer one has its value below it. */
 const NAME_SHARE = 0.45;
-/** Beside a narrower column, values would be hard to read. */
+/** Values in a narrower column would be hard to read. */
 const MIN_VALUE_WIDTH = 16;
 
 /** Names and values in two columns. In a screen of `width` cells, values wrap within their column. */

@@ -14,7 +14,7 @@ interface Begun extends Required<StepOptions> {
 /** A call whose time is over ends with the text that it has written, as one that reached its maximum length does. */
 export async function keepBegun(
   model: Pick<ChatModel, 'id'>,
-  { signal, limitMs, onText, onBroken }: Begun,
+  { signal, limitMs, onText, onLost }: Begun,
   collect: (options: StepOptions) => Promise<Step>,
 ): Promise<Step> {
   using limit = limitWork(signal, { ms: limitMs });
@@ -27,9 +27,9 @@ export async function keepBegun(
   };
   // What is kept is billed as the answer.
   const breaking = (broken: BilledStep) => {
-    if (!isKept()) onBroken(broken);
+    if (!isKept()) onLost(broken);
   };
-  const work = (within: AbortSignal) => collect({ signal: within, onText: noting, onBroken: breaking });
+  const work = (within: AbortSignal) => collect({ signal: within, onText: noting, onLost: breaking });
   try {
     return await withinLimit(limit.signal, model.id, work);
   } catch (error) {

@@ -33,10 +33,12 @@ const MAX_TOKENS = 1_000_000_000;
 export async function collectStep(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
   const gathered: Gathered = { text: '', calls: [], isStarted: false };
   try {
-    return await gather(model, request, { ...options, gathered });
+    const step = await gather(model, request, { ...options, gathered });
+    if (options.signal.aborted) options.onLost?.(step);
+    return step;
   } catch (error) {
     const { text, calls, isStarted } = gathered;
-    if (isStarted) options.onBroken?.({ text, calls, usage: countedOf(undefined) });
+    if (isStarted) options.onLost?.({ text, calls, usage: countedOf(undefined) });
     throw error instanceof ModelError ? withoutRequest(error, request) : error;
   }
 }
@@ -44,8 +46,11 @@ export async function collectStep(model: ChatModel, request: ModelRequest, optio
 export interface StepOptions {
   readonly signal: AbortSignal;
   readonly onText: OnText;
-  /** Called if the stream fails or breaks off after its first part: until then, providers bill what they read and wrote. */
-  onBroken?(step: BilledStep): void;
+  /**
+   * Called if the stream fails or breaks off after its first part, because providers bill what they have read and written
+   * until then, and if the answer is complete but comes after the signal has aborted.
+   */
+  onLost?(step: BilledStep): void;
 }
 
 /** What the cost of a call is known from. */

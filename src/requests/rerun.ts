@@ -97,10 +97,8 @@ export async function rerunReply(services: Services, options: RerunOptions): Pro
     const step = await withinLimit(limit.signal, model.id, (within) => {
       const send = async (sent: ModelRequest) => {
         const messages = await options.loadImages(sent.messages);
-        const listeners = { onText: () => undefined, onBroken: lost };
-        const answered = await collectStep(model, { ...sent, messages }, { signal: within, ...listeners });
-        if (within.aborted) lost(answered);
-        return answered;
+        const listeners = { onText: () => undefined, onLost: lost };
+        return await collectStep(model, { ...sent, messages }, { signal: within, ...listeners });
       };
       return isHooked ? send(request) : callHooked(services.hooks, { where, request, signal: within }, send);
     });

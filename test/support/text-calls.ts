@@ -456,7 +456,11 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
   'adapters/channels/slack/places/places.ts#isForeign',
   'src/config/known.ts#dropsOldest',
   ...['adapters/channels/shared/access-list.ts#passes', `${DISCORD}/commands/register.ts#scopesOf`],
-  ...[`${DISCORD}/commands/replies.ts#button`, `${DISCORD}/places/place.ts#keyOf`],
+  ...[
+    `${DISCORD}/commands/replies.ts#button`,
+    `${DISCORD}/commands/replies.ts#question`,
+    `${DISCORD}/places/place.ts#keyOf`,
+  ],
   ...[`${SLACK}/places/access.ts#servesPlace`, `${SLACK}/commands/form.ts#inputForm`],
   ...[`${SLACK}/commands/form.ts#confirmForm`, `${SLACK}/commands/form.ts#formValues`],
   ...[

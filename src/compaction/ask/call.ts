@@ -80,10 +80,9 @@ async function send(context: CallContext, request: ModelRequest, signal: AbortSi
   return await callHooked(hooks, { where, request: asked, signal }, async (sent) => {
     const startedAt = clock.now();
     const lost = (broken: BilledStep) => context.onLost(billedUsage(sent, broken), clock.now() - startedAt);
-    const step = await collectStep(model, sent, { signal, onText: () => undefined, onBroken: lost });
+    const step = await collectStep(model, sent, { signal, onText: () => undefined, onLost: lost });
     learnReasoning(context, step);
-    if (signal.aborted) lost(step);
-    else context.onStep(billedUsage(sent, step), clock.now() - startedAt);
+    if (!signal.aborted) context.onStep(billedUsage(sent, step), clock.now() - startedAt);
     return step;
   });
 }

@@ -149,12 +149,11 @@ async function askOne(
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
     const messages = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
     const made = { model, startedAt: clock.now(), sent, assembly };
-    const late = (broken: BilledStep) => void bookBeside(options, calling, { ...made, step: broken });
+    const lost = (broken: BilledStep) => void bookBeside(options, calling, { ...made, step: broken });
     const collect = (how: StepOptions) => collectStep(model, { ...sent, messages }, how);
-    const how = { signal, onText, onBroken: late };
+    const how = { signal, onText, onLost: lost };
     const answered = await (limitMs === undefined ? collect(how) : keepBegun(model, { ...how, limitMs }, collect));
-    if (signal.aborted) late(answered);
-    else account(options, calling, { ...made, step: answered });
+    if (!signal.aborted) account(options, calling, { ...made, step: answered });
     return answered;
   });
   return accepted(model, step);

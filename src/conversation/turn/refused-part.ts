@@ -105,8 +105,8 @@ async function isRefused({ services, rows, turn, signal, model }: Asking, { sect
     rows.push(bookCall(services, { ...call, ...about, usage: billedUsage(request, step) }));
   };
   try {
-    const step = await collectStep(model, request, { signal, onText: () => undefined, onBroken: book });
-    book(step);
+    const step = await collectStep(model, request, { signal, onText: () => undefined, onLost: book });
+    if (!signal.aborted) book(step);
     return step.finish === 'refused';
   } catch (error) {
     if (error instanceof ModelError && error.reason === 'refused') return true;

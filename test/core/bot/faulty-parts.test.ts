@@ -20,13 +20,15 @@ import {
   type Storage,
   StrataError,
 } from '../../../src/adapter-kit.ts';
+import { estimateRequest } from '../../../src/context/measure/tokens.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 import { scriptedModel } from '../compaction/compaction.world.ts';
 
 /** Parts of a program that break their contracts: the bot answers, or says why it cannot, and goes on. */
 
 const HERE = makeKey({ platform: 'own', workspace: 'here', channel: 'talk' });
-const model = scriptedModel(() => ({ text: 'yes' }), { id: 'test:chat' });
+// As many tokens as the request is estimated to have, or the difference would be another warning.
+const model = scriptedModel((request) => ({ text: 'yes', inputTokens: estimateRequest(request) }), { id: 'test:chat' });
 const choose: BotOptions['models']['choose'] = async () => ({ modelId: model.id, reason: 'it is the only one' });
 const boom = () => {
   throw new Error('boom');

@@ -67,7 +67,7 @@ describe('a model that is too slow', () => {
     expect(calls).toMatchObject([{ purpose: 'reply', calls: 1 }]);
   });
 
-  it('is billed once if it ends when its time is over', async () => {
+  it('is billed once if it ends with its time', async () => {
     const obedient: ChatModel = {
       ...writing(),
       async *stream(_request, { signal }) {

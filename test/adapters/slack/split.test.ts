@@ -29,6 +29,8 @@ const piece = fc.oneof(
   ),
 );
 const markdown = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''));
+/** No word follows a marker directly but the language of code: a cut between both would make the word a language. */
+const spaced = markdown.map((text) => text.replace(/([`~]{3,})(?=[^\s`~])(?!js\n)/g, '$1 '));
 
 /** What Slack shows, in order: as code, or as other text. */
 function codeAndText(markdown: string): readonly { readonly code: boolean; readonly text: string }[] {
@@ -55,7 +57,7 @@ describe('a reply is cut', () => {
   // Shows: C
   test('into bodies within the limit, with every word', SIZED, () => {
     fc.assert(
-      fc.property(markdown, fc.integer({ min: 60, max: 400 }), (text, limit) => {
+      fc.property(spaced, fc.integer({ min: 60, max: 400 }), (text, limit) => {
         const bodies = split(text, limit);
         for (const body of bodies) {
           if (body.kind === 'text') expect(body.text.length).toBeLessThanOrEqual(limit);

@@ -71,6 +71,11 @@ describe('a reply is cut', () => {
     );
   });
 
+  test('not between code marks inside a line', () => {
+    const words = 'x'.repeat(61);
+    expect(split(`${words}\`\`\` and more`, 63).map(({ text }) => text)).toEqual(['x'.repeat(60), 'x``` and more']);
+  });
+
   // Shows: C3
   test('between paragraphs and sentences, closing and reopening code blocks', () => {
     const code = Array.from({ length: 300 }, (_, index) => `const value${index} = ${index};`).join('\n');

@@ -120,7 +120,7 @@ function nextCut(text: string, { from, limit }: { readonly from: number; readonl
   const window = text.slice(from, from + limit);
   const units = unitsOf(text.slice(from, from + 2 * limit), UNITS).filter(({ start, end }) => end - start <= limit);
   const isInside = insideOf(2 * limit, units);
-  const isGood = (at: number) => !isInside(at - from) && !opensBlock(text, at);
+  const isGood = (at: number) => !isInside(at - from) && !breaksMarks(text, at);
   for (const { pattern, fill } of BREAKS) {
     const places = Array.from(window.matchAll(pattern), ({ index, 0: found }) => from + index + found.length);
     const best = places.findLast((at) => at - from >= fill * limit && isGood(at));
@@ -132,8 +132,10 @@ function nextCut(text: string, { from, limit }: { readonly from: number; readonl
 
 const MARKER = / {0,3}(?:`{3}|~{3})/y;
 
-/** Whether code marks inside a line would open a block at the start of a message. */
-function opensBlock(text: string, at: number): boolean {
+/** Whether a cut would divide code marks, or let marks from inside a line open a block at the start of a message. */
+function breaksMarks(text: string, at: number): boolean {
+  const before = text.charAt(at - 1);
+  if ((before === '`' || before === '~') && text.charAt(at) === before) return true;
   MARKER.lastIndex = at;
-  return text.charAt(at - 1) !== '\n' && MARKER.test(text);
+  return before !== '\n' && MARKER.test(text);
 }

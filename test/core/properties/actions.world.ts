@@ -161,6 +161,7 @@ async function startAgain(how: 'restart' | 'crash', stage: Stage): Promise<void>
     story.held.clear();
   }
   await world[how]();
+  if (how === 'crash' && story.told.length > 0) story.lastErrorAtCrash = (await world.conversation()).lastError;
   await calm(stage);
 }
 

@@ -54,6 +54,8 @@ export interface Story {
   work: { serial: number; before: number };
   serial: number;
   requests: number;
+  /** A bot may die after it has stored a failure and before it reports it. */
+  lastErrorAtCrash: string | null;
 }
 
 export function createStory(ratio: number): Story {
@@ -78,6 +80,7 @@ export function createStory(ratio: number): Story {
     work: { serial: 0, before: 0 },
     serial: 0,
     requests: 0,
+    lastErrorAtCrash: null,
   };
 }
 

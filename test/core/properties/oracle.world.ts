@@ -5,7 +5,7 @@ import { type Entry, MEMORY_STATES, type Memory, type ModelRequest, textOf } fro
 import { correctionFor } from '../../../src/context/measure/calibration.ts';
 import { estimateRequest } from '../../../src/context/measure/tokens.ts';
 import type { BotWorld } from '../../support/bot-world.ts';
-import { settle, until } from '../compaction/compaction.world.ts';
+import { settle } from '../compaction/compaction.world.ts';
 import { pairingFault, viewFault } from './request.world.ts';
 import { FACTS, type Story, SUMMARISER_WINDOW, WINDOW } from './story.world.ts';
 
@@ -181,7 +181,9 @@ async function checkStatus(story: Story, world: BotWorld): Promise<void> {
   expect(lastError).not.toBe('');
   if (lastError === story.lastErrorAtCrash) return;
   // It is reported once it is stored, and the disk may be slow.
-  await until(() => world.events.some((event) => event.kind === 'maintenance.delayed' && event.message === lastError));
+  const isReported = () =>
+    world.events.some((event) => event.kind === 'maintenance.delayed' && event.message === lastError);
+  await expect.poll(isReported, { timeout: 5_000 }).toBe(true);
 }
 
 async function checkDone({ told, isLossy }: Story, world: BotWorld): Promise<void> {

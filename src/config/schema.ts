@@ -47,7 +47,7 @@ const agentFields = {
     .int()
     .min(1)
     .max(50)
-    .describe('Maximum number of model calls in one turn, including those after tool calls'),
+    .describe('Maximum number of model calls in one turn; the last one must answer without calling tools'),
   timeout_seconds: z.int().min(1).max(3600).describe('Timeout of one model call'),
   mode: mode.describe(
     'Which messages the bot answers in channels: "mention" (only mentions), "active" (all) or "observe" (none)',

@@ -46,6 +46,8 @@ export interface ModelRequest {
   readonly system: readonly SystemBlock[];
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
+  /** `none`: answer now, without calling any of the tools. Default: the model decides. */
+  readonly toolChoice?: 'none';
   readonly maxOutputTokens: number;
   /** Ask for one JSON object; used with models without tools. */
   readonly json: boolean;

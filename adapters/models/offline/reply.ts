@@ -18,7 +18,7 @@ const MAX_RELATED = 5;
 /** Answers the newest message of a conversation from the request alone. */
 export function answerReply(request: ModelRequest): Answer {
   const read = readView(request);
-  const offered = offeredTools(request, read);
+  const offered = offeredTools(request.toolChoice === 'none' ? { tools: [] } : request, read);
   const view = withoutHelp(read);
   const voice = voiceFor(view.newest);
   if (view.calls.length > 0) return say(answerFromTools(view, voice));

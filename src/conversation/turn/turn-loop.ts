@@ -93,7 +93,7 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
   const steps: TurnStep[] = [];
   let hasCalledTools = false;
   try {
-    while (steps.length < options.maxSteps) {
+    for (;;) {
       const { step, assembly } = await callModel(options, steps);
       // The next step reads exactly what will be stored.
       const text = withoutOwnLabel(cleanText(step.text).trim());
@@ -102,6 +102,8 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
         if (isVisible(answer)) return { kind: 'answered', text: answer, cut: cutOf(step.finish), steps };
         return { kind: 'failed', ...unanswered(step.finish), steps };
       }
+      // Not every server heeds the choice of tools. Nobody would read the results.
+      if (isLastStep(options, steps)) break;
       hasCalledTools = true;
       const round = { text, calls: step.calls, offered: assembly.tools };
       steps.push(await callTools(options, round, `${callIdPrefix}.${steps.length + 1}`));
@@ -112,6 +114,11 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
     if (!hasCalledTools && (isStoreAway(error) || isStrataError(error, 'TOO_MANY_WAITING'))) throw error;
     return { kind: 'failed', ...turnFailureOf(error), steps };
   }
+}
+
+/** The model has to answer now. */
+function isLastStep({ maxSteps }: TurnLimits, done: readonly TurnStep[]): boolean {
+  return done.length + 1 >= maxSteps;
 }
 
 function cutOf(finish: FinishReason): Cut | null {
@@ -138,7 +145,7 @@ async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step
   const tried: Tried = { overflows: 0, refusals: 0, pauses: 0, silences: 0 };
   for (;;) {
     const assembly = await options.assemble(done.flatMap(toMessages));
-    const asked = await askOnce(options, assembly);
+    const asked = await askOnce(options, assembly, isLastStep(options, done) ? { toolChoice: 'none' } : {});
     if (asked.kind === 'answered') {
       if (!isSilent(asked.step) || tried.silences >= MAX_SILENCES) return { step: asked.step, assembly };
       tried.silences += 1;
@@ -151,10 +158,15 @@ type Asked =
   /** `begun`: there was a beginning of an answer. */
   | { readonly kind: 'failed'; readonly error: ModelError; readonly begun: boolean };
 
-async function askOnce(options: TurnOptions, assembly: Assembly): Promise<Asked> {
+async function askOnce(
+  options: TurnOptions,
+  assembly: Assembly,
+  choice: Pick<ModelRequest, 'toolChoice'>,
+): Promise<Asked> {
   const request = {
     purpose: options.purpose,
     ...requestOf(assembly),
+    ...choice,
     maxOutputTokens: options.maxOutputTokens,
     json: false,
     windowTokens: assembly.measurement.window,

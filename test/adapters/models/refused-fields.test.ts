@@ -69,6 +69,11 @@ const REFUSALS: readonly Refusal[] = [
     status: 422,
   },
   {
+    of: 'the choice of tools',
+    refusal: has('tool_choice', "Unsupported parameter: 'tool_choice'"),
+    request: { ...calls, toolChoice: 'none' },
+  },
+  {
     of: 'JSON mode',
     refusal: has('response_format', "'response_format.type' must be 'json_schema' or 'text'"),
     request: { json: true },

@@ -68,6 +68,26 @@ describe('settings of a call', () => {
   });
 });
 
+describe('a request for an answer without calls', () => {
+  const none: Partial<ModelRequest> = { tools: [rollDice], toolChoice: 'none' };
+
+  test.each([
+    ['local:m', { tool_choice: 'none' }],
+    ['openai:gpt-4.1', { tool_choice: 'none' }],
+    ['openrouter:m', { tool_choice: 'none' }],
+    ['anthropic:claude-haiku-4-5', { tool_choice: { type: 'none' } }],
+    ['google:gemini-2.5-flash', { toolConfig: { functionCallingConfig: { mode: 'NONE' } } }],
+  ])('still lists the tools for %s', async (id, choice) => {
+    const body = await sent(id, ask('newest', none));
+    expect(body).toMatchObject(choice);
+    expect(JSON.stringify(body['tools'])).toContain('roll_dice');
+  });
+
+  test('leaves out the choice if there are no tools', async () => {
+    expect(await sent('local:m', ask('newest', { ...none, tools: [] }))).not.toHaveProperty('tool_choice');
+  });
+});
+
 describe('cache breakpoints', () => {
   // Shows: O34
   test('Anthropic gets them after marked blocks and before the newest', async () => {

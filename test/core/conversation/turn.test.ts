@@ -167,11 +167,18 @@ describe('a turn', () => {
     expect(seen.assembled).toBe(3);
   });
 
-  it('stops at the step limit and keeps tool results', async () => {
-    const { parts } = setUp([calls('a'), calls('a'), calls('a'), calls('a')]);
+  it('asks for an answer without calls at the step limit', async () => {
+    const { parts, requests } = setUp([calls('a'), calls('b'), calls('c'), text('what I found')]);
+    expect(await runTurn(parts, 't1')).toMatchObject({ kind: 'answered', text: 'what I found' });
+    expect(requests.map(({ toolChoice }) => toolChoice)).toEqual([undefined, undefined, undefined, 'none']);
+  });
+
+  it('runs no calls at the step limit and keeps results', async () => {
+    const { parts, seen } = setUp([calls('a'), calls('b'), calls('c'), calls('d')]);
     const outcome = await runTurn(parts, 't1');
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'steps' });
-    expect(outcome.steps).toHaveLength(4);
+    expect(outcome.steps).toHaveLength(3);
+    expect(seen.ran.map(({ tool }) => tool)).toEqual(['a', 'b', 'c']);
   });
 
   // Shows: P19, R10

@@ -2,9 +2,10 @@ import type { JsonValue, ModelRequest } from '../../../../src/adapter-kit.ts';
 
 type Options = Record<string, Record<string, JsonValue>>;
 
-/** The operator's settings of a call in the SDK's words; what is not set is left to the provider. */
-export function settingsOf({ temperature, effort }: Pick<ModelRequest, 'temperature' | 'effort'>) {
+/** The settings of a call in the SDK's words; what is not set is left to the provider. */
+export function settingsOf({ toolChoice, temperature, effort }: ModelRequest) {
   return {
+    ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(effort === undefined ? {} : { reasoning: effort }),
   };

@@ -88,6 +88,7 @@ const LESSONS: readonly Lesson[] = [
     refusal: /\bmax_(?:completion_)?tokens\b[^\n]{0,120}?(?:at most |> |less than or equal to `?|\[1, ?)(\d+)/i,
     change: (given, most) => lowered(lowered(given, 'max_tokens', most), 'max_completion_tokens', most),
   },
+  { name: 'the choice of tools', refusal: /\btool_choice\b/i, change: without('tool_choice') },
   { name: 'usage', refusal: /\bstream_options\b/i, change: without('stream_options') },
   {
     name: 'JSON',

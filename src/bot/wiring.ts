@@ -12,11 +12,11 @@ import { createHeldReplies, type HeldReplies } from '../conversation/posts/held-
 import { createOutbox, type Outbox } from '../conversation/posts/outbox.ts';
 import { createSend, type Send } from '../conversation/send.ts';
 import { createCacheAccounts } from '../conversation/turn/cache-account.ts';
-import { createDiskWatch } from '../conversation/turn/disk-watch.ts';
-import { createRefusedParts } from '../conversation/turn/refused-part.ts';
-import { createRefusedPasts, type RefusedPasts } from '../conversation/turn/refused-past.ts';
+import { createRefusedParts } from '../conversation/turn/refused/refused-part.ts';
+import { createRefusedPasts, type RefusedPasts } from '../conversation/turn/refused/refused-past.ts';
 import type { PendingReading } from '../conversation/turn/reply-options.ts';
-import { createTurnSlots } from '../conversation/turn/turn-slots.ts';
+import { createDiskWatch } from '../conversation/turn/waiting/disk-watch.ts';
+import { createTurnSlots } from '../conversation/turn/waiting/turn-slots.ts';
 import { createPrices, withPrices } from '../costs/prices.ts';
 import { describe } from '../domain/errors.ts';
 import { platformOf, workspaceOf } from '../domain/key.ts';

@@ -11,9 +11,9 @@ import { createViewCache, type ViewCache } from './state/view-cache.ts';
 import type { ReplyEnd } from './turn/commit.ts';
 import { REPLY_LEASE_MS, reply } from './turn/reply.ts';
 import type { Opening, ReplyOptions } from './turn/reply-options.ts';
-import { createRestartCount, type RestartCount, waitToRestart } from './turn/restarts.ts';
-import { postpone } from './turn/turn-retries.ts';
-import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn/turn-slots.ts';
+import { createRestartCount, type RestartCount, waitToRestart } from './turn/waiting/restarts.ts';
+import { postpone } from './turn/waiting/turn-retries.ts';
+import { leaveSlot, type Seat, slotFor, type TurnSlots } from './turn/waiting/turn-slots.ts';
 
 /**
  * One active conversation in this process: stores incoming messages at once, runs its turns one at a time, and caches

@@ -138,7 +138,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/bot/cut-text.ts#cutParts', (run, text) => run([{ kind: 'text', text }])],
   [
-    'src/conversation/turn/own-label.ts#createDraft',
+    'src/conversation/turn/loop/own-label.ts#createDraft',
     (run, text) => {
       const draft = run();
       let soFar = '';

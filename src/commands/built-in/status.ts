@@ -3,7 +3,7 @@ import { modelsOf } from '../../config/directory.ts';
 import { owesReply } from '../../conversation/state/snapshot.ts';
 import { answeredBy } from '../../conversation/turn/answered-by.ts';
 import { lastFailureOf } from '../../conversation/turn/last-failure.ts';
-import { delayedTurnOf } from '../../conversation/turn/turn-retries.ts';
+import { delayedTurnOf } from '../../conversation/turn/waiting/turn-retries.ts';
 import { formatCache, formatCost, formatTokens, sumOf } from '../../costs/format.ts';
 import { StrataError } from '../../domain/errors.ts';
 import { pausedModels } from '../../models/breaker.ts';

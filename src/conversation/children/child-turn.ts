@@ -14,13 +14,13 @@ import { holdLease } from '../../util/async/lease.ts';
 import type { Watch } from '../actor.ts';
 import { cleanParts } from '../state/clean-parts.ts';
 import { type EndedTurn, type Findings, verdictOn } from '../turn/end.ts';
+import type { AnsweredTurn } from '../turn/loop/outcome.ts';
 import { collectTurn, type LeasedTurn, type PreparedTurn, type TurnBasis } from '../turn/prepare.ts';
 import { REPLY_LEASE_MS } from '../turn/reply.ts';
 import type { ReplyOptions } from '../turn/reply-options.ts';
 import { run } from '../turn/run.ts';
 import type { ChildTurn, ParentCall } from '../turn/spawner.ts';
 import { entriesOf } from '../turn/turn-entries.ts';
-import type { AnsweredTurn } from '../turn/turn-loop.ts';
 
 export interface ChildOptions extends ReplyOptions {
   readonly watch: Pick<Watch, 'answered'>;

@@ -3,10 +3,9 @@ import type { ConversationKey } from '../../domain/message.ts';
 import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { keepAnsweredBy } from './answered-by.ts';
 import { answeringModel, type Ending, type Findings, refusedPartOf } from './end.ts';
-import type { Cut } from './incomplete.ts';
 import { keepFailure } from './last-failure.ts';
+import type { Cut, FailedTurn } from './loop/outcome.ts';
 import type { ReplyOptions } from './reply-options.ts';
-import type { FailedTurn } from './turn-loop.ts';
 
 interface Settled extends Ending {
   /** As stored. */

@@ -10,9 +10,9 @@ import { type AfterReply, afterReply, cutIn } from './after-reply.ts';
 import { type Ending, type Held, recordOf, verdictOn } from './end.ts';
 import { failureText } from './failure-text.ts';
 import { withCutNote } from './incomplete.ts';
+import type { TurnOutcome } from './loop/outcome.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import { entriesOf, postsOf } from './turn-entries.ts';
-import type { TurnOutcome } from './turn-loop.ts';
 
 export type ReplyEnd =
   | ({

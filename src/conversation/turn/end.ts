@@ -5,10 +5,10 @@ import type { Entry } from '../../domain/message.ts';
 import type { AfterTurn } from '../../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnMessage } from '../../ports/store.ts';
 import { throughPostHooks } from '../posts/hooked-post.ts';
+import type { FailedTurn, TurnOutcome, TurnStep } from './loop/outcome.ts';
 import type { CallFindings } from './model-calls.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import type { ToolFindings } from './tool-calls.ts';
-import type { FailedTurn, TurnOutcome, TurnStep } from './turn-loop.ts';
 import type { LastRequest } from './turn-requests.ts';
 
 /** A turn that has run, or could not even be prepared. Nothing is called or shown for it any more. */

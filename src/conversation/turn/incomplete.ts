@@ -1,9 +1,7 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
 import type { Services } from '../../services.ts';
-
-/** Why the text of an answer ends too early. */
-export type Cut = 'length' | 'filtered';
+import type { Cut } from './loop/outcome.ts';
 
 /**
  * The answer as it is posted: with a note below if it was cut. The note is not stored, so that the model does not learn

@@ -15,12 +15,12 @@ import type { ChatModel, ModelRequest } from '../../ports/model.ts';
 import type { Calibration } from '../../ports/store.ts';
 import { limitWork } from '../../util/async/limit.ts';
 import { askedIn } from '../state/snapshot.ts';
-import { type ChannelImages, createChannelImages } from './channel-images.ts';
 import { askInOrder } from './fallback.ts';
+import { type ChannelImages, createChannelImages } from './images/channel-images.ts';
+import type { AskOptions, ModelEffects } from './loop/effects.ts';
 import type { PreparedTurn } from './prepare.ts';
-import type { RefusedPast } from './refused-past.ts';
+import type { RefusedPast } from './refused/refused-past.ts';
 import type { ReplyOptions } from './reply-options.ts';
-import type { AskOptions, ModelEffects } from './turn-loop.ts';
 
 /** Owns what the model's calls of a turn that runs have cost and taught. */
 export interface ModelCalls {

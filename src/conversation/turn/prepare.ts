@@ -8,9 +8,9 @@ import type { TurnFailure } from '../../ports/events.ts';
 import type { ChatModel } from '../../ports/model.ts';
 import type { VolatileSection } from '../../ports/sections.ts';
 import { type CacheAccount, NO_CACHE_ACCOUNT } from './cache-account.ts';
+import type { FailedTurn } from './loop/outcome.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
 import type { ChildTurn } from './spawner.ts';
-import type { FailedTurn } from './turn-loop.ts';
 
 /** A turn under its lease. `reply` makes it once; a turn that is prepared a second time starts from the same one. */
 export interface LeasedTurn extends Opening {

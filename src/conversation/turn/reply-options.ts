@@ -9,10 +9,10 @@ import type { Claim, ContextSnapshot } from '../../ports/store.ts';
 import type { Services, TextLog } from '../../services.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { CacheAccounts } from './cache-account.ts';
-import type { DiskWatch } from './disk-watch.ts';
-import type { RefusedParts } from './refused-part.ts';
-import type { RefusedPasts } from './refused-past.ts';
+import type { RefusedParts } from './refused/refused-part.ts';
+import type { RefusedPasts } from './refused/refused-past.ts';
 import type { Spawner } from './spawner.ts';
+import type { DiskWatch } from './waiting/disk-watch.ts';
 
 /** What all turns of a process share. */
 export interface ReplyOptions {

@@ -1,12 +1,13 @@
 import { storeUsage } from '../../costs/store-usage.ts';
 import { askedIn } from '../state/snapshot.ts';
 import type { EndedTurn } from './end.ts';
+import { createOpenedImages } from './images/opened-images.ts';
+import type { TurnLimits } from './loop/effects.ts';
+import { runTurn } from './loop/turn-loop.ts';
 import { createModelCalls } from './model-calls.ts';
-import { createOpenedImages } from './opened-images.ts';
 import type { PreparedTurn } from './prepare.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import { createToolCalls } from './tool-calls.ts';
-import { runTurn, type TurnLimits } from './turn-loop.ts';
 import { createTurnRequests } from './turn-requests.ts';
 
 /**

@@ -5,12 +5,12 @@ import type { Conversation } from '../../ports/store.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import { createTurnBlobs, type TurnBlobs } from '../../tools/turn-blobs.ts';
 import { standingOf } from '../state/turn-standing.ts';
-import type { OpenedImages } from './opened-images.ts';
+import type { OpenedImages } from './images/opened-images.ts';
+import type { ToolEffects } from './loop/effects.ts';
 import { type PreparedTurn, shownMemories } from './prepare.ts';
-import type { RefusedPast } from './refused-past.ts';
+import type { RefusedPast } from './refused/refused-past.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import type { ParentCall, Spawner } from './spawner.ts';
-import type { ToolEffects } from './turn-loop.ts';
 
 /** Owns what the tools of a turn that runs have found. */
 export interface ToolCalls {

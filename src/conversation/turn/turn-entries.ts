@@ -3,7 +3,7 @@ import type { Part } from '../../domain/message.ts';
 import type { NewPost, PostBody } from '../../ports/outbox-store.ts';
 import type { TurnCommit } from '../../ports/store.ts';
 import { cleanParts } from '../state/clean-parts.ts';
-import type { TurnStep } from './turn-loop.ts';
+import type { TurnStep } from './loop/outcome.ts';
 
 type TurnEntry = TurnCommit['entries'][number];
 

@@ -2,12 +2,12 @@ import { StrataError } from '../../domain/errors.ts';
 import type { Assembly } from '../../ports/engine.ts';
 import type { Claim, ContextSnapshot } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import type { OpenedImages } from './opened-images.ts';
+import type { OpenedImages } from './images/opened-images.ts';
+import type { RequestEffects } from './loop/effects.ts';
 import type { PreparedTurn, TurnBasis } from './prepare.ts';
-import type { RefusedPast } from './refused-past.ts';
+import type { RefusedPast } from './refused/refused-past.ts';
 import type { Opening } from './reply-options.ts';
-import { wholeView } from './too-many-waiting.ts';
-import type { RequestEffects } from './turn-loop.ts';
+import { wholeView } from './waiting/too-many-waiting.ts';
 
 /** Owns the view of a turn that runs, and the newest request made of it. */
 export interface TurnRequests {

@@ -3,7 +3,7 @@ import { assembleView } from '../../../src/context/fit/assemble-view.ts';
 import { fittedOf } from '../../../src/context/fit/fit.ts';
 import { leaveOut } from '../../../src/context/fit/leave-out.ts';
 import { createFixedPrefixBuilder } from '../../../src/context/view/fixed-prefix.ts';
-import { createRefusedPasts } from '../../../src/conversation/turn/refused-past.ts';
+import { createRefusedPasts } from '../../../src/conversation/turn/refused/refused-past.ts';
 import type { Entry, SummaryId } from '../../../src/domain/message.ts';
 import { createEvents } from '../../../src/ports/events.ts';
 import type { ContextSnapshot } from '../../../src/ports/store.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ActorOptions } from '../../../src/conversation/actor.ts';
 import { createActors } from '../../../src/conversation/actors.ts';
-import { createDiskWatch } from '../../../src/conversation/turn/disk-watch.ts';
-import { createTurnSlots } from '../../../src/conversation/turn/turn-slots.ts';
+import { createDiskWatch } from '../../../src/conversation/turn/waiting/disk-watch.ts';
+import { createTurnSlots } from '../../../src/conversation/turn/waiting/turn-slots.ts';
 import { makeKey } from '../../../src/domain/key.ts';
 
 const keyOf = (channel: number) => makeKey({ platform: 'terminal', workspace: 'local', channel: `c${channel}` });

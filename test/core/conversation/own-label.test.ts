@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDraft, draftWithoutLabel, withoutOwnLabel } from '../../../src/conversation/turn/own-label.ts';
+import { createDraft, draftWithoutLabel, withoutOwnLabel } from '../../../src/conversation/turn/loop/own-label.ts';
 import { cleanText } from '../../../src/util/text/text.ts';
 
 describe('a label before an answer', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { restartPauseMs } from '../../../src/conversation/turn/restarts.ts';
+import { restartPauseMs } from '../../../src/conversation/turn/waiting/restarts.ts';
 import { MINUTE_MS } from '../../../src/util/time/time.ts';
 import { createBotWorld, HERE } from '../../support/bot-world.ts';
 import { scriptedModel, until } from '../compaction/compaction.world.ts';

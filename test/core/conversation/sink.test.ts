@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ConversationKey, makeKey, type Storage, textOf } from '../../../src/adapter-kit.ts';
-import { createDiskWatch } from '../../../src/conversation/turn/disk-watch.ts';
+import { createDiskWatch } from '../../../src/conversation/turn/waiting/disk-watch.ts';
 import type { Hooks } from '../../../src/hooks/hooks.ts';
 import { createEvents } from '../../../src/ports/events.ts';
 import { ADA, type BotWorld, createBotWorld, HERE } from '../../support/bot-world.ts';

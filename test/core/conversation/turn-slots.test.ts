@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { REPLY_LEASE_MS } from '../../../src/conversation/turn/reply.ts';
-import { createTurnSlots } from '../../../src/conversation/turn/turn-slots.ts';
+import { createTurnSlots } from '../../../src/conversation/turn/waiting/turn-slots.ts';
 import { StrataError } from '../../../src/domain/errors.ts';
 import { makeKey } from '../../../src/domain/key.ts';
 import type { Author } from '../../../src/domain/message.ts';

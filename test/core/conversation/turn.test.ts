@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runTurn, type TurnOptions } from '../../../src/conversation/turn/turn-loop.ts';
+import type { TurnOptions } from '../../../src/conversation/turn/loop/effects.ts';
+import { runTurn } from '../../../src/conversation/turn/loop/turn-loop.ts';
 import { ModelError, StrataError } from '../../../src/domain/errors.ts';
 import type { ToolResultPart } from '../../../src/domain/message.ts';
 import { collectStep } from '../../../src/models/step.ts';

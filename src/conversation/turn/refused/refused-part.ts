@@ -1,15 +1,15 @@
-import { bookCall } from '../../costs/usage.ts';
-import { ModelError } from '../../domain/errors.ts';
-import { rootOf } from '../../domain/key.ts';
-import { billedUsage } from '../../models/billed.ts';
-import { type BilledStep, collectStep } from '../../models/step.ts';
-import type { ContextProfile } from '../../ports/engine.ts';
-import type { UsageRow } from '../../ports/journal.ts';
-import type { ChatModel, ModelRequest, ToolSpec } from '../../ports/model.ts';
-import type { SystemSection } from '../../ports/sections.ts';
-import type { Conversation } from '../../ports/store.ts';
-import type { Services } from '../../services.ts';
-import { limitWork } from '../../util/async/limit.ts';
+import { bookCall } from '../../../costs/usage.ts';
+import { ModelError } from '../../../domain/errors.ts';
+import { rootOf } from '../../../domain/key.ts';
+import { billedUsage } from '../../../models/billed.ts';
+import { type BilledStep, collectStep } from '../../../models/step.ts';
+import type { ContextProfile } from '../../../ports/engine.ts';
+import type { UsageRow } from '../../../ports/journal.ts';
+import type { ChatModel, ModelRequest, ToolSpec } from '../../../ports/model.ts';
+import type { SystemSection } from '../../../ports/sections.ts';
+import type { Conversation } from '../../../ports/store.ts';
+import type { Services } from '../../../services.ts';
+import { limitWork } from '../../../util/async/limit.ts';
 
 /** Finds the fixed part of every request that a provider's filter refuses. It is reported, and never left out. */
 export interface RefusedParts {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { withinRequest } from '../../context/view/pictures.ts';
-import { CHANNEL_LINK, type ConversationKey } from '../../domain/message.ts';
-import type { ChannelTraits, ImageBytes } from '../../ports/channel.ts';
-import type { ModelMessage, UserContent } from '../../ports/model.ts';
-import { inParallel } from '../../util/async/in-parallel.ts';
-import { memoize } from '../../util/async/memoize.ts';
+import { withinRequest } from '../../../context/view/pictures.ts';
+import { CHANNEL_LINK, type ConversationKey } from '../../../domain/message.ts';
+import type { ChannelTraits, ImageBytes } from '../../../ports/channel.ts';
+import type { ModelMessage, UserContent } from '../../../ports/model.ts';
+import { inParallel } from '../../../util/async/in-parallel.ts';
+import { memoize } from '../../../util/async/memoize.ts';
 
 /** The images of a turn that only its channel can load. Each is loaded once. */
 export interface ChannelImages {

@@ -1,4 +1,4 @@
-import { cleanText } from '../../util/text/text.ts';
+import { cleanText } from '../../../util/text/text.ts';
 
 /** A label of ours, as in `[#12 | 2026-11-20 Fri 10:00 | Ada] `, or the role of the model. */
 const LABEL = /^\s{0,8}\[#\d{1,12} \| [^|\]\n]{1,40} \| [^\]\n]{1,160}\]\s{0,4}/;

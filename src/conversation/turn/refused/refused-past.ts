@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
-import { fittedOf, toAssembly } from '../../context/fit/fit.ts';
-import { type LeftOut, leaveOut } from '../../context/fit/leave-out.ts';
-import { createFixedPrefixBuilder, type FixedPrefixBuilder } from '../../context/view/fixed-prefix.ts';
-import { viewKey } from '../../context/view/order.ts';
-import { rootOf } from '../../domain/key.ts';
-import type { Entry } from '../../domain/message.ts';
-import type { Assembly, ContextProfile } from '../../ports/engine.ts';
-import type { EventOf } from '../../ports/events.ts';
-import type { ContextSnapshot } from '../../ports/store.ts';
-import type { Services } from '../../services.ts';
-import { createRecentMap } from '../../util/recent-map.ts';
+import { fittedOf, toAssembly } from '../../../context/fit/fit.ts';
+import { type LeftOut, leaveOut } from '../../../context/fit/leave-out.ts';
+import { createFixedPrefixBuilder, type FixedPrefixBuilder } from '../../../context/view/fixed-prefix.ts';
+import { viewKey } from '../../../context/view/order.ts';
+import { rootOf } from '../../../domain/key.ts';
+import type { Entry } from '../../../domain/message.ts';
+import type { Assembly, ContextProfile } from '../../../ports/engine.ts';
+import type { EventOf } from '../../../ports/events.ts';
+import type { ContextSnapshot } from '../../../ports/store.ts';
+import type { Services } from '../../../services.ts';
+import { createRecentMap } from '../../../util/recent-map.ts';
 
 /**
  * What a turn leaves out of its requests once the provider's filter has refused one. A filter judges the whole request:

@@ -1,5 +1,5 @@
-import type { ConversationKey } from '../../domain/message.ts';
-import type { Services } from '../../services.ts';
+import type { ConversationKey } from '../../../domain/message.ts';
+import type { Services } from '../../../services.ts';
 
 /** A disk seldom takes more than a second. */
 const LATE_MS = 5_000;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { describe } from '../../domain/errors.ts';
-import type { StateStore } from '../../ports/journal.ts';
-import type { Claim, Conversation } from '../../ports/store.ts';
-import type { Services } from '../../services.ts';
-import { backoffMs } from '../../util/async/backoff.ts';
+import { describe } from '../../../domain/errors.ts';
+import type { StateStore } from '../../../ports/journal.ts';
+import type { Claim, Conversation } from '../../../ports/store.ts';
+import type { Services } from '../../../services.ts';
+import { backoffMs } from '../../../util/async/backoff.ts';
 
 const delayedTurnSchema = z.object({
   /** The seq answered at that time. The failure is over as soon as a later message is answered. */

@@ -1,9 +1,9 @@
-import type { ConversationKey } from '../../domain/message.ts';
-import type { Claim } from '../../ports/store.ts';
-import type { Services } from '../../services.ts';
-import { holdLease } from '../../util/async/lease.ts';
-import { withinTime } from '../../util/async/within.ts';
-import type { Outbox } from '../posts/outbox.ts';
+import type { ConversationKey } from '../../../domain/message.ts';
+import type { Claim } from '../../../ports/store.ts';
+import type { Services } from '../../../services.ts';
+import { holdLease } from '../../../util/async/lease.ts';
+import { withinTime } from '../../../util/async/within.ts';
+import type { Outbox } from '../../posts/outbox.ts';
 
 /**
  * How many conversations answer one person at once in this process. Nobody reads more answers at a time; a person who

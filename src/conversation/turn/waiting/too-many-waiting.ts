@@ -1,7 +1,7 @@
-import { fittedOf } from '../../context/fit/fit.ts';
-import { newestThatFits } from '../../context/fit/waiting.ts';
-import { StrataError } from '../../domain/errors.ts';
-import type { AssembleRequest, Assembly, ContextEngine } from '../../ports/engine.ts';
+import { fittedOf } from '../../../context/fit/fit.ts';
+import { newestThatFits } from '../../../context/fit/waiting.ts';
+import { StrataError } from '../../../domain/errors.ts';
+import type { AssembleRequest, Assembly, ContextEngine } from '../../../ports/engine.ts';
 
 /**
  * The engine's request. Throws `TOO_MANY_WAITING` before the first call; later steps add to what that one has shown. An

@@ -1,6 +1,6 @@
-import type { Clock } from '../../ports/clock.ts';
-import type { Claim, ConversationStore } from '../../ports/store.ts';
-import { holdLease } from '../../util/async/lease.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Claim, ConversationStore } from '../../../ports/store.ts';
+import { holdLease } from '../../../util/async/lease.ts';
 
 const FREE_RESTARTS = 2;
 const BASE_PAUSE_MS = 1000;

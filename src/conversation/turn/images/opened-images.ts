@@ -1,8 +1,8 @@
-import { openedMessage } from '../../context/view/opened.ts';
-import { MESSAGE_OPEN } from '../../domain/lookups.ts';
-import { CHANNEL_LINK } from '../../domain/message.ts';
-import type { ModelMessage, ModelTraits, ToolCall } from '../../ports/model.ts';
-import type { ToolContext } from '../../tools/define.ts';
+import { openedMessage } from '../../../context/view/opened.ts';
+import { MESSAGE_OPEN } from '../../../domain/lookups.ts';
+import { CHANNEL_LINK } from '../../../domain/message.ts';
+import type { ModelMessage, ModelTraits, ToolCall } from '../../../ports/model.ts';
+import type { ToolContext } from '../../../tools/define.ts';
 
 /** The images that tools of one turn open. They follow the results of their calls. */
 export interface OpenedImages {

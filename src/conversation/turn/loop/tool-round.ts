@@ -1,0 +1,46 @@
+import type { ToolResultPart } from '../../../domain/message.ts';
+import { cleanInput } from '../../../models/call-input.ts';
+import type { Step } from '../../../models/step.ts';
+import type { Assembly } from '../../../ports/engine.ts';
+import type { ModelMessage, ToolResult } from '../../../ports/model.ts';
+import { inParallel } from '../../../util/async/in-parallel.ts';
+import { oneLine } from '../../../util/text/foreign-text.ts';
+import { cleanText } from '../../../util/text/text.ts';
+import type { ToolEffects } from './effects.ts';
+import type { TurnStep } from './outcome.ts';
+
+/** A model may call many tools in one step; other conversations must not wait for all of them. */
+const MAX_CALLS_AT_ONCE = 8;
+/** The name of a tool is shorter; a model may make up any. */
+const MAX_NAME_LENGTH = 100;
+
+/**
+ * The calls of a step run concurrently. Their ids are Strata's own, so duplicate ids of a provider are harmless. Their
+ * properties have the order of stored calls, so that the hash of the request is that of the rebuilt one.
+ */
+export async function callTools(
+  options: ToolEffects,
+  { text, calls: asked, offered }: Pick<Step, 'text' | 'calls'> & { readonly offered: Assembly['tools'] },
+  prefix: string,
+): Promise<TurnStep> {
+  const calls = asked.map(({ tool, input }, index) => {
+    return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH).toWellFormed(), input };
+  });
+  const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call, offered));
+  return {
+    text,
+    calls: calls.map((call) => ({ ...call, input: cleanInput(call.input) })),
+    results: results.map((result) => ({ ...result, text: cleanText(result.text) })),
+  };
+}
+
+export function toMessages(step: TurnStep): readonly ModelMessage[] {
+  return [
+    { role: 'assistant', text: step.text, calls: step.calls },
+    { role: 'tool', results: step.results.map(toResult) },
+  ];
+}
+
+function toResult({ callId, tool, text, isError }: ToolResultPart): ToolResult {
+  return { callId, tool, text, isError };
+}

@@ -130,10 +130,10 @@ export type ModelPart =
 
 /**
  * Why the model ended: it was done (`stop`), reached `maxOutputTokens` or the end of its window (`length`), asks for
- * tools (`tool-calls`), or its content filter stopped it (`filtered`) or did not let the request through (`refused`; a
- * `ModelError` with this reason is the same without a `usage`).
+ * tools (`tool-calls`), refused in words, which are its answer (`declined`), or its content filter stopped it (`filtered`)
+ * or did not let the request through (`refused`; a `ModelError` with this reason is the same without a `usage`).
  */
-export const FINISH_REASONS = ['stop', 'length', 'tool-calls', 'filtered', 'refused', 'other'] as const;
+export const FINISH_REASONS = ['stop', 'length', 'tool-calls', 'declined', 'filtered', 'refused', 'other'] as const;
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** Tokens of calls. Cached tokens are part of the input, reasoning tokens part of the output. */

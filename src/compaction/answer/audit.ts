@@ -70,13 +70,13 @@ const EMPHASIS = /^[\s*_#>]+/u;
 
 /** How the answer ended says more than what is missing in it. */
 export function isIncomplete(finish: FinishReason): boolean {
-  return finish === 'filtered' || finish === 'length';
+  return finish === 'filtered' || finish === 'declined' || finish === 'length';
 }
 
 /** A refusal, in the model's own words or by its provider's filter. */
 export function isRefusal({ text, finish }: Pick<Audited, 'text' | 'finish'>): boolean {
   const words = text.replace(EMPHASIS, '');
-  return finish === 'filtered' || (words.length <= MAX_EXCUSE && REFUSAL.test(words));
+  return finish === 'filtered' || finish === 'declined' || (words.length <= MAX_EXCUSE && REFUSAL.test(words));
 }
 
 /** At least half of the text's eight-word runs occur in the prompt. */

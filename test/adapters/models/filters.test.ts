@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../../src/adapter-kit.ts';
 import { filterRefusals } from '../../fixtures/models-filters.ts';
-import { ask, collect, finishIn, silentLog } from '../../fixtures/models-requests.ts';
+import { ask, collect, finishIn, silentLog, textIn } from '../../fixtures/models-requests.ts';
 import { type Answer, chunk, claude, gemini, serve, sse } from '../../fixtures/models-server.ts';
 
 async function openAt(url: string, id: string): Promise<ChatModel> {
@@ -29,6 +29,33 @@ describe('a filter that ends a stream', () => {
     const finish = finishIn(await collect(await openAt(server.url, id), ask('hello')));
     expect(finish.reason).toBe(reason);
     if (reason === 'refused') expect(finish.usage.inputTokens).toBe(40);
+  });
+});
+
+const NO = "I can't help with that.";
+const said = { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm' } };
+const delta = { type: 'response.refusal.delta', item_id: 'm', output_index: 0, content_index: 0, delta: NO };
+const done = { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'm' } };
+const whole = { incomplete_details: null, usage: { input_tokens: 40, output_tokens: 9 } };
+const responded = [said, delta, done, { type: 'response.completed', response: whole }];
+const completed = [chunk({ refusal: NO }), chunk({}, 'stop'), '[DONE]'];
+
+describe('a refusal in words', () => {
+  test.each([
+    ['local:m', completed],
+    ['openai:gpt-4.1', completed],
+    ['openai:gpt-5.6-luna', responded],
+  ] as const)('of %s is an answer', async (id, events) => {
+    const environment = { OPENAI_API_KEY: 'k' };
+    const providers = { local: { baseUrl: 'http://models.test/v1' } };
+    // The newer interface is only spoken to the provider itself.
+    const proxied = events === completed ? { OPENAI_BASE_URL: 'http://models.test/v1' } : {};
+    const body = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+    const send: typeof fetch = async () => new Response(body.join(''));
+    const models = createAiSdkModels({ environment: { ...environment, ...proxied }, providers, fetch: send });
+    const parts = await collect(await models.open(id), ask('hello'));
+    expect(textIn(parts)).toBe(NO);
+    expect(finishIn(parts).reason).toBe('declined');
   });
 });
 

@@ -382,6 +382,18 @@ test.each([
     { kind: 'finished', reason: 'filtered' },
   ],
   [
+    { finishReason: 'content-filter', rawFinishReason: 'stop', isSilent: false },
+    { kind: 'finished', reason: 'declined' },
+  ],
+  [
+    { finishReason: 'content-filter', rawFinishReason: undefined, isSilent: false },
+    { kind: 'finished', reason: 'declined' },
+  ],
+  [
+    { finishReason: 'content-filter', rawFinishReason: 'content_filter', isSilent: false },
+    { kind: 'finished', reason: 'filtered' },
+  ],
+  [
     { finishReason: 'content-filter', rawFinishReason: 'content_filter', usage: unwritten },
     { kind: 'finished', reason: 'refused' },
   ],

@@ -30,6 +30,12 @@ describe('the audit of a summary', () => {
     expect(faultOf({ ...audited, text: `${text} ${words(200, 'word')}` })).toBeNull();
   });
 
+  it('finds a refusal in any words by its end', () => {
+    const text = 'They would not want that told.';
+    expect(faultOf({ ...audited, text })).toBeNull();
+    expect(faultOf({ ...audited, text, finish: 'declined' })).toContain('a refusal');
+  });
+
   it('finds a text that is mostly the prompt', () => {
     const prompt = words(40, 'rule');
     const copies = (own: number) => faultOf({ ...audited, prompt, text: `${prompt} ${words(own, 'own')}` });

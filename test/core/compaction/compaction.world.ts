@@ -47,7 +47,7 @@ const prompts = createPromptLibrary();
 export interface Said {
   readonly text?: string;
   readonly calls?: readonly { readonly tool: string; readonly input: JsonValue }[];
-  readonly finish?: 'stop' | 'length' | 'filtered' | 'refused';
+  readonly finish?: 'stop' | 'length' | 'filtered' | 'refused' | 'declined';
   /** The stream breaks off without an end. */
   readonly cut?: true;
   readonly inputTokens?: number;

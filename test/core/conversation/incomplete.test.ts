@@ -35,6 +35,12 @@ test('a whole answer is posted as it is', async () => {
   expect(ended).toMatchObject({ cut: null });
 });
 
+test('a refusal in words is posted as it is', async () => {
+  const { posted, ended } = await answered({ text: 'I would rather not say.', finish: 'declined' });
+  expect(posted).toBe('I would rather not say.');
+  expect(ended).toMatchObject({ cut: null });
+});
+
 test.each([
   ['```js\nconst ferry =', '```js\nconst ferry =\n```\n\n('],
   ['~~~~\nferry\n```', '~~~~\nferry\n```\n~~~~\n\n('],

@@ -165,9 +165,15 @@ export function endOf(facts: StepFacts): StepEnd {
   if (finishReason === 'other' && rawFinishReason === undefined) return { kind: 'cut' };
   if (finishReason === 'length' || LENGTH.test(raw)) return { kind: 'finished', reason: 'length' };
   if (facts.calls > 0) return { kind: 'finished', reason: 'tool-calls' };
+  if (isRefusalInWords(facts)) return { kind: 'finished', reason: 'declined' };
   if (finishReason === 'content-filter' || FILTERED.test(raw))
     return { kind: 'finished', reason: isRequestRefused(facts) ? 'refused' : 'filtered' };
   return { kind: 'finished', reason: finishReason === 'stop' ? 'stop' : 'other' };
+}
+
+/** OpenAI's models write a refusal apart from the text. The SDK calls that a filter, although the answer ended by itself. */
+function isRefusalInWords({ finishReason, rawFinishReason, isSilent }: StepFacts): boolean {
+  return finishReason === 'content-filter' && !isSilent && (rawFinishReason ?? 'stop') === 'stop';
 }
 
 /** Some servers report `length` without any text if the prompt alone fills the window. */

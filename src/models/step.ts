@@ -1,3 +1,4 @@
+import { estimateText } from '../context/measure/tokens.ts';
 import { ModelError } from '../domain/errors.ts';
 import type {
   ChatModel,
@@ -23,6 +24,8 @@ export interface Step {
 /** More characters per requested token than this mean that the server ignores its limit. */
 const MAX_CHARACTERS_PER_TOKEN = 16;
 const MIN_CHARACTERS = 20_000;
+/** What counts of an endless reasoning. */
+const MAX_UNSEEN_CHARACTERS = 1_000_000;
 /** Larger counts are ignored. */
 const MAX_TOKENS = 1_000_000_000;
 
@@ -31,14 +34,14 @@ const MAX_TOKENS = 1_000_000_000;
  * stream that never ends is dropped, and its text so far counts as cut off at `length`.
  */
 export async function collectStep(model: ChatModel, request: ModelRequest, options: StepOptions): Promise<Step> {
-  const gathered: Gathered = { text: '', calls: [], isStarted: false };
+  const gathered: Gathered = { text: '', unseen: '', calls: [], isStarted: false };
   try {
     const step = await gather(model, request, { ...options, gathered });
     if (options.signal.aborted) options.onLost?.(step);
     return step;
   } catch (error) {
-    const { text, calls, isStarted } = gathered;
-    if (isStarted) options.onLost?.({ text, calls, usage: countedOf(undefined) });
+    const { text, unseen, calls, isStarted } = gathered;
+    if (isStarted) options.onLost?.({ text, calls, usage: uncounted(unseen) });
     throw error instanceof ModelError ? withoutRequest(error, request) : error;
   }
 }
@@ -46,6 +49,8 @@ export async function collectStep(model: ChatModel, request: ModelRequest, optio
 export interface StepOptions {
   readonly signal: AbortSignal;
   readonly onText: OnText;
+  /** Called with all that was written for nobody so far. */
+  onUnseen?(unseen: string): void;
   /**
    * Called if the stream fails or breaks off after its first part, because providers bill what they have read and written
    * until then, and if the answer is complete but comes after the signal has aborted.
@@ -59,6 +64,8 @@ export type BilledStep = Pick<Step, 'text' | 'calls' | 'usage'>;
 /** The answer so far. */
 interface Gathered {
   text: string;
+  /** Reasoning, and text that was taken back. */
+  unseen: string;
   readonly calls: ToolCall[];
   isStarted: boolean;
 }
@@ -77,6 +84,10 @@ async function gather(
     gathered.text += added;
     options.onText(gathered.text, added);
   };
+  const takeUnseen = (added: string) => {
+    gathered.unseen = `${gathered.unseen}${added}`.slice(0, MAX_UNSEEN_CHARACTERS);
+    options.onUnseen?.(gathered.unseen);
+  };
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;
   for await (const part of partsOf(model, request, options)) {
     gathered.isStarted = true;
@@ -86,7 +97,12 @@ async function gather(
         takeText(part.text.slice(0, left));
         left -= part.text.length;
         break;
+      case 'reasoning':
+        if (typeof part.text !== 'string') throw misshapen(model, part);
+        takeUnseen(part.text);
+        break;
       case 'retract':
+        takeUnseen(gathered.text);
         gathered.text = '';
         options.onText('', '');
         break;
@@ -108,7 +124,8 @@ async function gather(
     break;
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
-  return { text: gathered.text, calls, ...end };
+  const isCounted = end.usage.inputTokens + end.usage.outputTokens > 0;
+  return { text: gathered.text, calls, ...end, ...(isCounted ? {} : { usage: uncounted(gathered.unseen) }) };
 }
 
 /** Throws if a provider without a compiler returns something else than a stream. */
@@ -135,7 +152,7 @@ function isCall(call: Partial<ToolCall> | undefined): boolean {
 /** Parts of a provider without a compiler. */
 function misshapen({ id }: ChatModel, part: unknown): ModelError {
   const found = typeof part === 'object' && part !== null ? `{ ${Object.keys(part).join(', ')} }` : String(part);
-  const detail = `its stream yielded ${found}; expected a ModelPart of the kind text, retract, call or finish`;
+  const detail = `its stream yielded ${found}; expected a ModelPart of the kind text, reasoning, retract, call or finish`;
   return new ModelError({ model: id, reason: 'fatal', detail });
 }
 
@@ -163,6 +180,11 @@ function textsOf(message: ModelMessage): readonly string[] {
     default:
       return message satisfies never;
   }
+}
+
+/** Of a call whose tokens nobody reported. What is not seen is estimated here, because only here it is known. */
+export function uncounted(unseen: string): ModelUsage {
+  return { ...countedOf(undefined), reasoningTokens: estimateText(unseen) };
 }
 
 /**

@@ -123,6 +123,11 @@ export interface ToolSpec {
 /** What a model streams. */
 export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
+  /**
+   * A piece of reasoning, or of text that may be reasoning. Nobody reads it: it only counts if the call ends without a
+   * `usage`. Empty if the provider tells no more than that the model has begun.
+   */
+  | { readonly kind: 'reasoning'; readonly text: string }
   /** The text so far was reasoning, which nobody should read. The answer begins after this. */
   | { readonly kind: 'retract' }
   | { readonly kind: 'call'; readonly call: ToolCall }

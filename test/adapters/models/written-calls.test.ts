@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { writtenCalls } from '../../../adapters/models/ai-sdk/calls/written-calls.ts';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
+import type { ModelPart } from '../../../src/adapter-kit.ts';
 import { ask, collect, rollDice, silentLog } from '../../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../../fixtures/models-server.ts';
 
@@ -87,11 +88,13 @@ test('a call that was cut stays a text', async () => {
   expect((await partsOf('length')).map(({ kind }) => kind)).toEqual(['text', 'text', 'finish']);
 });
 
+// A call in a channel counts like reasoning until it is whole.
+const isSeen = ({ kind }: ModelPart) => kind !== 'reasoning';
 const CHANNEL = '<|channel|>commentary to=functions.roll_dice <|constrain|>json<|message|>{"sides":6';
 
 test.each([['}<|call|>'], ['}']])('a call in a channel is made, ending %s', async (last) => {
   const parts = await partsOf('stop', { pieces: [CHANNEL, last] });
-  expect(parts).toMatchObject([
+  expect(parts.filter(isSeen)).toMatchObject([
     { kind: 'call', call: roll },
     { kind: 'finish', reason: 'tool-calls' },
   ]);
@@ -99,5 +102,5 @@ test.each([['}<|call|>'], ['}']])('a call in a channel is made, ending %s', asyn
 
 test('a cut call in a channel is not made', async () => {
   const parts = await partsOf('length', { pieces: [CHANNEL] });
-  expect(parts).toMatchObject([{ kind: 'finish', reason: 'length' }]);
+  expect(parts.filter(isSeen)).toMatchObject([{ kind: 'finish', reason: 'length' }]);
 });

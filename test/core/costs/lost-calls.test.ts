@@ -3,13 +3,15 @@ import type { ChatModel, ModelPart } from '../../../src/adapter-kit.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
 import { createWorld, filler, type ScriptedModel, scriptedModel, until } from '../compaction/compaction.world.ts';
 
+const BEGUN: readonly ModelPart[] = [{ kind: 'text', text: 'It all began on a cold morning in March.' }];
+
 /** Says something, and then nothing more until it is told to stop. */
-function stalling(model: ScriptedModel): ChatModel {
+function stalling(model: ScriptedModel, begun = BEGUN): ChatModel {
   return {
     ...model,
     async *stream(request, { signal }): AsyncGenerator<ModelPart> {
       model.requests.push(request);
-      yield { kind: 'text', text: 'It all began on a cold morning in March.' };
+      yield* begun;
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
       throw signal.reason;
     },
@@ -32,6 +34,24 @@ describe('a call whose answer is lost', () => {
     expect(used?.inputTokens).toBeGreaterThan(100);
     expect(used?.outputTokens).toBeGreaterThan(5);
     expect(used?.outputTokens).toBeLessThan(20);
+  });
+
+  it.each<{ name: string; parts: readonly ModelPart[] }>([
+    { name: 'its reasoning', parts: [{ kind: 'reasoning', text: filler(60) }] },
+    { name: 'what it took back', parts: [{ kind: 'text', text: filler(60) }, { kind: 'retract' }] },
+    { name: 'reasoning before its answer', parts: [{ kind: 'reasoning', text: filler(60) }, ...BEGUN] },
+  ])('counts with $name', async ({ parts }) => {
+    const chat = stalling(
+      scriptedModel(() => ({}), { id: 'test:chat' }),
+      parts,
+    );
+    await using world = await createBotWorld({ models: [chat], agent: { timeout_seconds: 1 } });
+    await world.say('Tell me a story.');
+    await world.settled();
+    const [used] = await world.bot.services.store.journal.usage((await world.conversation()).id);
+    expect(used?.inputTokens).toBeGreaterThan(100);
+    expect(used?.outputTokens).toBeGreaterThan(60);
+    expect(used?.reasoningTokens).toBeGreaterThan(60);
   });
 
   it('counts when the bot stops meanwhile', async () => {

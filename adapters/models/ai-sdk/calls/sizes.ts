@@ -32,7 +32,7 @@ const ENDS: ReadonlySet<string> = new Set(['stop', 'other']);
 /** Reasoning is content, although nobody sees it. */
 function hasContent(part: ModelPart): boolean {
   if (part.kind === 'finish') return (part.usage.reasoningTokens ?? 0) > 0;
-  return part.kind === 'call' || (part.kind === 'text' && part.text.trim() !== '');
+  return part.kind === 'call' || (part.kind !== 'retract' && part.text.trim() !== '');
 }
 
 function sizeOf({ system, messages, tools }: ModelRequest): number {

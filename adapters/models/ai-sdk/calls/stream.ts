@@ -95,20 +95,28 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
   let ended = false;
   for await (const part of watchdog.guard(await start(sdk, options, call), isBracket)) {
     switch (part.type) {
-      case 'text-delta':
+      case 'text-delta': {
         left -= part.text.length;
         isSilent &&= part.text.trim() === '';
-        for (const passed of filter.text(part.text)) {
+        const given = filter.text(part.text);
+        if (given.length === 0) yield { kind: 'reasoning', text: part.text };
+        for (const passed of given) {
           if (passed.kind === 'text') left += passed.text.length;
           if (passed.kind === 'call') calls += 1;
           yield passed;
         }
         break;
+      }
       case 'tool-input-delta':
         left -= part.delta.length;
         break;
+      case 'reasoning-start':
+        // OpenAI bills reasoning of which it shows nothing else.
+        yield { kind: 'reasoning', text: '' };
+        break;
       case 'reasoning-delta':
         left -= part.text.length;
+        yield { kind: 'reasoning', text: part.text };
         yield* filter.reasoned();
         break;
       case 'tool-call':

@@ -16,6 +16,15 @@ export interface Candidates {
   onFallback(from: ChatModel, to: ChatModel, error: ModelError): void;
 }
 
+/** The last model ends by its own limit. This is left for its hooks, and for a model that does not let go. */
+export const GRACE_MS = 1_000;
+
+/**
+ * Calls a model once. With a `limitMs`, the text written by then becomes the answer: without one, the next model may still
+ * give a complete one.
+ */
+type Call = (model: ChatModel, signal: AbortSignal, limitMs: number | undefined) => Promise<Step>;
+
 /**
  * The answer of the first model that is available and not overloaded. Skips paused models, unless all are paused. Does
  * not ask the next model for what one refuses or cannot do.
@@ -23,21 +32,22 @@ export interface Candidates {
 export async function askInOrder(
   { models, breaker, timeoutMs, onFallback }: Candidates,
   signal: AbortSignal,
-  call: (model: ChatModel, signal: AbortSignal) => Promise<Step>,
+  call: Call,
 ): Promise<Step> {
   const [only, ...others] = models;
-  if (only !== undefined && others.length === 0) return await call(only, signal);
+  if (only !== undefined && others.length === 0) return await call(only, signal, timeoutMs);
   const open = await notPaused(models, breaker);
   for (const [index, model] of open.entries()) {
-    using limit = limitWork(signal, { ms: timeoutMs });
+    const next = open[index + 1];
+    const limitMs = next === undefined ? timeoutMs : undefined;
+    using limit = limitWork(signal, { ms: next === undefined ? timeoutMs + GRACE_MS : timeoutMs });
     try {
-      const step = await withinLimit(limit.signal, model.id, (within) => call(model, within));
+      const step = await withinLimit(limit.signal, model.id, (within) => call(model, within, limitMs));
       await breaker.succeeded(model.id);
       return step;
     } catch (error) {
       if (signal.aborted || !isOutage(error)) throw error;
       await breaker.failed(model.id, { auth: false, message: describeForAll(error), place: null });
-      const next = open[index + 1];
       if (next === undefined) throw error;
       onFallback(model, next, error);
     }

@@ -15,7 +15,7 @@ import type { ChatModel, ModelRequest } from '../../ports/model.ts';
 import type { Calibration } from '../../ports/store.ts';
 import { limitWork } from '../../util/async/limit.ts';
 import { askedIn } from '../state/snapshot.ts';
-import { askInOrder } from './fallback.ts';
+import { askInOrder, GRACE_MS } from './fallback.ts';
 import { type ChannelImages, createChannelImages } from './images/channel-images.ts';
 import type { AskOptions, ModelEffects } from './loop/effects.ts';
 import type { PreparedTurn } from './prepare.ts';
@@ -90,9 +90,6 @@ export function createModelCalls(options: ReplyOptions, turn: PreparedTurn, past
   };
 }
 
-/** A call ends by its own limit. This is left for its hooks, and for a model that does not let go. */
-const GRACE_MS = 1_000;
-
 /** Each model of a list has a limit of its own, and the last one has to reach it before the call as a whole ends. */
 function triesOf(models: readonly ChatModel[]): number {
   return models.length === 1 ? 1 : models.length + 1;
@@ -110,10 +107,8 @@ function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): Mod
   };
   const candidates = { models, breaker: options.breaker, timeoutMs, onFallback };
   const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(key) };
-  // With a list, the next model may still give a complete answer.
-  const limitMs = models.length === 1 ? timeoutMs : undefined;
   return (request, { assembly, signal, onText }) =>
-    askInOrder(candidates, signal, (model, within) =>
+    askInOrder(candidates, signal, (model, within, limitMs) =>
       askOne(options, calling, {
         model,
         request: { ...requestFor(model, request), ...settings },

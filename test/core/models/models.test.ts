@@ -113,6 +113,26 @@ describe('a list of models', () => {
     expect(posted(here)).toEqual(['Second.']);
   });
 
+  it('answers with what its last has written', async () => {
+    const writing = (id: string, text: string): ChatModel => ({
+      ...scriptedModel(saying(text), { id }),
+      async *stream(_request, { signal }) {
+        yield { kind: 'text', text };
+        await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    const models = [writing('test:one', 'First, of all'), writing('test:two', 'Once upon a time')];
+    await using here = await createBotWorld({ models, agent: { ...LIST, timeout_seconds: 1 } });
+    await here.say('Tell me a story.');
+    await here.settled();
+    expect(posted(here).join()).toMatch(/^Once upon a time\n\n\(.*maximum length or time.*incomplete/);
+    expect(here.events.find(({ kind }) => kind === 'turn.ended')).toMatchObject({ cut: 'length' });
+    expect(here.events.filter(({ kind }) => kind === 'model.called')).toMatchObject([
+      { model: 'test:one' },
+      { model: 'test:two' },
+    ]);
+  });
+
   it('counts it against the last as well', async () => {
     const silent: Script = () => new Promise(() => undefined);
     const agent = { ...LIST, timeout_seconds: 1 };

@@ -12,6 +12,7 @@ import {
   without,
   withoutKey,
   withoutSystem,
+  withoutThinking,
   withReasoning,
   withShortIds,
   withSignatures,
@@ -116,6 +117,7 @@ const LESSONS: readonly Lesson[] = [
     change: withAlternation,
   },
   { name: 'reasoning', refusal: /\breasoning_content\b/i, change: withReasoning },
+  { name: 'thinking', refusal: /\bstart with a thinking block\b|\bexpected `thinking`/i, change: withoutThinking },
   { name: 'signatures', refusal: /\bthought_signature\b/i, change: withSignatures },
   { name: 'call ids', refusal: /\btool[ _]call[ _]id\b/i, change: withShortIds },
 ];

@@ -128,6 +128,22 @@ export function withReasoning(given: Request): Request {
   return { ...given, messages: given.messages.map((one) => (isBare(one) ? { ...one, reasoning_content: ' ' } : one)) };
 }
 
+const thinking = z.looseObject({ budget_tokens: z.number().optional() });
+const blocks = z.array(z.looseObject({ type: z.string() }));
+
+/**
+ * Claude wants the reasoning before its calls back until it has read their results, and Strata keeps none. Such a request
+ * goes without reasoning and without the room for it; the answer to the next message may reason again.
+ */
+export function withoutThinking(given: Request): Request {
+  const asked = thinking.safeParse(given['thinking']).data;
+  const last = blocks.safeParse(given.messages.at(-1)?.content).data ?? [];
+  if (asked === undefined || !last.some(({ type }) => type === 'tool_result')) return given;
+  const { thinking: _, max_tokens, ...rest } = given;
+  const limit = typeof max_tokens === 'number' ? { max_tokens: max_tokens - (asked.budget_tokens ?? 0) } : {};
+  return requestSchema.parse({ ...rest, ...limit });
+}
+
 /** What Google documents for calls whose signature is not known. */
 const SIGNATURE = { google: { thought_signature: 'skip_thought_signature_validator' } };
 

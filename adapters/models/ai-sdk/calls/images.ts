@@ -29,6 +29,10 @@ export async function withImages(
   return withinRequest(await Promise.all(loaded));
 }
 
+export function hasImage(message: ModelMessage): boolean {
+  return message.role === 'user' && message.content.some(({ kind }) => kind === 'image');
+}
+
 /** For models without vision, an image becomes a word. */
 export function withoutImages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const toWord = (part: UserContent): UserContent =>

@@ -13,7 +13,7 @@ import { fromUsage } from '../failures/billing.ts';
 import { type Classified, classify } from '../failures/classify.ts';
 import { toInput } from './call-input.ts';
 import type { Dialect } from './dialect.ts';
-import { withImages, withoutImages } from './images.ts';
+import { hasImage, withImages, withoutImages } from './images.ts';
 import { endOf, toInstructions, toMessages } from './map.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { mergeOptions, settingsOf } from './settings.ts';
@@ -55,7 +55,7 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
       const filter = createAnswerFilter({ known: thoughts, maxCharacters });
       try {
         const sdk = await loadSdk(options.log);
-        const parts = streamStep(sdk, { ...options, traits }, { request, watchdog, filter });
+        const parts = withRejectedImages(sdk, { ...options, traits }, { request, watchdog, filter });
         const read = options.dialect.writesCalls ? withWrittenCalls(parts, request.tools) : parts;
         yield* sizes.watch(read, request);
         thoughts = filter.thoughts;
@@ -84,6 +84,23 @@ interface Call {
   readonly request: ModelRequest;
   readonly watchdog: ReturnType<typeof createWatchdog>;
   readonly filter: ReturnType<typeof createAnswerFilter>;
+}
+
+/** One image that the provider cannot read would cost the whole answer. The model then reads a word for each image. */
+async function* withRejectedImages(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
+  const { traits } = options;
+  let isBegun = false;
+  try {
+    for await (const part of streamStep(sdk, options, call)) {
+      isBegun = true;
+      yield part;
+    }
+    return;
+  } catch (error) {
+    const canLeaveOut = !isBegun && traits.images && call.request.messages.some(hasImage);
+    if (!canLeaveOut || !classify(error, Date.now()).isAboutImage) throw error;
+  }
+  yield* streamStep(sdk, { ...options, traits: { ...traits, images: false } }, call);
 }
 
 async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {

@@ -19,6 +19,7 @@ import {
   toolless,
   unavailable,
   unknownModel,
+  unreadableImage,
   usedUp,
   waits,
   windows,
@@ -34,6 +35,8 @@ export interface Classified {
   readonly windowTokens: number | null;
   /** What the model lacks; null unless that is the reason. */
   readonly lacks: 'tools' | 'images' | null;
+  /** The provider cannot read an image of the request, or does not accept it. */
+  readonly isAboutImage: boolean;
   /** The provider rejected the request, and nothing that it said tells why. */
   readonly isUnexplained: boolean;
 }
@@ -51,9 +54,13 @@ export function classify(error: unknown, now: number, secrets: readonly string[]
     retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfterMs(evidence, now) : null,
     windowTokens: reason === 'overflow' ? windowIn(evidence) : null,
     lacks: reason === 'unsupported' ? lackIn(evidence.text) : null,
+    isAboutImage: REJECTIONS.has(reason) && says(evidence.text, unreadableImage),
     isUnexplained: reason === 'fatal' && isRejection(evidence),
   };
 }
+
+/** What providers say of an image. A rejected key or a used-up limit has nothing to do with one. */
+const REJECTIONS: ReadonlySet<ModelFailure> = new Set(['fatal', 'refused', 'overflow', 'transient']);
 
 interface Evidence {
   text: string;

@@ -124,6 +124,17 @@ export const sightless: readonly RegExp[] = [
   /\bcontent must be a string\b/i,
 ];
 
+/** The model sees images, but not one of these. */
+export const unreadableImage: readonly RegExp[] = [
+  // Anthropic names the place in the request.
+  /\.image\.source\b/,
+  // The codes of OpenAI.
+  /\b(?:invalid|unsupported|empty|failed_to_download)_(?:base64_)?image|\bimage_(?:parse_error|too_|file_|content_policy)/,
+  /\b(?:could not|cannot|can't|unable to|failed to) (?:process|parse|decode|identify|read|load|open|download) (?:the |input |an? )?image/i,
+  /\bnot represent a valid image|\b(?:unsupported|invalid|corrupt(?:ed)?|broken|truncated) image|\bimage (?:is|was) (?:not valid|invalid|corrupt)/i,
+  /\bunsupported mime type: image\//i,
+];
+
 /** A content filter did not let the request through. */
 export const refused: readonly RegExp[] = [
   // Azure, Moonshot and others as a code; OpenAI.

@@ -62,6 +62,17 @@ describe('classify', () => {
   });
 
   // Shows: T20
+  test('waits for the limit of Anthropic that is used up', () => {
+    const headers = {
+      'anthropic-ratelimit-requests-remaining': '7',
+      'anthropic-ratelimit-requests-reset': '2026-11-20T10:00:50Z',
+      'anthropic-ratelimit-input-tokens-remaining': '0',
+      'anthropic-ratelimit-input-tokens-reset': '2026-11-20T10:00:08Z',
+    };
+    const limited = thrown({ name: 'limited', status: 429, body: '{}', headers, reason: 'rate-limit' });
+    expect(classify(limited, now).retryAfterMs).toBe(8000);
+  });
+
   test('the text of the conversation is no evidence', () => {
     const error = new APICallError({
       message: 'Bad Request',

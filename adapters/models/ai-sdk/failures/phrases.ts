@@ -10,6 +10,10 @@ export const usedUp: readonly RegExp[] = [
   /budget has been exceeded/i,
   /credit limit exceeded/i,
   /account is suspended/i,
+  // Limits of their own that people set at Anthropic and Google.
+  /reached your specified (?:[a-z]+ )?(?:api )?usage limits/i,
+  /(?:exceeded|reached) [^.\n]{0,40}\bspend(?:ing)? (?:cap|limit)\b/i,
+  /\bcredits? (?:are|have been) (?:depleted|exhausted)\b/i,
 ];
 
 /** Never an overflow, although some of these mention tokens and sizes. */
@@ -63,6 +67,7 @@ export const overflowing: readonly RegExp[] = [
   /exceeds? (?:the |your )?(?:available )?context (?:window|size|limit|length)/i,
   /prompt(?: is)? too long/i,
   /request_too_large/i,
+  /request payload size exceeds the limit/i,
   /(?:maximum|max) (?:context|prompt|input|model) length/i,
   /maximum allowed input length/i,
   /longer than the model'?s context length/i,

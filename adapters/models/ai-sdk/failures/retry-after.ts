@@ -15,7 +15,11 @@ export function retryAfterMs({ headers, text }: { headers: Headers; text: string
 function fromHeader(header: string, now: number): number | null {
   const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(header);
+  return dateMs(header, now);
+}
+
+function dateMs(text: string, now: number): number | null {
+  const date = Date.parse(text);
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
@@ -27,15 +31,20 @@ function waitIn(text: string): number | null {
   return null;
 }
 
-const LIMITS = ['requests', 'tokens'];
+/** The parts of names before and after the word for what is left, or when there is more. */
+const LIMITS = [
+  ['x-ratelimit-', '-requests'],
+  ['x-ratelimit-', '-tokens'],
+  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((counted) => [`anthropic-ratelimit-${counted}-`, '']),
+];
 
 /** The last of the limits that are used up. */
 function resetIn(headers: Headers, now: number): number | null {
-  const usedUp = LIMITS.filter((name) => Number(headers[`x-ratelimit-remaining-${name}`] ?? Number.NaN) === 0);
-  const names = [...usedUp.map((name) => `x-ratelimit-reset-${name}`), 'x-ratelimit-reset'];
+  const usedUp = LIMITS.filter(([start, end]) => Number(headers[`${start}remaining${end}`] ?? Number.NaN) === 0);
+  const names = [...usedUp.map(([start, end]) => `${start}reset${end}`), 'x-ratelimit-reset'];
   const found = names.flatMap((name) => {
     const value = headers[name];
-    const ms = typeof value === 'string' ? (durationMs(value) ?? momentMs(value, now)) : null;
+    const ms = typeof value === 'string' ? (durationMs(value) ?? momentMs(value, now) ?? dateMs(value, now)) : null;
     return ms === null ? [] : [ms];
   });
   return found.length === 0 ? null : Math.max(...found);

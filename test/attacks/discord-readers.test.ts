@@ -28,6 +28,30 @@ describe('a channel that everybody sees in the list and not everybody can read',
     });
   });
 
+  test.each([
+    ['text', 0],
+    ['voice', VOICE],
+    ['announcement', 5],
+  ])('is private if it is age-restricted: %s', async (_, type) => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(textChannel({ id: SECRET, guild_id: GUILD, name: 'late', type, nsfw: true }));
+      double.say(SECRET, ADA, 'among adults');
+      await until('the message', () => sink.messages.length === 1);
+      expect(sink.messages[0]?.audience).toBe('private');
+    });
+  });
+
+  test('is private with the posts of an age-restricted forum', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const forum = textChannel({ id: SECRET, guild_id: GUILD, name: 'late', type: 15, nsfw: true });
+      double.gateway.dispatch(GUILD, 'CHANNEL_CREATE', forum);
+      double.addChannel(thread({ id: SECRET_THREAD, guild_id: GUILD, parent_id: SECRET }));
+      double.say(SECRET_THREAD, ADA, 'among adults');
+      await until('the message', () => sink.messages.length === 1);
+      expect(sink.messages[0]?.audience).toBe('private');
+    });
+  });
+
   test('is public with all it takes', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(channelWithout(0n, VOICE));

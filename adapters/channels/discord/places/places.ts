@@ -198,11 +198,12 @@ function readingOf({ type }: Channel): bigint {
   return VOICE.has(type) ? READING | PermissionFlagsBits.Connect : READING;
 }
 
-/** Public means that everyone in the server can read the channel and its history. */
+/** Public means that everyone in the server can read the channel and its history, whatever their age. */
 function readersOf(channel: GuildBasedChannel): HeardBy {
   const everyone = everyoneIn(channel);
   if (everyone === null) return UNKNOWN;
-  return { audience: everyone.has(readingOf(channel)) ? 'public' : 'private' };
+  const isAgeRestricted = 'nsfw' in channel && channel.nsfw;
+  return { audience: everyone.has(readingOf(channel)) && !isAgeRestricted ? 'public' : 'private' };
 }
 
 function everyoneIn(channel: GuildBasedChannel): Readonly<PermissionsBitField> | null {

@@ -6,7 +6,7 @@ import { openTokenEncryption } from './install/token-encryption.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
 import { oauthOf, type SlackSettings } from './settings.ts';
 import { codeOf, createWeb } from './web/web.ts';
-import { BOT_TOKEN_REMEDY, openWorkspace } from './web/workspace.ts';
+import { openWorkspace } from './web/workspace.ts';
 
 export interface CheckOptions {
   readonly settings: SlackSettings;
@@ -28,7 +28,7 @@ async function checkToken({ settings, log }: CheckOptions, token: string): Promi
     const { teamId } = await openWorkspace(web, token);
     return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
   } catch (error) {
-    if (isStrataError(error, 'PLATFORM_REFUSED')) return [fail('token', error.data.reason, BOT_TOKEN_REMEDY)];
+    if (isStrataError(error, 'PLATFORM_REFUSED')) return [fail('token', error.data.reason, error.data.remedy)];
     return [fail('token', `Slack cannot be reached: ${describe(error)}`, NETWORK)];
   }
 }

@@ -222,6 +222,17 @@ describe('Socket Mode', () => {
   });
 });
 
+test('a token of an organization is refused in words', async () => {
+  slack.oauth.isOrganization = true;
+  await expect(start()).rejects.toThrow('organization');
+  const [token] = await checkSlack({ settings: settingsFor(slack), log: silentLog, state: createState() });
+  expect(token).toMatchObject({
+    checkId: 'token',
+    severity: 'fail',
+    fixHint: expect.stringContaining('one workspace'),
+  });
+});
+
 describe('a token that is withdrawn while the bot runs', () => {
   const body = { kind: 'text', text: 'Hello.' } as const;
   const conversation = makeKey({ platform: 'slack', workspace: TEAM, channel: GENERAL });

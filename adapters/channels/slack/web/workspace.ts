@@ -17,19 +17,33 @@ export interface Workspace {
 
 /** With an empty or absurd id, the bot would know neither its mentions nor its own messages. */
 const id = z.string().regex(/^[\w-]{1,64}$/);
-const authSchema = z.object({ team_id: id, user_id: id, bot_id: id.catch('') });
+const authSchema = z.object({
+  team_id: id,
+  user_id: id,
+  bot_id: id.catch(''),
+  is_enterprise_install: z.boolean().nullish().catch(null),
+});
 
-/** Asks Slack whose token it is. Throws `PLATFORM_REFUSED` if it is invalid. */
+/** Asks Slack whose token it is. Throws `PLATFORM_REFUSED` if it is invalid, or not of a single workspace. */
 export async function openWorkspace(web: Web, token: string): Promise<Workspace> {
   try {
     const known = authSchema.safeParse(await web.auth.test()).data;
     if (known === undefined) throw new Error('Slack does not say whose token it is');
-    const { team_id: teamId, user_id: userId, bot_id: botId } = known;
+    const { team_id: teamId, user_id: userId, bot_id: botId, is_enterprise_install: isOfOrganization } = known;
+    if (isOfOrganization === true) throw new StrataError('PLATFORM_REFUSED', OF_ORGANIZATION);
     return { web, teamId, userId, botId, token, secret: buttonSecretOf(token) };
   } catch (error) {
     throw refusalBy(error) ?? error;
   }
 }
+
+/** Its events are of other workspaces than the token, so the bot would hear nothing. */
+const OF_ORGANIZATION = {
+  platform: 'Slack',
+  reason: 'the bot token is of an installation for a whole organization',
+  remedy:
+    'Install the app in one workspace and copy the Bot User OAuth Token (xoxb-) of that installation into bot_token',
+};
 
 interface Reaching {
   readonly clock: Clock;
@@ -73,4 +87,4 @@ function refusalBy(error: unknown): StrataError | null {
   return new StrataError('PLATFORM_REFUSED', { platform: 'Slack', reason, remedy: BOT_TOKEN_REMEDY }, { cause: error });
 }
 
-export const BOT_TOKEN_REMEDY = 'Install the app and copy the Bot User OAuth Token (xoxb-) into bot_token';
+const BOT_TOKEN_REMEDY = 'Install the app and copy the Bot User OAuth Token (xoxb-) into bot_token';

@@ -351,6 +351,18 @@ describe('who can read it', () => {
     expect((await arrived(bot, 'from inside')).author.name).toBe('mia');
   });
 
+  test('shows by their message that a channel was shared', async () => {
+    const offset = { ms: 0 };
+    const bot = await start({ clock: { ...createSystemClock(), now: () => Date.now() + offset.ms } });
+    slack.say(GENERAL, ADA, 'among ourselves');
+    expect((await arrived(bot, 'among ourselves')).audience).toBe('public');
+    // Within an organization, Slack sends no event about it.
+    slack.channels.set(GENERAL, { name: 'general', is_org_shared: true });
+    offset.ms = 60_000;
+    slack.say(GENERAL, NEIGHBOUR, 'from next door', { team: OTHER_TEAM, user_team: OTHER_TEAM });
+    expect((await arrived(bot, 'from next door')).audience).toBe('private');
+  });
+
   test('looks up people’s workspace where the message lacks it', async () => {
     const bot = await start();
     slack.say(SHARED, GUEST, 'no word of my workspace', { team: null, user_team: null });

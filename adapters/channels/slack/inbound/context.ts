@@ -83,9 +83,10 @@ export async function contextOf(options: ContextOptions, incoming: NewMessage | 
   const where = placeFor(options, message);
   const conversation = keyOf(where);
   const asked = beginningOf(options, incoming, where);
+  const speaking = speakerOf(options, message);
   const [speaker, readers, names, files, beginning, viewed] = await Promise.all([
-    speakerOf(options, message),
-    readersOf(options, incoming),
+    speaking,
+    readersOf(options, incoming, speaking),
     options.places.namesFor(message),
     filesOf(options, message.files ?? []),
     asked,
@@ -177,10 +178,11 @@ function named({ author, isOutsider }: Speaker): Author {
 async function readersOf(
   { places }: ContextOptions,
   { message, isShared }: NewMessage | EditedMessage,
+  speaking: Promise<Speaker>,
 ): Promise<HeardBy> {
   const { channel: id, channel_type: type } = message;
   if (isShared && !isDirect(id, type)) return { audience: 'private' };
-  return await heardIn(places, { id, type });
+  return await heardIn(places, { id, type, hasOutsider: async () => (await speaking).isOutsider });
 }
 
 async function filesOf({ workspace, files: options, clock }: ContextOptions, files: readonly WireFile[]) {

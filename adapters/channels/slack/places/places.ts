@@ -10,7 +10,7 @@ import { isDirect } from './place.ts';
 /** Slack's data about people and channels, cached for an hour. Null if Slack does not return it in time. */
 export interface Places {
   user(id: string, wanted?: Wanted): Promise<WireUser | null>;
-  channel(id: string): Promise<WireChannel | null>;
+  channel(id: string, wanted?: Wanted): Promise<WireChannel | null>;
   /** Drops the cached data of a channel, so that the next access requests it. */
   forget(channelId: string): void;
   /** The same for all channels. */
@@ -122,16 +122,36 @@ export async function heardIn(
   {
     id,
     type,
+    hasOutsider = async () => false,
   }: {
     readonly id: string;
     /** According to the event; null if it does not show it. */
     readonly type: string | null | undefined;
+    /** Whether somebody of another workspace is there. */
+    readonly hasOutsider?: () => Promise<boolean>;
   },
 ): Promise<HeardBy> {
   if (isDirect(id, type)) return { audience: 'dm' };
-  const channel = await places.channel(id);
+  const channel = await newestOf(places, id, hasOutsider);
   if (channel !== null) return { audience: audienceOf(channel) };
   return PRIVATE_TYPES.has(type ?? '') ? { audience: 'private' } : { audience: 'private', isAudienceAssumed: true };
+}
+
+/** Somebody who is missing from the workspace's directory must not cost a request for each message. */
+const MIN_AGE_MS = 10_000;
+
+/**
+ * An outsider can only be in a shared channel, and no event tells that one was shared within an organization, so a public
+ * channel is looked up again.
+ */
+async function newestOf(
+  places: Pick<Places, 'channel'>,
+  id: string,
+  hasOutsider: () => Promise<boolean>,
+): Promise<WireChannel | null> {
+  const channel = await places.channel(id);
+  const isDoubtful = channel !== null && audienceOf(channel) === 'public' && (await hasOutsider());
+  return isDoubtful ? await places.channel(id, { maxAgeMs: MIN_AGE_MS }) : channel;
 }
 
 /** Only such channels have these types. */

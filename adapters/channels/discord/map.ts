@@ -11,6 +11,7 @@ import {
   threadNote,
 } from '../../../src/adapter-kit.ts';
 import { heardBy } from '../shared/heard-by.ts';
+import { momentOf } from '../shared/moments.ts';
 import { isShown, mediaTypeOf, toAttachment } from './attachment.ts';
 import type { Place } from './places/place.ts';
 import type { Names, Self } from './places/places.ts';
@@ -226,12 +227,6 @@ function readable(text: string, mentions: WireMessage['mentions'], names: Names)
     .replace(/<\/([^:<>]{1,100}):\d+>/g, '/$1')
     .replace(/<a?(:\w+:)\d+>/g, '$1')
     .replace(/<t:(-?\d{1,13})(?::\w)?>/g, (whole, seconds: string) => momentOf(Number(seconds)) ?? whole);
-}
-
-/** A time that Discord shows to each reader in their own zone. Null if no calendar has it. */
-function momentOf(seconds: number): string | null {
-  const moment = new Date(seconds * 1000);
-  return Number.isNaN(moment.getTime()) ? null : `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function prefixed(sign: string, name: string | null): string | null {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { momentOf } from '../shared/moments.ts';
 
 /** The names for the ids in a text. Null if unknown. */
 export interface Names {
@@ -28,7 +29,7 @@ function reference(inner: string, names: Names): string {
 
 function special(target: string, label: string): string {
   if (target.startsWith('subteam^')) return label === '' ? '@group' : `@${label.replace(/^@/, '')}`;
-  if (target.startsWith('date^')) return label;
+  if (target.startsWith('date^')) return label || (momentOf(Number(target.split('^')[1])) ?? '');
   return `@${label || target}`;
 }
 
@@ -58,6 +59,8 @@ const elementSchema = z.object({
   elements: z.array(z.unknown()).nullish(),
   fields: z.array(z.unknown()).nullish(),
   rows: z.array(z.array(z.unknown())).nullish(),
+  /** Of a time, in seconds. */
+  timestamp: z.number().nullish().catch(null),
   /** Formatted time. */
   fallback: z.string().nullish(),
   /** Colour code. */
@@ -155,6 +158,8 @@ function inlineText(element: Element, names: Names): string {
       return `@${element.range ?? 'channel'}`;
     case 'emoji':
       return emoji(element);
+    case 'date':
+      return element.fallback || (momentOf(element.timestamp ?? Number.NaN) ?? '');
     default:
       return own || (element.fallback ?? element.value ?? '');
   }

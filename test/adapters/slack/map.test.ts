@@ -185,8 +185,14 @@ describe('a message of Slack', () => {
     };
     expect(text({ text: '', blocks: [table] })).toBe('a | b\n1 | 2');
     const date = { type: 'date', timestamp: 1, format: '{date}', fallback: 'on Monday' };
-    const line = { type: 'rich_text_section', elements: [{ type: 'text', text: 'due ' }, date] };
-    expect(text({ text: '', blocks: [{ type: 'rich_text', elements: [line] }] })).toBe('due on Monday');
+    const line = (when: object) => ({ type: 'rich_text_section', elements: [{ type: 'text', text: 'due ' }, when] });
+    const due = (when: object) => text({ text: '', blocks: [{ type: 'rich_text', elements: [line(when)] }] });
+    expect(due(date)).toBe('due on Monday');
+    expect(due({ ...date, timestamp: 1_700_000_000, fallback: undefined })).toBe('due 2023-11-14 22:13 UTC');
+    expect(due({ ...date, timestamp: 1e300, fallback: null })).toBe('due');
+    expect(text({ text: 'due <!date^1700000000^{date_short}> or <!date^1^{date}|soon>' })).toBe(
+      'due 2023-11-14 22:13 UTC or soon',
+    );
   });
 
   // Shows: C7

@@ -186,6 +186,8 @@ export const interactionSchema = z.object({
   guild_id: optionalId,
   channel_id: optionalId,
   channel: z.object({ id }).nullish().catch(null),
+  /** The kind of place: in a server, with the bot, or between people. */
+  context: z.number().nullish().catch(null),
   member: memberSchema.extend({ user: userSchema }).nullish().catch(null),
   user: userSchema.nullish().catch(null),
   /** The message with the button. */

@@ -442,6 +442,15 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('are refused between people in their own direct messages', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const asked = { ...slash('memory', 'list'), channelId: DIRECT, fields: { context: 2 } };
+      expect(JSON.stringify(await answerTo(double, double.interact(asked)))).toContain('does not serve you here');
+      await answerTo(double, double.interact({ ...asked, fields: { context: 1 } }));
+      expect(sink.commands).toMatchObject([{ audience: 'dm' }]);
+    });
+  });
+
   test('are answered for administrators with that permission alone', async () => {
     await withChannel({}, async ({ double, sink }) => {
       await answerTo(double, double.interact({ ...slash('status', null), permissions: String(1n << 3n) }));

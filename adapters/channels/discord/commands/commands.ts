@@ -1,4 +1,4 @@
-import { ApplicationCommandType, InteractionType, PermissionFlagsBits } from 'discord.js';
+import { ApplicationCommandType, InteractionContextType, InteractionType, PermissionFlagsBits } from 'discord.js';
 import {
   actionOf,
   asksConfirmation,
@@ -125,7 +125,8 @@ async function openInteraction(
   const { member, guild_id: guildId } = interaction;
   const channelId = interaction.channel_id ?? interaction.channel?.id;
   const user = member?.user ?? interaction.user;
-  if (!user || !channelId) return null;
+  // People can take an app along into direct messages and groups that the bot is not part of.
+  if (!user || !channelId || interaction.context === InteractionContextType.PrivateChannel) return null;
   const direct: Place = { guildId: null, channelId, threadId: null, audience: 'dm' };
   const place = guildId || member ? await services.places.find(channelId, guildId ?? null) : direct;
   if (place === null) return null;

@@ -59,6 +59,15 @@ describe('a message of a followed channel that is deleted there', () => {
   });
 });
 
+test('an invitation to a game is not taken for withheld text', async () => {
+  const bot = await start();
+  double.say(GENERAL, ADA, '', { activity: { type: 3, party_id: '1' }, application: { id: '1', name: 'Chess' } });
+  double.say(GENERAL, ADA, 'after it');
+  await heard(bot, 'after it');
+  expect(bot.sink.drops.map(({ reason }) => reason)).toEqual(['empty']);
+  expect(bot.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+});
+
 describe('the late answer of another bot to a command', () => {
   const waiting = (details: object = {}) =>
     double.say(GENERAL, OTHER_BOT, '', { type: 20, webhook_id: OTHER_BOT.id, flags: 1 << 7, ...details });

@@ -137,8 +137,8 @@ async function admit(options: ReceiverOptions, { message, isPast, notice }: Inco
   if (place === null) return 'unplaced';
   const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
   if (!isServed(settings, visitor)) return 'unserved';
-  // The privileged intent is not needed in direct messages.
-  if (place.guildId !== null && isWithheld(message)) {
+  // The privileged intent is not needed in direct messages, and Discord connects no bot that asks for it in vain.
+  if (place.guildId !== null && !settings.message_content && isWithheld(message)) {
     notice();
     return 'withheld';
   }

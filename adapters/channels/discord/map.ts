@@ -145,6 +145,11 @@ function contentOf(content: Content, context: Pick<MapContext, 'names' | 'imageB
     .join('\n');
 }
 
+/** A message as people see it, for somebody who chose it in its menu. */
+export function chosenText(message: WireQuoted, names: Names): string {
+  return contentOf(message, { names, imageBytes: Number.POSITIVE_INFINITY });
+}
+
 /** The embeds in which bots and webhooks put their content. */
 function cardNote({ author, title, description, fields, footer }: Content['embeds'][number]): string {
   const listed = fields.map(({ name, value }) => `${name}: ${value}`);

@@ -26,6 +26,7 @@ import {
   GENERAL,
   GUILD,
   HISTORY,
+  OTHER_BOT,
   OWNER,
   startDiscord,
   VIEW,
@@ -867,6 +868,22 @@ describe('the menus of a message', () => {
       expect(sink.commands.map(({ path, options }) => [path, options])).toEqual([
         [['memory', 'remember'], { text: 'I drink tea' }],
         [['memory', 'remember'], { text: 'Bob said: I drink coffee' }],
+      ]);
+    });
+  });
+
+  test('"Remember this" remembers a message as people see it', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const named = { content: `<@${ADA.id}> writes in <#${GENERAL}>`, mentions: [ADA] };
+      const card = { embeds: [{ title: 'Build', description: 'failed', fields: [] }] };
+      for (const details of [
+        { author: BOB, ...named },
+        { author: OTHER_BOT, ...card },
+      ])
+        await answerTo(double, double.interact(menu(REMEMBER_MENU, message({ channel_id: GENERAL, ...details }))));
+      expect(sink.commands.map(({ options }) => options['text'])).toEqual([
+        'Bob said: @Ada writes in #general',
+        expect.stringContaining('Build\nfailed'),
       ]);
     });
   });

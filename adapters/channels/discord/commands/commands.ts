@@ -189,13 +189,14 @@ async function menu(context: InteractionContext): Promise<void> {
   const { data } = context.interaction;
   const target = data?.resolved?.messages.get(data.target_id ?? '');
   if (target === undefined) return await say(context.responder, notice('Discord did not send the message. Try again.'));
+  const names = context.services.places.namesIn(context.place);
   if (data?.name === REMEMBER_MENU) {
-    const command = rememberCommand(chosenMessage(target), context.userId);
+    const command = rememberCommand(chosenMessage(target, names), context.userId);
     if (command !== null) return await run(context, command, 'answer');
     return await say(context.responder, notice(NOTHING_TO_REMEMBER));
   }
   if (data?.name === WHY_MENU) return await run(context, whyCommand(target.id), 'answer');
-  if (data?.name === FORGET_MENU) await context.responder.answer(render(context, forgetMenu(target)), true);
+  if (data?.name === FORGET_MENU) await context.responder.answer(render(context, forgetMenu(target, names)), true);
 }
 
 /** First asks for missing values or a confirmation; then runs the command. */

@@ -106,6 +106,12 @@ function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
   return [wordsOf(message, names), ...shared, ...fileTexts].filter((part) => part !== '').join('\n');
 }
 
+/** For somebody who chose the message in its menu. What it shares may be forgotten where it was said. */
+export function chosenText(message: WireMessage, names: Names): string {
+  const own = (message.attachments ?? []).filter(({ ts }) => !ts);
+  return textOf({ ...message, attachments: own }, { names, fileTexts: [] });
+}
+
 /** People see the blocks. The text field is for notifications, and matters if no block has words. */
 export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
   const own = readable(text ?? '', names).trim();

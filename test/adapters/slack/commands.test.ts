@@ -696,6 +696,16 @@ describe('message shortcuts', () => {
     expect(bot.sink.commands[1]?.options).toEqual({ text: '@Bob has the key' });
   });
 
+  test('"Remember this" reads the attachments of apps, not shared messages', async () => {
+    await start();
+    const shared = { is_share: true, text: 'said elsewhere', ts: '1700000000.000050', channel_id: STAFF };
+    shortcut('remember_message', { user: BOB, text: '', attachments: [shared] });
+    expect(JSON.stringify(await answered())).toContain('no text');
+    shortcut('remember_message', { user: BOB, text: '', attachments: [{ title: 'Build', text: 'failed on main' }] });
+    await answered(2);
+    expect(bot.sink.commands[0]?.options['text']).toContain('failed on main');
+  });
+
   test('"Why this reply?" answers the person who asked', async () => {
     await start();
     const [root, ts] = ['1700000000.000100', '1700000000.000200'];

@@ -20,7 +20,7 @@ import {
 import { createRunning } from '../../shared/running.ts';
 import type { Acknowledge } from '../connection/connection.ts';
 import { authorOf } from '../inbound/context.ts';
-import { wordsOf } from '../map.ts';
+import { chosenText } from '../map.ts';
 import { WHY_BUTTON } from '../outbound/post.ts';
 import { conversationsOf } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
@@ -137,7 +137,7 @@ async function shortcut(services: CommandServices, body: unknown): Promise<void>
   const interaction = { ...clickOf(click), channelId: channel.id, threadTs, isHome: false };
   if (id === WHY_MENU) return await run(services, interaction, { command: whyCommand(message.ts), replace: false });
   const author = await authorOf(services, message);
-  const chosen = { author, text: wordsOf(message, await services.places.namesFor(message)) };
+  const chosen = { author, text: chosenText(message, await services.places.namesFor(message)) };
   if (id === REMEMBER_MENU) {
     const command = rememberCommand(chosen, user.id);
     if (command === null) return await answer(services, interaction, { reply: errorReply(NOTHING_TO_REMEMBER) });

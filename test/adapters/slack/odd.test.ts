@@ -67,6 +67,19 @@ describe('an answer of the Web API', () => {
     expect(await refusal(7)).toMatchObject({ message, data: { final: true } });
   });
 
+  test.each([
+    ['restricted_action_read_only_channel', 'does not let the bot write'],
+    ['restricted_action_thread_only_channel', 'only replies in threads'],
+    ['restricted_action_non_threadable_channel', 'no replies in threads'],
+    ['restricted_action_thread_locked', 'the thread is locked'],
+    ['messages_tab_disabled', 'Messages Tab'],
+  ])('that the place is restricted is final and clear: %s', async (error, reason) => {
+    const bot = await start();
+    slack.fail('chat.postMessage', { error });
+    const refusal = await bot.channel.post(postTo(here, {}), { signal }).catch((thrown: unknown) => thrown);
+    expect(refusal).toMatchObject({ message: expect.stringContaining(reason), data: { final: true } });
+  });
+
   test('with warnings counts as success', async () => {
     slack.world.warns = true;
     const bot = await start();

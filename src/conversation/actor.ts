@@ -142,7 +142,7 @@ async function storeMessage(options: ActorOptions, self: Self, { append, onStore
   const { seq } = result;
   const entry = toEntry(append.message, { seq, wantsReply: append.wantsReply });
   const answer = append.answer === undefined ? [] : [toEntry(append.answer, { seq: seq + 1, wantsReply: false })];
-  cache.extend(result.conversation, [entry, ...answer]);
+  cache.extend(result, [entry, ...answer]);
   // Queued even while a turn runs, because that turn may have checked for owed replies just before this message was
   // stored.
   if (append.wantsReply) {
@@ -221,7 +221,7 @@ async function runOne(options: ActorOptions, self: Self, { claim, snapshot }: Ow
     cache.drop();
     return await cache.current();
   }
-  cache.extend(end.result.conversation, end.result.entries);
+  cache.extend(end.result, end.result.entries);
   options.outbox.deliver(key, end.result.posts);
   keepBusy(self, end.account());
   self.turns.accompany(end.explain());
@@ -293,6 +293,7 @@ async function claimOwedReply(
   } as const;
   const won = await store.conversations.claim(request);
   if (won === null) return null;
-  cache.extend(won.conversation, []);
+  // A claim adds no entry.
+  cache.extend({ ...won, previousActivityAt: won.conversation.lastActivityAt }, []);
   return won.claim;
 }

@@ -167,15 +167,24 @@ export type AppendResult = Appended & {
   readonly durable: Promise<void>;
 };
 
+/** A conversation after entries were added to it. */
+export interface Extended {
+  readonly conversation: Conversation;
+  /**
+   * Its `lastActivityAt` before. A copy of the view that has another one contains entries that the store has lost, for
+   * example in a failover, even if others have their numbers now.
+   */
+  readonly previousActivityAt: number;
+}
+
 /** `duplicate`: the conversation already has a message with this `externalId`, and nothing was stored. */
 export type Appended =
-  | {
+  | (Extended & {
       readonly kind: 'stored';
       readonly seq: number;
-      readonly conversation: Conversation;
       readonly claim: Claim | null;
       readonly posts: readonly PostRow[];
-    }
+    })
   | { readonly kind: 'duplicate'; readonly seq: number; readonly conversation: Conversation };
 
 /** A message that a turn adds, before the store numbers it: calls, their results, the answer. */
@@ -215,12 +224,11 @@ export interface TurnCommit {
 
 /** `stale`: the claim was lost, or what the turn has read is no longer valid. Nothing was stored. */
 export type TurnCommitResult =
-  | {
+  | (Extended & {
       readonly kind: 'committed';
       readonly entries: readonly Entry[];
       readonly posts: readonly PostRow[];
-      readonly conversation: Conversation;
-    }
+    })
   | { readonly kind: 'stale' };
 
 /** What was said: the entries of conversations. */

@@ -1,17 +1,18 @@
 import { extendTail } from '../../context/view/cached-head.ts';
 import { isWaiting } from '../../context/view/order.ts';
 import type { Entry } from '../../domain/message.ts';
-import type { ContextSnapshot, Conversation, NewMessage } from '../../ports/store.ts';
+import type { ContextSnapshot, Conversation, Extended, NewMessage } from '../../ports/store.ts';
 
 /**
  * Extends a cached snapshot by an append. Returns null if something else changed the view; it must then be read again.
  */
 export function extendSnapshot(
   cached: ContextSnapshot | null,
-  conversation: Conversation,
+  { conversation, previousActivityAt }: Extended,
   added: readonly Entry[],
 ): ContextSnapshot | null {
   if (cached === null || cached.conversation.revision !== conversation.revision) return null;
+  if (cached.conversation.lastActivityAt !== previousActivityAt) return null;
   const first = added[0];
   if (first === undefined) {
     // If this process appended nothing, the count must be unchanged: anything new was stored by another process.

@@ -1,7 +1,7 @@
 import { MAX_TAIL_ENTRIES } from '../../context/cuts/plan.ts';
 import { recognise } from '../../context/view/entry-reuse.ts';
 import type { ConversationKey, Entry } from '../../domain/message.ts';
-import type { ContextSnapshot, Conversation, Store } from '../../ports/store.ts';
+import type { ContextSnapshot, Extended, Store } from '../../ports/store.ts';
 import { extendSnapshot } from './snapshot.ts';
 
 /**
@@ -12,7 +12,7 @@ export interface ViewCache {
   /** The view, read again after the cache was discarded. Null before the first message. */
   current(): Promise<ContextSnapshot | null>;
   /** Extends the cache by what this process has just stored. */
-  extend(conversation: Conversation, entries: readonly Entry[]): void;
+  extend(extended: Extended, entries: readonly Entry[]): void;
   drop(): void;
 }
 
@@ -40,8 +40,8 @@ export function createViewCache(store: Pick<Store, 'conversations' | 'transcript
       known = [];
       return read;
     },
-    extend(conversation, entries) {
-      const longer = extendSnapshot(copy, conversation, entries);
+    extend(extended, entries) {
+      const longer = extendSnapshot(copy, extended, entries);
       if (longer === null) return forget();
       changes += 1;
       copy = longer;

@@ -100,6 +100,15 @@ export function appendContract(lab: Lab): void {
       expect(await kit.get(first.conversation.id)).toEqual(first.conversation);
     });
 
+    it('says when the conversation was last active before', async () => {
+      await kit.say('one', { now: NOW + 1 });
+      const second = await kit.say('two', { now: NOW + 7, wantsReply: true, claimLeaseMs: 500 });
+      expect(second).toMatchObject({ previousActivityAt: NOW + 1, conversation: { lastActivityAt: NOW + 7 } });
+      if (second.claim === null) throw new Error('nothing was claimed');
+      const turn = await kit.commitTurn(second.claim, { now: NOW + 9 });
+      expect(turn).toMatchObject({ previousActivityAt: NOW + 7, conversation: { lastActivityAt: NOW + 9 } });
+    });
+
     it('accepts external ids per conversation, and messages without any', async () => {
       await kit.say('one', {}, { externalId: 'x1' });
       expect((await kit.say('two', { conversation: THERE }, { externalId: 'x1' })).seq).toBe(1);

@@ -229,7 +229,8 @@ describe('the copy of a view', () => {
     const first = copy.current();
     await until(() => reading.count > 0);
     await world.say('Two', { asks: false });
-    copy.extend(await world.conversation(), (await world.entries()).slice(1));
+    const conversation = await world.conversation();
+    copy.extend({ conversation, previousActivityAt: conversation.lastActivityAt }, (await world.entries()).slice(1));
     reading.open();
     await first;
     expect((await copy.current())?.tail.map(({ seq }) => seq)).toEqual([1, 2]);

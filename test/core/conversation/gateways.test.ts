@@ -1,4 +1,6 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
@@ -9,6 +11,7 @@ import {
   makeKey,
   POST_HOLD_MS,
   type Queue,
+  STORE_FILE,
   type Storage,
   StrataError,
 } from '../../../src/adapter-kit.ts';
@@ -203,6 +206,9 @@ async function pass(ms: number): Promise<void> {
 
 const texts = () => posts.map(({ text }) => text);
 
+/** What an append changes in the row of a conversation. */
+const COUNTERS = 'next_seq, last_activity_at, maintain_at, heard_id, heard_at';
+
 /** Replies to one person at once. */
 const MOST_TURNS = 8;
 
@@ -244,6 +250,26 @@ describe('several gateways on one store', () => {
     await a.bot.settled();
     const seen = JSON.stringify(requests.at(-1)?.request.messages);
     for (const word of ['word1', 'a heard word1', 'word2', 'b heard word2', 'word3']) expect(seen).toContain(word);
+  });
+
+  it('read what another stored in place of lost messages', async () => {
+    const [a, b] = [await openGateway('a'), await openGateway('b')];
+    await say(a);
+    await a.bot.settled();
+    using database = new DatabaseSync(join(directory, STORE_FILE));
+    database.exec('create table kept as select * from conversation');
+    await clock.advance(1000);
+    await say(a, 'bot');
+    // A server failed over to a standby that did not have the last commit.
+    database.exec('delete from entry where seq > 2');
+    database.exec(`update conversation set (${COUNTERS}) = (select ${COUNTERS} from kept)`);
+    await clock.advance(1000);
+    await say(b, 'bot');
+    await say(a);
+    await a.bot.settled();
+    const seen = JSON.stringify(requests.at(-1)?.request.messages);
+    expect(seen).not.toContain('word2');
+    for (const word of ['word1', 'word3', 'word4']) expect(seen).toContain(word);
   });
 
   it('count a lost prefix once, whichever of them answered before', async () => {

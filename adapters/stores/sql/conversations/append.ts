@@ -83,7 +83,15 @@ async function store(
     const { audience, now } = append;
     await changeAudience(shared, transaction, { place: row.place, audience, exceptId: row.id, now });
   }
-  return { kind: 'stored', seq: row.next_seq, conversation: toConversation(changed), claim, posts };
+  const previousActivityAt = row.last_activity_at;
+  return {
+    kind: 'stored',
+    seq: row.next_seq,
+    conversation: toConversation(changed),
+    previousActivityAt,
+    claim,
+    posts,
+  };
 }
 
 type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };

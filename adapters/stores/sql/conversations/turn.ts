@@ -85,7 +85,8 @@ async function run(context: TurnContext, transaction: Transaction, commit: TurnC
     addRequestParts(transaction, row.id, commit.record?.parts ?? []),
     together((commit.blobs ?? []).map((blob) => insertBlob(shared.engine, transaction, { ...blob, ...at }))),
   ]);
-  return { kind: 'committed', entries, posts, conversation: toConversation(changed) };
+  const previousActivityAt = row.last_activity_at;
+  return { kind: 'committed', entries, posts, conversation: toConversation(changed), previousActivityAt };
 }
 
 /** Pure: the row after the turn. */

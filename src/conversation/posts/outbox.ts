@@ -42,38 +42,36 @@ export interface OutboxOptions {
 export function createOutbox(parts: OutboxOptions): Outbox {
   const gate = createPostGate(parts.clock);
   const posting = { ...parts, gate };
-  const boxes = new Map<ConversationKey, Mailbox>();
-  const ids = new Map<ConversationKey, number>();
+  const lines = new Map<ConversationKey, Line>();
   const onError = (error: unknown) =>
     parts.events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
 
-  const boxOf = (conversation: ConversationKey): Mailbox => {
-    const box = boxes.get(conversation) ?? createMailbox({ onError });
-    boxes.set(conversation, box);
-    return box;
+  const lineOf = (conversation: ConversationKey, conversationId: number): Line => {
+    const line = lines.get(conversation) ?? { conversationId, box: createMailbox({ onError }), waitedMs: 0 };
+    lines.set(conversation, line);
+    return line;
   };
 
   return {
     deliver(conversation, posts, options) {
-      const box = boxOf(conversation);
-      const recovered = options?.recovered ?? false;
-      const since = parts.clock.now();
       const [first] = posts;
-      if (first !== undefined) ids.set(conversation, first.conversationId);
-      for (const post of posts) box.put(() => deliverOne(posting, { conversation, post, recovered, since }));
-      box.drained().then(() => {
-        if (box.busy || boxes.get(conversation) !== box) return;
-        boxes.delete(conversation);
-        ids.delete(conversation);
+      if (first === undefined) return;
+      const line = lineOf(conversation, first.conversationId);
+      const recovered = options?.recovered ?? false;
+      const queued = { line, recovered, at: parts.clock.now(), waitedBeforeMs: line.waitedMs };
+      for (const post of posts) line.box.put(() => deliverOne(posting, { conversation, post, queued }));
+      line.box.drained().then(() => {
+        if (!line.box.busy && lines.get(conversation) === line) lines.delete(conversation);
       }, onError);
     },
     between: gate.change,
     async hold() {
-      if (ids.size > 0) await parts.store.hold([...ids.values()], parts.clock.now());
+      const ids = [...lines.values()].map(({ conversationId }) => conversationId);
+      if (ids.length > 0) await parts.store.hold(ids, parts.clock.now());
     },
-    settled: (conversation) => boxes.get(conversation)?.drained() ?? Promise.resolve(),
+    settled: (conversation) => lines.get(conversation)?.box.drained() ?? Promise.resolve(),
     async drained() {
-      await Promise.all([...boxes.values()].map((box) => box.drained()));
+      await Promise.all([...lines.values()].map(({ box }) => box.drained()));
     },
   };
 }
@@ -82,18 +80,36 @@ interface Posting extends OutboxOptions {
   readonly gate: PostGate;
 }
 
+/** The posts of one conversation, until all of them have been posted. */
+interface Line {
+  readonly conversationId: number;
+  readonly box: Mailbox;
+  /**
+   * The pauses so far. The clock does not tell for how long the platform has been away: it may have been set, and the
+   * computer suspended.
+   */
+  waitedMs: number;
+}
+
+/** One reply in its line. Its chunks are given up together, so that no reply is posted without its start. */
+interface Queued {
+  readonly line: Line;
+  readonly recovered: boolean;
+  readonly at: number;
+  readonly waitedBeforeMs: number;
+}
+
 interface Delivery {
   readonly conversation: ConversationKey;
   readonly post: PostRow;
-  readonly recovered: boolean;
-  /** When the reply was queued. Its chunks are given up together, so that no reply is posted without its start. */
-  readonly since: number;
+  readonly queued: Queued;
 }
 
 /** Retries until the platform accepts the post or rejects it permanently, an hour has passed, or the process ends. */
 async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
-  const { store, clock, events, signal, gate } = options;
-  const { conversation, post, recovered, since } = delivery;
+  const { store, events, signal, gate } = options;
+  const { conversation, post, queued } = delivery;
+  const { recovered } = queued;
   const channel = options.channelOf(conversation);
   // If a platform is not connected in this process, its posts wait for a process where it is.
   if (channel === null) return;
@@ -105,7 +121,7 @@ async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
   for (let attempt = before + 1; !signal.aborted; attempt += 1) {
     try {
       const id = await gate.attempt(conversation, async (waited) => {
-        const mayBeOver = waited || recovered || clock.now() >= since + FIRST_PAUSE_MS;
+        const mayBeOver = waited || recovered || mayBeOld(options, queued);
         if (posted === null && mayBeOver && !(await isWanted(store, post))) return null;
         posted ??= (await channel.post({ ...post, conversation, attempt }, { signal })).platformMessageId;
         await store.sent(post.id, posted);
@@ -115,8 +131,7 @@ async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
       return events.emit({ kind: 'reply.posted', conversation, chunk: post.chunk, platformMessageId: id });
     } catch (error) {
       if (signal.aborted) return;
-      if (posted === null && shouldGiveUp(error, clock.now() >= since + MAX_RETRY_MS))
-        return await giveUp(options, delivery, error);
+      if (posted === null && shouldGiveUp(error, queued)) return await giveUp(options, delivery, error);
       await waitForRetry(options, delivery, { error, failures: attempt - before });
     }
   }
@@ -127,8 +142,14 @@ async function isWanted(store: OutboxStore, { id, conversationId }: PostRow): Pr
   return (await store.pending(conversationId)).some((post) => post.id === id);
 }
 
+/** Also if the clock was set back since it was queued. */
+function mayBeOld({ clock }: Posting, { at }: Queued): boolean {
+  return Math.abs(clock.now() - at) >= FIRST_PAUSE_MS;
+}
+
 /** The platform will never accept it, or nobody waits for it any more. */
-function shouldGiveUp(error: unknown, isLate: boolean): boolean {
+function shouldGiveUp(error: unknown, { line, waitedBeforeMs }: Queued): boolean {
+  const isLate = line.waitedMs - waitedBeforeMs >= MAX_RETRY_MS;
   return isLate || (isStrataError(error, 'POST_FAILED') && error.data.final);
 }
 
@@ -147,7 +168,7 @@ async function giveUp(
  */
 async function waitForRetry(
   { store, clock, events, signal }: OutboxOptions,
-  { conversation, post }: Delivery,
+  { conversation, post, queued: { line } }: Delivery,
   { error, failures }: { readonly error: unknown; readonly failures: number },
 ): Promise<void> {
   const message = describe(error);
@@ -159,4 +180,5 @@ async function waitForRetry(
   events.emit({ kind: 'reply.delayed', conversation, chunk: post.chunk, message, failures, nextAttemptAt });
   await store.attempt(post.id, message).catch(() => undefined);
   await clock.sleep(pauseMs, { signal }).catch(() => undefined);
+  line.waitedMs += pauseMs;
 }

@@ -238,6 +238,35 @@ describe('the outbox', () => {
     expect(await storage.store.outbox.pending(null)).toEqual([]);
   });
 
+  it.each([-HOUR_MS, 8 * HOUR_MS])('posts although the clock moves by %i ms', async (jumpMs) => {
+    const clock = hastyClock();
+    let moved = 0;
+    const now = () => clock.now() + moved;
+    const { channel, posts } = createPlatform();
+    // The computer was suspended during the request, or its clock was set.
+    const post: Channel['post'] = (given, options) => {
+      if (moved !== 0) return channel.post(given, options);
+      moved = jumpMs;
+      return Promise.reject(new Error('connection reset'));
+    };
+    const { outbox, events } = openOutbox({ ...channel, post }, { ...clock, now });
+    outbox.deliver(key, await commitReply(['one', 'two']));
+    await outbox.drained();
+    expect(posts.map(({ body }) => body)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+    expect(events.map(({ kind }) => kind)).toEqual(['reply.delayed', 'reply.posted', 'reply.posted']);
+  });
+
+  it('gives up replies together that waited behind another', async () => {
+    const clock = hastyClock();
+    const post = () => Promise.reject(new Error('the platform is down'));
+    const { outbox } = openOutbox({ ...createPlatform().channel, post }, clock);
+    outbox.deliver(key, await commitReply(['first']));
+    outbox.deliver(key, await commitReply(['second']));
+    await outbox.drained();
+    expect(clock.now()).toBeLessThan(63 * MINUTE_MS);
+    expect(await storage.store.outbox.pending(null)).toEqual([]);
+  });
+
   it('gives up a whole reply when nobody waits for it', async () => {
     const clock = hastyClock();
     const isAway = () => clock.now() < 62 * MINUTE_MS;

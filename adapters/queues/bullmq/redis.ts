@@ -9,6 +9,11 @@ import { isUnreadable, markUnreadable } from './unreadable.ts';
 const RECONNECT_MS = 1000;
 /** The server is there but does not respond. */
 const COMMAND_LIMIT_MS = 5000;
+/**
+ * A connection on which an answer is due and nothing arrives for longer is dead, although it is still open. A worker waits
+ * for its next job for up to ten seconds.
+ */
+const SILENCE_MS = 15_000;
 /** A connection that is being closed keeps the process alive no longer than this. */
 const FAREWELL_MS = 200;
 
@@ -106,6 +111,7 @@ function connect(url: string, options: Haste): Redis {
     // After a failover, the address may lead to another server, while this connection still leads to the earlier one.
     reconnectOnError: (error) => error.message.includes('READONLY'),
     connectTimeout: COMMAND_LIMIT_MS,
+    socketTimeout: SILENCE_MS,
     disconnectTimeout: FAREWELL_MS,
   });
   // If the database of the URL cannot be selected, the client would go on in database 0, with the jobs of another bot.

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
+import { openFreezer } from '../../support/freezer.ts';
 import { freePort } from '../../support/port.ts';
 import { findRedis, startRedis } from '../../support/redis-server.ts';
 
@@ -47,6 +48,20 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     await vi.waitFor(() => expect(place.done).toEqual([1, 2]), SOON);
     await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
     admin.disconnect();
+  });
+
+  it('replaces connections that have gone silent', async () => {
+    await using server = await startRedis(redis);
+    await using relay = await openFreezer(server.url);
+    await using place = openPlace(relay.url);
+    place.work();
+    place.queue.kick(1);
+    await vi.waitFor(() => expect(place.done).toEqual([1]), SOON);
+    relay.freeze();
+    relay.thaw();
+    place.queue.kick(2);
+    await vi.waitFor(() => expect(place.done).toEqual([1, 2]), { ...SOON, timeout: 40_000 });
+    await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
   });
 
   it('names the refused password until it is accepted again', async () => {

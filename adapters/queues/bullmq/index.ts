@@ -32,6 +32,8 @@ export interface BullMqOptions {
 }
 
 const IDLE_LOOK_MS = 15;
+/** The clock of the machine may be set while the process runs. */
+const now = () => performance.now();
 const NO_URL =
   'createBullMqQueue needs a url such as redis://127.0.0.1:6379 or postgres://user:password@host/database.';
 
@@ -119,11 +121,11 @@ interface State {
 function createState(options: BullMqOptions): State {
   const { log, onTrouble } = options;
   const driver = createDriver(options);
-  const trouble = createTrouble({ name: 'connection', log, onTrouble, now: Date.now });
-  const rejections = createTrouble({ name: 'rejected', log, onTrouble, now: Date.now });
-  const kicks = createKicks({ driver, trouble, now: Date.now });
-  const taking = createTrouble({ name: 'worker', log, onTrouble, now: Date.now });
-  const watch = createWorkerWatch({ trouble: taking, where: driver.where, now: Date.now });
+  const trouble = createTrouble({ name: 'connection', log, onTrouble, now });
+  const rejections = createTrouble({ name: 'rejected', log, onTrouble, now });
+  const kicks = createKicks({ driver, trouble, now });
+  const taking = createTrouble({ name: 'worker', log, onTrouble, now });
+  const watch = createWorkerWatch({ trouble: taking, where: driver.where, now });
   // While the server is unreachable, the check reports that, and the worker's own error says no more.
   const onError = (error: unknown) =>
     kicks.look().then(
@@ -139,7 +141,7 @@ function createState(options: BullMqOptions): State {
 function ask({ kicks, delayed, isClosed }: State, id: number, delayMs: number): void {
   if (isClosed) return;
   const earlier = delayed.get(id);
-  const dueAt = Date.now() + delayMs;
+  const dueAt = now() + delayMs;
   if (delayMs > 0 && earlier !== undefined && earlier.dueAt <= dueAt) return;
   clearTimeout(earlier?.timer);
   const fire = () => {

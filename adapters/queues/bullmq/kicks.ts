@@ -59,7 +59,7 @@ export function createKicks(options: KicksOptions): Kicks {
     isScheduled: false,
     isFailing: false,
     counts: { waiting: 0, active: 0, delayed: 0 },
-    lookedAt: 0,
+    lookedAt: -Infinity,
   };
   return {
     put(conversationId) {

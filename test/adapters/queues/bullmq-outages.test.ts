@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBullMqQueue } from '../../../adapters/queues/bullmq/index.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { openFreezer } from '../../support/freezer.ts';
@@ -16,6 +16,7 @@ const SOON = { timeout: 20_000, interval: 200 };
 
 describe('a queue on Redis', { timeout: 60_000 }, () => {
   if (redis.kind === 'missing') return it.skip(`skipped: ${redis.reason}`);
+  afterEach(() => void vi.useRealTimers());
 
   it('reports a full server for as long as it lasts', async () => {
     await using server = await startRedis(redis);
@@ -61,6 +62,19 @@ describe('a queue on Redis', { timeout: 60_000 }, () => {
     relay.thaw();
     place.queue.kick(2);
     await vi.waitFor(() => expect(place.done).toEqual([1, 2]), { ...SOON, timeout: 40_000 });
+    await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
+  });
+
+  it('notices an outage’s end with the clock set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    await using server = await startRedis(redis);
+    await using place = openPlace(server.url);
+    place.queue.kick(1);
+    await place.queue.idle();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await server.kill();
+    await vi.waitFor(() => expect(place.queue.stats().trouble).not.toBeNull(), SOON);
+    await server.start();
     await vi.waitFor(() => expect(place.queue.stats().trouble).toBeNull(), SOON);
   });
 

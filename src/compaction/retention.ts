@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { describe, isStoreAway } from '../domain/errors.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/async/conversation-pages.ts';
@@ -19,23 +20,47 @@ const BLOB_DAYS = 30;
 const NAMESPACE = 'retention';
 const KEY = 'clock';
 
+/** Readings further apart, or backwards, are a jump: the clock was set, or the bot was off. */
+const MAX_STEP_MS = DAY_MS;
+/** How long a clock must go on after a jump before it is believed. */
+const PROOF_MS = DAY_MS;
+
+const readingsSchema = z.object({
+  last: z.number(),
+  /** The first one after the newest jump. */
+  since: z.number(),
+  /** The last one before that; null if there was none. */
+  before: z.number().nullable(),
+});
+type Readings = z.infer<typeof readingsSchema>;
+
 /**
- * What is deleted cannot be restored, so a clock that is wrong once deletes nothing: ages count from the earlier of its
- * last two readings. The first one of a process is compared with the last one before its start.
+ * What is deleted cannot be restored, so a clock that is wrong for less than a day deletes nothing, however often the
+ * bot is started meanwhile. Until a day after a jump of the clock, ages count from the last reading before it.
  */
 export function createRetention({ services, retentionDays }: RetentionOptions): Retention {
   const { clock, state } = services;
-  let lastReading: unknown = null;
   return {
     async expire(signal) {
-      const before = lastReading ?? (await state.get(NAMESPACE, KEY));
-      const reading = clock.now();
-      lastReading = reading;
-      await state.set(NAMESPACE, KEY, reading);
-      if (typeof before !== 'number') return;
-      await expireAt(services, { now: Math.min(before, reading), days: retentionDays(), signal });
+      const known = readingsSchema.safeParse(await state.get(NAMESPACE, KEY)).data;
+      const readings = readOnce(known, clock.now());
+      await state.set(NAMESPACE, KEY, readings);
+      const now = sureTime(readings);
+      if (now !== null) await expireAt(services, { now, days: retentionDays(), signal });
     },
   };
+}
+
+function readOnce(known: Readings | undefined, reading: number): Readings {
+  if (known === undefined) return { last: reading, since: reading, before: null };
+  const isSteady = reading >= known.last && reading <= known.last + MAX_STEP_MS;
+  return isSteady ? { ...known, last: reading } : { last: reading, since: reading, before: known.last };
+}
+
+/** Not later than the true time; null if nothing is known about it yet. */
+function sureTime({ last, since, before }: Readings): number | null {
+  if (last - since >= PROOF_MS) return last;
+  return before === null ? null : Math.min(before, last);
 }
 
 interface Expiry {

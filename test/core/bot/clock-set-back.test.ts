@@ -114,8 +114,8 @@ describe('in a place whose clock was set back by a year', () => {
     };
     const { store } = place.services;
     const services = { ...place.services, store: { ...store, blobs: { ...store.blobs, expire } } };
-    // It reads the clock for the second time.
     await createRetention({ services, retentionDays: () => 0 }).expire();
+    now += DAY_MS;
     const sweeper = createSweeper({ services, maintain: async () => undefined, retentionDays: () => 0 });
     sweeper.start();
     await until(() => rounds === 1);

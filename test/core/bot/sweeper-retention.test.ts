@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BlobId } from '../../../src/adapter-kit.ts';
 import { createRetention, type RetentionOptions } from '../../../src/compaction/retention.ts';
 import { createSweeper } from '../../../src/compaction/sweeper.ts';
@@ -6,10 +6,11 @@ import { DAY_MS, HOUR_MS } from '../../../src/util/time/time.ts';
 import { talk } from '../../fixtures/context.ts';
 import { createPlace } from '../../fixtures/place.ts';
 
-/** What is due is deleted when the clock has shown it twice. */
-async function expireTwice(options: RetentionOptions): Promise<void> {
+/** What is due is deleted when the clock has gone on for a day. */
+async function expireAfter(pass: (ms: number) => void, options: RetentionOptions): Promise<void> {
   const retention = createRetention(options);
   await retention.expire();
+  pass(DAY_MS);
   await retention.expire();
 }
 
@@ -19,14 +20,18 @@ it.each([
   [90, [29], [31]],
 ])('keeps tool results %i days, but at most a month', async (days, kept, gone) => {
   const now = Date.now();
-  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+  let read = now - DAY_MS;
+  await using place = await createPlace({ clock: { now: () => read, sleep: async () => undefined } });
   const { conversation } = await place.tell(talk(1));
   const { blobs } = place.services.store;
   const idOf = (age: number) => `b${age}` as BlobId;
   for (const age of [...kept, ...gone]) {
     await blobs.put({ id: idOf(age), conversationId: conversation.id, text: 'a result', now: now - age * DAY_MS });
   }
-  await expireTwice({ services: place.services, retentionDays: () => days });
+  const pass = (ms: number) => {
+    read += ms;
+  };
+  await expireAfter(pass, { services: place.services, retentionDays: () => days });
   const range = { conversationId: conversation.id, from: 0, length: 8 };
   for (const age of kept) expect(await blobs.read(idOf(age), range)).not.toBeNull();
   for (const age of gone) expect(await blobs.read(idOf(age), range)).toBeNull();
@@ -69,33 +74,54 @@ it('deletes old messages although one conversation is damaged', async () => {
     return await store.conversations.change(id, what);
   };
   const services = { ...place.services, store: { ...store, conversations: { ...store.conversations, change } } };
-  await expireTwice({ services, retentionDays: () => 1 });
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  await expireAfter(pass, { services, retentionDays: () => 1 });
   const [entry] = await store.transcript.read(other.id, { fromSeq: 1, toSeq: 1, limit: 1 });
   expect(entry?.redactedAt).not.toBeNull();
   const error = { kind: 'error.internal', conversation: damaged.key, message: 'malformed row' };
   expect(place.seen).toContainEqual(expect.objectContaining(error));
 });
 
-it.each(['in one process', 'in one process after another'])('a clock ahead once deletes nothing %s', async (how) => {
-  let now = Date.now();
-  await using place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
-  const { conversation } = await place.tell(talk(1));
-  now = conversation.lastActivityAt;
-  const { services } = place;
-  const start = () => createRetention({ services, retentionDays: () => 7 });
-  let retention = start();
-  const isDeleted = async (passedMs: number) => {
-    now += passedMs;
-    if (how !== 'in one process') retention = start();
-    await retention.expire();
-    const [entry] = await services.store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 1, limit: 1 });
-    return entry?.redactedAt !== null;
-  };
-  expect(await isDeleted(0)).toBe(false);
-  expect(await isDeleted(100 * DAY_MS)).toBe(false);
-  expect(await isDeleted(HOUR_MS - 100 * DAY_MS)).toBe(false);
-  expect(await isDeleted(8 * DAY_MS)).toBe(false);
-  expect(await isDeleted(HOUR_MS)).toBe(true);
+describe.each(['in one process', 'in one process after another'])('%s', (how) => {
+  /** Tells whether a message of a place that keeps them for a week is deleted some time after the last question. */
+  async function openPlace() {
+    let now = Date.now();
+    const place = await createPlace({ clock: { now: () => now, sleep: async () => undefined } });
+    const { conversation } = await place.tell(talk(1));
+    now = conversation.lastActivityAt;
+    const { services } = place;
+    const start = () => createRetention({ services, retentionDays: () => 7 });
+    let retention = start();
+    const isDeleted = async (passedMs: number) => {
+      now += passedMs;
+      if (how !== 'in one process') retention = start();
+      await retention.expire();
+      const [entry] = await services.store.transcript.read(conversation.id, { fromSeq: 1, toSeq: 1, limit: 1 });
+      return entry?.redactedAt !== null;
+    };
+    return { isDeleted, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+  }
+
+  it('a clock ahead for hours deletes nothing', async () => {
+    await using place = await openPlace();
+    expect(await place.isDeleted(0)).toBe(false);
+    expect(await place.isDeleted(100 * DAY_MS)).toBe(false);
+    expect(await place.isDeleted(HOUR_MS)).toBe(false);
+    expect(await place.isDeleted(20 * HOUR_MS)).toBe(false);
+    expect(await place.isDeleted(-100 * DAY_MS)).toBe(false);
+    expect(await place.isDeleted(8 * DAY_MS)).toBe(false);
+    expect(await place.isDeleted(HOUR_MS)).toBe(false);
+    expect(await place.isDeleted(23 * HOUR_MS)).toBe(true);
+  });
+
+  it('a bot that rarely runs deletes too', async () => {
+    await using place = await openPlace();
+    expect(await place.isDeleted(0)).toBe(false);
+    expect(await place.isDeleted(8 * DAY_MS)).toBe(false);
+    expect(await place.isDeleted(8 * DAY_MS)).toBe(true);
+  });
 });
 
 it('the first reading of all deletes nothing', async () => {

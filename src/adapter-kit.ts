@@ -121,6 +121,7 @@ export { type TerminalStreams, terminalStreams } from './util/terminal-streams.t
 export { createWrapper, type Wrapper, wrap } from './util/text/wrap.ts';
 export { DAY_MS, HOUR_MS, MINUTE_MS } from './util/time/time.ts';
 export { endsWithin, withinTime } from './util/async/within.ts';
+export { type AwakeTimerOptions, startAwakeTimer } from './util/async/awake-timer.ts';
 export { createLanes, type Lanes } from './util/async/lanes.ts';
 export { loadOptional } from './util/files/optional-package.ts';
 export { type SentencePrint, sentencePrints, sentencesLike } from './memory/people/about-person.ts';

@@ -1,3 +1,5 @@
+import { startAwakeTimer } from './awake-timer.ts';
+
 /** A signal for one piece of work. Disposing it frees its timer and its listener on the parent. */
 export interface Limit extends Disposable {
   readonly signal: AbortSignal;
@@ -15,9 +17,10 @@ export function limitWork(parent: AbortSignal, options: { readonly ms?: number }
   const follow = () => controller.abort(parent.reason);
   const expire = () => controller.abort(new DOMException(`No answer within ${options.ms} ms`, 'TimeoutError'));
   let pauses = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
   const start = () => {
-    timer = options.ms === undefined || pauses > 0 ? undefined : setTimeout(expire, options.ms).unref();
+    const { ms } = options;
+    if (ms !== undefined && pauses === 0) stop = startAwakeTimer({ ms, keepsAlive: false }, expire);
   };
   start();
   if (parent.aborted) follow();
@@ -27,7 +30,7 @@ export function limitWork(parent: AbortSignal, options: { readonly ms?: number }
     abort: (reason) => controller.abort(reason),
     pause() {
       pauses += 1;
-      clearTimeout(timer);
+      stop();
       return {
         [Symbol.dispose]() {
           pauses -= 1;
@@ -37,7 +40,7 @@ export function limitWork(parent: AbortSignal, options: { readonly ms?: number }
     },
     [Symbol.dispose]() {
       pauses += 1;
-      clearTimeout(timer);
+      stop();
       parent.removeEventListener('abort', follow);
     },
   };

@@ -1,3 +1,5 @@
+import { startAwakeTimer } from '../../../../src/adapter-kit.ts';
+
 /** How long a stream may be silent. The caller's limit for the whole call comes with its signal. */
 export interface StallLimits {
   /** Until the first part, because a local model may still be loading. */
@@ -8,11 +10,11 @@ export interface StallLimits {
 /** Ends a call that its caller has aborted, or whose stream is silent. Time that the caller takes does not count. */
 export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
   const own = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop = (): void => undefined;
   const arm = (limitMs: number) => {
-    timer = setTimeout(() => {
+    stop = startAwakeTimer({ ms: limitMs, keepsAlive: true }, () => {
       own.abort(new DOMException(`no data for ${limitMs / 1000} s`, 'TimeoutError'));
-    }, limitMs);
+    });
   };
   arm(limits.firstPartMs);
   return {
@@ -29,7 +31,7 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
     async *guard<Part>(parts: AsyncIterable<Part>, isAdded: (part: Part) => boolean): AsyncGenerator<Part> {
       let limitMs = limits.firstPartMs;
       for await (const part of parts) {
-        clearTimeout(timer);
+        stop();
         yield part;
         if (!isAdded(part)) limitMs = limits.nextPartMs;
         arm(limitMs);
@@ -37,7 +39,7 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
     },
     /** Stops the timer and, if the caller left early, the request. */
     end() {
-      clearTimeout(timer);
+      stop();
       own.abort(new DOMException('the stream was abandoned', 'AbortError'));
     },
   };

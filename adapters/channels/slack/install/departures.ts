@@ -60,9 +60,13 @@ export function createDepartures(options: DepartureOptions): Departures {
       for (const { key: teamId, value } of await state.list(NAMESPACE)) {
         if (signal.aborted) return;
         const { at, installedAt } = markSchema.parse(value);
-        const isDue = clock.now() - at >= GRACE_MS;
+        const passedMs = clock.now() - at;
         const now = await standing(teamId, installedAt);
-        if (now === 'reinstalled' || (now === 'gone' && !isDue)) continue;
+        if (now === 'gone' && passedMs < 0) {
+          // The clock has been set back since. The period starts again, or it would last until the clock is there again.
+          await state.swap(NAMESPACE, teamId, { from: value, to: { at: clock.now(), installedAt } });
+        }
+        if (now === 'reinstalled' || (now === 'gone' && passedMs < GRACE_MS)) continue;
         if (now === 'gone') {
           await forgetWorkspace(options, teamId);
           await deleted(teamId, installedAt);

@@ -59,7 +59,7 @@ describe('a message of a followed channel that is deleted there', () => {
   });
 });
 
-test('an invitation to a game is not taken for withheld text', async () => {
+test('an invitation to a game is no withheld text', async () => {
   const bot = await start();
   double.say(GENERAL, ADA, '', { activity: { type: 3, party_id: '1' }, application: { id: '1', name: 'Chess' } });
   double.say(GENERAL, ADA, 'after it');

@@ -62,6 +62,15 @@ describe('classify', () => {
   });
 
   // Shows: T20
+  test('says which limit of Google is used up', () => {
+    const message =
+      'You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/usage?tab=rate-limit. \n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, model: gemini-3-flash\nPlease retry in 12.2s.';
+    const body = JSON.stringify({ error: { message } });
+    const { reason, detail } = classify(thrown({ name: 'limited', status: 429, body, reason: 'rate-limit' }), now);
+    expect(reason).toBe('rate-limit');
+    expect(detail).toContain('free_tier_requests, limit: 20');
+  });
+
   test('waits for the limit of Anthropic that is used up', () => {
     const headers = {
       'anthropic-ratelimit-requests-remaining': '7',

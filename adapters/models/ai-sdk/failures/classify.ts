@@ -171,7 +171,8 @@ const EMPTY: ReadonlySet<string> = new Set([
 const BROKEN_OFF = /^(?:terminated|Response stream ended without a finish reason)\.?$/;
 
 const MIN_SECRET_LENGTH = 6;
-const MAX_DETAIL_LENGTH = 300;
+/** Google begins with two links before it names the limit. */
+const MAX_DETAIL_LENGTH = 500;
 
 function detailOf({ message, status, body, headers }: Evidence, secrets: readonly string[]): string {
   if (BROKEN_OFF.test(message.trim())) return 'the server closed the connection before the answer was complete';

@@ -4,7 +4,7 @@ import type { ChatModel } from '../../../src/adapter-kit.ts';
 import { billedTokens } from '../../../src/costs/usage.ts';
 import { otherRefusals, overflows } from '../../fixtures/models-refusals.ts';
 import { ask, collect, finishIn, rollDice, silentLog, textIn } from '../../fixtures/models-requests.ts';
-import { type Answer, chunk, serve, sse, type TestServer } from '../../fixtures/models-server.ts';
+import { type Answer, chunk, claude, serve, sse, type TestServer } from '../../fixtures/models-server.ts';
 
 const limits = { firstPartMs: 5000, nextPartMs: 5000 };
 
@@ -454,6 +454,21 @@ describe('silence', () => {
     await expect(reading).rejects.toMatchObject({ reason: 'timeout' });
     expect(seen).toContain('text');
     expect(seen).not.toContain('finish');
+  });
+
+  test('a model that reasons may be silent for longer', async () => {
+    const thinking = { type: 'thinking', thinking: '', signature: '' };
+    await using server = await serve(
+      chat((_, response) => {
+        sse(response, [anthropicStart, { type: 'content_block_start', index: 0, content_block: thinking }]);
+        setTimeout(() => {
+          sse(response, [{ type: 'content_block_stop', index: 0 }, ...claude('Four.', 'end_turn').slice(1)]);
+          response.end();
+        }, 600);
+      }),
+    );
+    const model = await open(server, 'anthropic:claude-haiku-4-5', { firstPartMs: 5000, nextPartMs: 200 });
+    expect(textIn(await collect(model, ask('hello')))).toBe('Four.');
   });
 
   test('a slow reader is not taken for a silent server', async () => {

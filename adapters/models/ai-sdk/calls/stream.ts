@@ -110,7 +110,7 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
   let calls = 0;
   let isSilent = true;
   let ended = false;
-  for await (const part of watchdog.guard(await start(sdk, options, call), isBracket)) {
+  for await (const part of watchdog.guard(await start(sdk, options, call), isBeforeSilence)) {
     switch (part.type) {
       case 'text-delta': {
         left -= part.text.length;
@@ -166,8 +166,12 @@ function isCall({ kind }: ModelPart): boolean {
   return kind === 'call';
 }
 
-function isBracket({ type }: { readonly type: string }): boolean {
-  return type === 'start' || type === 'start-step';
+/**
+ * The SDK adds the first two itself, so they are no sign of life. Of the reasoning that begins with the last one, some
+ * providers send nothing.
+ */
+function isBeforeSilence({ type }: { readonly type: string }): boolean {
+  return type === 'start' || type === 'start-step' || type === 'reasoning-start';
 }
 
 async function start(sdk: Sdk, options: SdkModelOptions, { request, watchdog }: Call) {

@@ -2,7 +2,7 @@ import { startAwakeTimer } from '../../../../src/adapter-kit.ts';
 
 /** How long a stream may be silent. The caller's limit for the whole call comes with its signal. */
 export interface StallLimits {
-  /** Until the first part, because a local model may still be loading. */
+  /** Until the first part, because a local model may still be loading, and while a model reasons without a word. */
   readonly firstPartMs: number;
   readonly nextPartMs: number;
 }
@@ -25,16 +25,14 @@ export function createWatchdog(limits: StallLimits, caller: AbortSignal) {
       return own.signal.aborted ? own.signal.reason : null;
     },
     /**
-     * The same parts, with the limit running only while waiting for one. Parts that the SDK adds itself are not a sign
-     * of life.
+     * The same parts, with the limit running only while waiting for one. After some, the next one may take as long as
+     * the first.
      */
-    async *guard<Part>(parts: AsyncIterable<Part>, isAdded: (part: Part) => boolean): AsyncGenerator<Part> {
-      let limitMs = limits.firstPartMs;
+    async *guard<Part>(parts: AsyncIterable<Part>, isBeforeSilence: (part: Part) => boolean): AsyncGenerator<Part> {
       for await (const part of parts) {
         stop();
         yield part;
-        if (!isAdded(part)) limitMs = limits.nextPartMs;
-        arm(limitMs);
+        arm(isBeforeSilence(part) ? limits.firstPartMs : limits.nextPartMs);
       }
     },
     /** Stops the timer and, if the caller left early, the request. */

@@ -50,6 +50,20 @@ describe('where something is said', () => {
     await double.close();
   });
 
+  test('a post of a forum begins with its title', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const forum = textChannel({ id: '300000000000000095', guild_id: GUILD, name: 'help', type: 15 });
+      double.gateway.dispatch(GUILD, 'CHANNEL_CREATE', forum);
+      double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: forum.id, name: 'The printer is dead' }));
+      const post = double.say(THREAD, ADA, 'any ideas?', { id: THREAD });
+      double.say(THREAD, BOB, 'is it on?');
+      double.edit(post, 'any good ideas?');
+      await until('the edit', () => sink.edits.length === 1);
+      expect(texts(sink.messages)).toEqual(['[title: The printer is dead]\nany ideas?', 'is it on?']);
+      expect(sink.edits[0]?.parts).toMatchObject([{ text: '[title: The printer is dead]\nany good ideas?' }]);
+    });
+  });
+
   test('looks up a thread that the gateway did not announce', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: STAFF }));

@@ -217,8 +217,16 @@ async function openMessage(options: ReceiverOptions, { message, place, conversat
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
-  const quoting = await withKeptQuotes(options, message, { conversation, audience: place.audience });
+  const titled = withTitle(message, places.titleOf(message));
+  const quoting = await withKeptQuotes(options, titled, { conversation, audience: place.audience });
   return { read: await withFiles(quoting, options.files), context, first };
+}
+
+/** In a forum, the title is often the question. */
+function withTitle(message: WireMessage, title: string | null): WireMessage {
+  if (title === null) return message;
+  const content = [`[title: ${title}]`, message.content].filter((text) => text !== '').join('\n');
+  return { ...message, content };
 }
 
 async function fetchMessage(options: ReceiverOptions, channelId: string, id: string): Promise<WireMessage | null> {

@@ -8,7 +8,7 @@ import {
 } from 'discord.js';
 import { createRecentMap, type HeardBy } from '../../../../src/adapter-kit.ts';
 import { isDeleted, isOutOfReach } from '../retry.ts';
-import { isNewer, snowflakeAt } from '../wire.ts';
+import { isNewer, snowflakeAt, type WireMessage } from '../wire.ts';
 import type { Place } from './place.ts';
 
 /** The gateway's knowledge of servers and channels. */
@@ -22,6 +22,8 @@ export interface Places {
   peek(channelId: string): Place | null;
   /** The permissions that it takes to read the channel and its history. */
   readingOf(channelId: string): bigint;
+  /** The title of the post that the message begins in a forum; null for every other message. */
+  titleOf(message: Pick<WireMessage, 'id' | 'channel_id'>): string | null;
   /** The newest message of the channel according to Discord; null if unknown. */
   newestMessage(channelId: string): string | null;
   /** The newest message of the shard's servers according to Discord; null if unknown. */
@@ -87,6 +89,11 @@ export function createPlaces(clientNow: () => Client | null): Places {
     readingOf(channelId) {
       const channel = cached(channelId);
       return channel === null ? READING : readingOf(channel);
+    },
+    titleOf({ id, channel_id: channelId }) {
+      // Only the first message of a post has the id of its own thread.
+      const channel = id === channelId ? cached(channelId) : null;
+      return channel?.isThread() ? channel.name : null;
     },
     newestMessage(channelId) {
       const channel = cached(channelId);

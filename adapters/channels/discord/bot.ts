@@ -19,8 +19,8 @@ import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { type CommandHandlers, createCommandHandlers } from './commands/commands.ts';
 import { registerCommands, scopesOf } from './commands/register.ts';
-import { createConnection, type Listener, refusalError } from './connection.ts';
 import { dropped } from './drops.ts';
+import { createConnection, type Listener, refusalError } from './gateway/connection.ts';
 import { type AudienceWatch, createAudienceWatch } from './inbound/audience.ts';
 import { type CatchUp, createCatchUp } from './inbound/catch-up.ts';
 import type { Fetch } from './inbound/files.ts';
@@ -35,9 +35,9 @@ import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping } from './outbound/typing.ts';
 import { servesPlace } from './places/access.ts';
 import { createPlaces, placeFrom } from './places/places.ts';
-import { createRest, type Rest, readApplication } from './rest.ts';
 import type { BotServices } from './services.ts';
 import { API_URL, type NamedBot } from './settings.ts';
+import { createRest, type Rest, readApplication } from './web/rest.ts';
 
 /** One bot account: its connection and everything that goes through it. */
 export interface DiscordBot {

@@ -10,10 +10,10 @@ import { type ChannelContext, counted, describe, type Finding, type Log } from '
 import { commandsJson } from './commands/command-json.ts';
 import { missingIn, scopesOf } from './commands/register.ts';
 import { problemOf } from './drops.ts';
+import { BAD_TOKEN, refusalOf } from './gateway/refusal.ts';
 import { idOfToken, inviteUrl, missingOf } from './permissions.ts';
-import { BAD_TOKEN, refusalOf } from './refusal.ts';
-import { type Application, createRest, type Rest, readApplication, statusOf } from './rest.ts';
 import { type NamedBot, siteOf } from './settings.ts';
+import { type Application, createRest, type Rest, readApplication, statusOf } from './web/rest.ts';
 
 /** Somebody is waiting for the result. */
 const MAX_WAIT_MS = 5_000;

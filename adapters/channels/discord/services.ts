@@ -1,7 +1,7 @@
 import type { ChannelSink, Clock, Log } from '../../../src/adapter-kit.ts';
 import type { Places } from './places/places.ts';
-import type { Rest } from './rest.ts';
 import type { BotSettings } from './settings.ts';
+import type { Rest } from './web/rest.ts';
 
 /** What the parts of one bot share. `createDiscordBot` makes it once; each part picks what it needs. */
 export interface BotServices {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { makeRequest } from '../../../adapters/channels/discord/request.ts';
+import { makeRequest } from '../../../adapters/channels/discord/web/request.ts';
 import type { ConversationKey, Post } from '../../../src/adapter-kit.ts';
 import { postTo } from '../../contracts/channel-kit.ts';
 import {

@@ -1,8 +1,8 @@
 import { PermissionFlagsBits, Routes } from 'discord.js';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import type { Place } from '../places/place.ts';
-import type { Rest } from '../rest.ts';
-import { isOutOfReach } from '../retry.ts';
+import type { Rest } from '../web/rest.ts';
+import { isOutOfReach } from '../web/retry.ts';
 import { soon } from './respond.ts';
 
 /** Direct messages have no permissions. A form may have been open since before the person lost theirs. */

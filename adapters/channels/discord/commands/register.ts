@@ -1,8 +1,8 @@
 import { type RESTPutAPIApplicationCommandsJSONBody, Routes } from 'discord.js';
 import { z } from 'zod';
 import { describe, type Log, type StateStore } from '../../../../src/adapter-kit.ts';
-import type { Rest } from '../rest.ts';
-import { isOutOfReach } from '../retry.ts';
+import type { Rest } from '../web/rest.ts';
+import { isOutOfReach } from '../web/retry.ts';
 import { hashOf } from './command-json.ts';
 
 const NAMESPACE = 'discord.commands';

@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { InteractionResponseType, MessageFlags, Routes } from 'discord.js';
 import { type Clock, withinTime } from '../../../../src/adapter-kit.ts';
 import { attachmentsOf, type DescribedFile, refusesFile } from '../outbound/post.ts';
-import type { Rest } from '../rest.ts';
+import type { Rest } from '../web/rest.ts';
 import type { WireInteraction } from '../wire.ts';
 
 /** Discord waits three seconds for a first response. A slower answer is announced first and sent later. */

@@ -1,184 +1,207 @@
-import { WebSocket } from 'ws';
-import { type Clock, describe } from '../../../../src/adapter-kit.ts';
-import type { Frame, Ready } from './frames.ts';
+import { Client, Events, GatewayIntentBits, Options } from 'discord.js';
+import { type Clock, describe, errorCode, type Log, type Random, StrataError } from '../../../../src/adapter-kit.ts';
+import { unlessAborted } from '../../shared/within.ts';
+import type { BotSettings } from '../settings.ts';
+import { restOptionsOf, withLastingToken } from '../web/rest.ts';
+import { packetSchema } from '../wire.ts';
+import { pauseAfter } from './pauses.ts';
+import { BAD_TOKEN, type Refusal } from './refusal.ts';
+import { createStrategy, type StrategyOptions, UNREADABLE } from './strategy.ts';
 
-const HANDSHAKE_MS = 15_000;
-/** How long to wait for the server's close frame. */
-const CLOSING_MS = 1_000;
-const MAX_FRAME_BYTES = 64_000_000;
-
-/** What is needed to resume after a connection has ended. */
-export interface Session {
-  readonly id: string;
-  readonly sequence: number;
-  /** Null if the server named none. */
-  readonly resumeUrl: string | null;
-}
-
-export interface Ending {
-  /** The close code; null if no connection was established. */
-  readonly code: number | null;
-  readonly cause: string;
-  /** Null if there is nothing to resume. */
-  readonly session: Session | null;
-  /** Whether an identification was sent. */
-  readonly isSpent: boolean;
-  /** How long the connection was ready, in milliseconds; 0 if it never was. */
-  readonly readyMs: number;
-  /** Nothing was received after the attempt to resume. */
-  readonly isResumeUnanswered: boolean;
-  /** The server does not know the session. */
-  readonly isUnknown: boolean;
-}
-
-export interface GatewaySessionOptions {
+export interface ConnectionOptions {
+  readonly settings: BotSettings;
+  readonly log: Log;
   readonly clock: Clock;
-  /** From 0 to 1. */
-  readonly chance: () => number;
-  /** The gateway URL, with version and encoding. */
-  readonly url: string;
-  /** Null starts a new session. */
-  readonly resumed: Session | null;
-  /** The identification, without resume data. */
-  readonly identity: { readonly token: string } & Readonly<Record<string, unknown>>;
-  /** Resolves when an identification may be sent. */
-  readonly mayIdentify: (signal: AbortSignal) => Promise<void>;
-  readonly signal: AbortSignal;
-  readonly listener: SessionListener;
+  readonly random: Random;
+  readonly listener: Listener;
 }
 
-/** None of these may throw. */
-export interface SessionListener {
-  ready(data: Ready): void;
-  resumed(): void;
-  /** Events in order; those of a new session only after `ready`. */
-  dispatch(frame: Frame): void;
+/** Events of the gateway. None of these may throw or wait. */
+export interface Listener {
+  /** Called before the first packet of a new connection: its guilds can be queried. */
+  opened(client: Client): void;
+  /** Every dispatch, before the library reads it. */
+  packet(type: string, data: unknown, shardId: number): void;
+  /** A new session has begun; earlier events are lost to the gateway. */
+  sessionBegan(shardId: number): void;
+  /** The guilds of the session are known. */
+  guildsKnown(shardId: number): void;
+  /** A server became available, or the bot joined it. */
+  guildKnown(guildId: string, shardId: number): void;
   /** Discord sent something unreadable. */
   odd(problem: string): void;
+  /** The gateway refused permanently; the connection is closed. */
+  refused(refusal: Refusal): void;
 }
 
-export type Phase = 'hello' | 'identifying' | 'resuming' | 'ready';
-
-export interface GatewayConnection {
-  readonly options: GatewaySessionOptions;
-  readonly socket: WebSocket;
-  /** Aborted when the connection is over or is being closed. */
-  readonly over: AbortController;
-  readonly early: Frame[];
-  phase: Phase;
-  session: Session | null;
-  isSpent: boolean;
-  isAnswered: boolean;
-  isUnknown: boolean;
-  beatMs: number;
-  heardAt: number;
-  readyAt: number | null;
-  cause: string | null;
+export interface Connection {
+  /**
+   * Resolves when all shards are ready. Retries until then, or until `stop` is called; rejects when Discord refuses
+   * permanently.
+   */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  readonly client: Client | null;
 }
 
-export function openSocket(url: string): WebSocket | string {
+export function createConnection(options: ConnectionOptions): Connection {
+  const { clock, random, log } = options;
+  const over = new AbortController();
+  let opened: Opened | null = null;
+
+  const attempt = async (): Promise<void> => {
+    opened = openClient(options);
+    options.listener.opened(opened.client);
+    await unlessAborted(over.signal, opened.ready);
+  };
+
+  return {
+    async start() {
+      for (let failures = 1; !over.signal.aborted; failures += 1) {
+        try {
+          return await attempt();
+        } catch (error) {
+          // `stop` closes the client.
+          if (over.signal.aborted) return;
+          await opened?.close();
+          if (error instanceof StrataError) throw error;
+          const pauseMs = pauseAfter(failures + 2, { chance: random.next(), maxMs: MAX_START_PAUSE_MS });
+          log.warn('Discord cannot be reached; trying again', { cause: describe(error), inMs: pauseMs });
+          await clock.sleep(pauseMs, { signal: over.signal }).catch(() => undefined);
+        }
+      }
+    },
+    async stop() {
+      over.abort();
+      await opened?.close();
+    },
+    get client() {
+      return opened?.client ?? null;
+    },
+  };
+}
+
+const MAX_START_PAUSE_MS = 30_000;
+
+interface Opened {
+  readonly client: Client;
+  /** Rejects with a `StrataError` when Discord refuses permanently. */
+  readonly ready: Promise<void>;
+  /** Steps that are still running must open nothing any more. */
+  close(): Promise<void>;
+}
+
+function openClient(options: ConnectionOptions): Opened {
+  const { settings, listener } = options;
+  const over = new AbortController();
+  const refused = Promise.withResolvers<never>();
+  const refuse = (refusal: Refusal): void => {
+    listener.refused(refusal);
+    refused.reject(refusalError(refusal));
+    close().catch(() => undefined);
+  };
+  // Read only while connecting: the listener reports later refusals.
+  refused.promise.catch(() => undefined);
+  const client = new Client(clientOptions({ ...options, signal: over.signal, refuse }));
+  const close = async () => {
+    over.abort();
+    await client.destroy();
+  };
+  withLastingToken(client.rest);
+  surviveOddPackets(client, options.log);
+  listen(client, options);
+  return {
+    client,
+    ready: Promise.race([connect(client, settings.token), refused.promise]),
+    close,
+  };
+}
+
+export function refusalError({ reason, remedy }: Refusal): StrataError {
+  return new StrataError('PLATFORM_REFUSED', { platform: 'Discord', reason, remedy });
+}
+
+async function connect(client: Client, token: string): Promise<void> {
+  const ready = Promise.withResolvers<void>();
+  client.once(Events.ClientReady, () => ready.resolve());
   try {
-    return new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_FRAME_BYTES });
+    await client.login(token);
   } catch (error) {
-    return describe(error);
+    if (isBadToken(error)) throw refusalError(BAD_TOKEN);
+    throw error;
   }
+  await ready.promise;
 }
 
-export function notOpened({ resumed }: GatewaySessionOptions, cause: string): Ending {
-  const nothing = { code: null, isSpent: false, readyMs: 0, isUnknown: false, isResumeUnanswered: false };
-  return { ...nothing, cause, session: resumed };
+function isBadToken(error: unknown): boolean {
+  return errorCode(error) === 'TokenInvalid';
 }
 
-export function newConnection(options: GatewaySessionOptions, socket: WebSocket): GatewayConnection {
-  const state = {
-    phase: 'hello',
-    isSpent: false,
-    isAnswered: false,
-    isUnknown: false,
-    beatMs: 0,
-    readyAt: null,
-    cause: null,
-  } as const;
-  const heardAt = options.clock.now();
+function listen(client: Client, { listener, log }: ConnectionOptions): void {
+  const report = (error: unknown) => log.warn('Problem with the connection to Discord', { cause: describe(error) });
+  client.on(Events.ShardReady, (shardId) => listener.guildsKnown(shardId));
+  client.on(Events.GuildAvailable, ({ id, shardId }) => listener.guildKnown(id, shardId));
+  client.on(Events.GuildCreate, ({ id, shardId }) => listener.guildKnown(id, shardId));
+  client.on(Events.ShardError, report);
+  client.on(Events.Error, report);
+}
+
+/** The library reads early packets later, from its own timer, where an exception would end the process. */
+function surviveOddPackets({ ws }: Client, log: Log): void {
+  const read = ws['handlePacket'].bind(ws);
+  ws['handlePacket'] = (packet, shard) => {
+    try {
+      return read(packet, shard);
+    } catch (error) {
+      log.warn(UNREADABLE, { type: packetSchema.safeParse(packet).data?.t, cause: describe(error) });
+      return false;
+    }
+  };
+}
+
+interface Opening extends ConnectionOptions {
+  readonly signal: AbortSignal;
+  readonly refuse: (refusal: Refusal) => void;
+}
+
+function clientOptions({ settings, ...opening }: Opening): ConstructorParameters<typeof Client>[0] {
+  const { Guilds, GuildMessages, DirectMessages, MessageContent } = GatewayIntentBits;
+  const intents = [Guilds, GuildMessages, DirectMessages];
   return {
-    ...state,
-    options,
-    socket,
-    over: new AbortController(),
-    early: [],
-    session: options.resumed,
-    heardAt,
+    intents: settings.message_content ? [...intents, MessageContent] : intents,
+    ...shardsOf(settings),
+    rest: restOptionsOf(settings),
+    makeCache: Options.cacheWithLimits({
+      ...Options.DefaultMakeCacheSettings,
+      MessageManager: 0,
+      GuildMemberManager: { maxSize: 0, keepOverLimit: (member) => member.id === member.client.user.id },
+      UserManager: { maxSize: 0, keepOverLimit: (user) => user.id === user.client.user?.id },
+      ThreadMemberManager: 0,
+      GuildEmojiManager: 0,
+      GuildStickerManager: 0,
+      PresenceManager: 0,
+      VoiceStateManager: 0,
+    }),
+    waitGuildTimeout: GUILDS_WITHIN_MS,
+    ws: { buildStrategy: (manager) => createStrategy(manager, strategyParts({ settings, ...opening })) },
   };
 }
 
-/** Never opened: the library's own code for this. */
-const NO_CONNECTION = 1006;
-
-export function endingOf(
-  connection: GatewayConnection,
-  { code, reason }: { readonly code: number; readonly reason: string },
-): Ending {
-  const { options, session, isSpent, isAnswered, isUnknown, readyAt, phase, cause } = connection;
+function strategyParts({ settings, listener, random, refuse: refused, ...parts }: Opening): StrategyOptions {
+  const { sessionBegan, packet, odd } = listener;
   return {
-    code: code === NO_CONNECTION && phase === 'hello' ? null : code,
-    cause: cause ?? (reason === '' ? 'the connection was closed' : reason),
-    session: SESSION_ENDS.has(code) ? null : session,
-    isSpent,
-    readyMs: readyAt === null ? 0 : options.clock.now() - readyAt,
-    isResumeUnanswered: phase === 'resuming' && !isAnswered,
-    isUnknown,
+    ...parts,
+    chance: () => random.next(),
+    gatewayUrl: settings.gateway_url,
+    listener: { sessionBegan, packet, odd, refused },
   };
 }
 
-/** Not authenticated, authenticated twice, invalid sequence, timed out: such a session cannot be resumed. */
-const SESSION_ENDS: ReadonlySet<number> = new Set([4003, 4005, 4007, 4009]);
-export const NORMAL = 1000;
-/** A custom code, because Discord would end the session after 1000 and 1001. */
-const RECONNECTING = 4900;
+/** Guilds that are currently unavailable delay the others no longer than this. */
+const GUILDS_WITHIN_MS = 5_000;
 
-/** The first reason counts. */
-export function end(
-  connection: GatewayConnection,
-  { cause, code = RECONNECTING }: { readonly cause: string; readonly code?: number },
-): void {
-  if (connection.over.signal.aborted) return;
-  connection.over.abort();
-  connection.cause = cause;
-  const { socket } = connection;
-  if (socket.readyState === WebSocket.CONNECTING) socket.terminate();
-  else close(connection, code);
-}
-
-function close({ socket, options }: GatewayConnection, code: number): void {
-  socket.close(code);
-  const left = new AbortController();
-  socket.once('close', () => left.abort());
-  options.clock.sleep(CLOSING_MS, { signal: left.signal }).then(
-    () => socket.terminate(),
-    () => undefined,
-  );
-}
-
-/** Closes a connection that stays in one phase for too long. A resuming one may take its time while events arrive. */
-export function watch(connection: GatewayConnection, phase: Phase, withinMs: number): void {
-  const { clock } = connection.options;
-  const look = async () => {
-    await clock.sleep(withinMs, { signal: connection.over.signal });
-    const isAlive = phase === 'resuming' && connection.isAnswered;
-    if (connection.phase === phase && !isAlive) end(connection, { cause: WAITED_FOR[phase] });
-  };
-  look().catch(() => undefined);
-}
-
-const WAITED_FOR: Readonly<Record<Phase, string>> = {
-  hello: 'the server sent no hello',
-  identifying: 'the server did not answer the identify',
-  resuming: 'the server did not answer the resume',
-  ready: '',
-};
-
-export function send({ socket, over }: GatewayConnection, op: number, d: unknown): void {
-  if (over.signal.aborted || socket.readyState !== WebSocket.OPEN) return;
-  // An error is reported to the socket's own listener.
-  socket.send(JSON.stringify({ op, d }), () => undefined);
+function shardsOf({ shards, shard_ids: ids }: BotSettings) {
+  if (shards === 'auto') return { shards: 'auto' } as const;
+  const all = Array.from({ length: shards }, (_, index) => index);
+  return { shardCount: shards, shards: ids.length === 0 ? all : [...ids] };
 }

@@ -1,6 +1,6 @@
 import { type Clock, DAY_MS } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
-import type { Ending } from './connection.ts';
+import type { Ending } from './socket.ts';
 
 /** This many quick failures in a row do not increase the pauses. */
 const FORGIVEN = 3;

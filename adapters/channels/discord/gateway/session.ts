@@ -1,4 +1,5 @@
 import { describe } from '../../../../src/adapter-kit.ts';
+import { beatOf, type Frame, OPCODES, readFrame, readReady } from './frames.ts';
 import {
   type Ending,
   end,
@@ -11,8 +12,7 @@ import {
   openSocket,
   send,
   watch,
-} from './connection.ts';
-import { beatOf, type Frame, OPCODES, readFrame, readReady } from './frames.ts';
+} from './socket.ts';
 
 /** Time limit for HELLO, then for READY. */
 const ANSWER_MS = 30_000;

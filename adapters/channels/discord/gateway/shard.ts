@@ -1,8 +1,8 @@
 import type { Log } from '../../../../src/adapter-kit.ts';
-import { type Refusal, refusalOf } from '../refusal.ts';
-import type { Ending, GatewaySessionOptions, Session } from './connection.ts';
 import { createPauses } from './pauses.ts';
+import { type Refusal, refusalOf } from './refusal.ts';
 import { runSession } from './session.ts';
+import type { Ending, GatewaySessionOptions, Session } from './socket.ts';
 
 export interface ShardOptions
   extends Pick<GatewaySessionOptions, 'clock' | 'chance' | 'identity' | 'mayIdentify' | 'listener'> {

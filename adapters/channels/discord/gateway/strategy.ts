@@ -7,12 +7,12 @@ import {
   SimpleShardingStrategy,
 } from 'discord.js';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
-import type { Refusal } from '../refusal.ts';
-import { isRefusal } from '../retry.ts';
-import type { SessionListener } from './connection.ts';
+import { isRefusal } from '../web/retry.ts';
 import { type Frame, OPCODES, readInformation } from './frames.ts';
 import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
+import type { Refusal } from './refusal.ts';
 import { createShard, type Shard } from './shard.ts';
+import type { SessionListener } from './socket.ts';
 
 /** The library's shard manager. The package exports another class under its name. */
 type ShardManager = ConstructorParameters<typeof SimpleShardingStrategy>[0];

@@ -2,7 +2,7 @@ import { type CatchingUp, describe } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
 import { within } from '../../shared/within.ts';
 import { PLATFORM, placeOfKey } from '../places/place.ts';
-import { withRetries } from '../retry.ts';
+import { withRetries } from '../web/retry.ts';
 import { isSnowflake } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import {

@@ -1,8 +1,8 @@
 import { type Client, Events, Routes } from 'discord.js';
 import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../places/place.ts';
-import { isNotIn } from '../retry.ts';
 import type { BotServices } from '../services.ts';
+import { isNotIn } from '../web/retry.ts';
 
 export type LeavingOptions = Pick<BotServices, 'bot' | 'sink' | 'places' | 'rest' | 'log' | 'signal'>;
 

@@ -1,8 +1,8 @@
 import { Routes } from 'discord.js';
 import { type Clock, createRecentMap, MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
-import type { Rest } from '../rest.ts';
-import { isOutOfReach } from '../retry.ts';
+import type { Rest } from '../web/rest.ts';
+import { isOutOfReach } from '../web/retry.ts';
 import { memberSchema, type WireMember } from '../wire.ts';
 
 const MAX_KNOWN = 1_000;

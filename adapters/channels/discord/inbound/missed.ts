@@ -3,7 +3,7 @@ import { HOUR_MS, type KeptMessage } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { dropMalformed } from '../drops.ts';
 import { isSourceDeleted } from '../map.ts';
-import { isDeleted, isRefusal, withRetries } from '../retry.ts';
+import { isDeleted, isRefusal, withRetries } from '../web/retry.ts';
 import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { readMessage } from './packets.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { createLiveDrafts } from '../../shared/live-drafts.ts';
 import { placeOfKey, targetOf } from '../places/place.ts';
-import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
+import { isRefusal } from '../web/retry.ts';
 import { sentSchema } from '../wire.ts';
 import {
   clearNoted,

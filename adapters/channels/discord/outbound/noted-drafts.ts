@@ -12,8 +12,8 @@ import {
   type StateStore,
 } from '../../../../src/adapter-kit.ts';
 import { placeOfKey, targetOf } from '../places/place.ts';
-import type { Rest } from '../rest.ts';
-import { isDeleted } from '../retry.ts';
+import type { Rest } from '../web/rest.ts';
+import { isDeleted } from '../web/retry.ts';
 import { isSnowflake, messagesIn, pageSchema, snowflakeAt, timeOf } from '../wire.ts';
 
 /** The drafts that were begun, by conversation. */

@@ -21,9 +21,9 @@ import { nonceOf } from '../../shared/hashes.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { createTextPoster } from '../../shared/without-file.ts';
 import { placeOfKey, targetOf } from '../places/place.ts';
-import { type Rest, refusedBy } from '../rest.ts';
-import { isRefusal } from '../retry.ts';
 import type { BotSettings } from '../settings.ts';
+import { type Rest, refusedBy } from '../web/rest.ts';
+import { isRefusal } from '../web/retry.ts';
 import { isNewer, messagesIn, pageSchema, sentSchema, snowflakeAt, type WireMessage } from '../wire.ts';
 import { splitWithoutFiles } from './split.ts';
 

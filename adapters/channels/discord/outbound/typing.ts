@@ -1,7 +1,7 @@
 import { Routes } from 'discord.js';
 import { createWorkingSigns, type WorkingSigns } from '../../shared/working-signs.ts';
 import { placeOfKey, targetOf } from '../places/place.ts';
-import type { Rest } from '../rest.ts';
+import type { Rest } from '../web/rest.ts';
 
 /** Discord shows the typing sign for ten seconds. */
 const REFRESH_MS = 8_000;

@@ -7,7 +7,7 @@ import {
   type PermissionsBitField,
 } from 'discord.js';
 import { createRecentMap, type HeardBy } from '../../../../src/adapter-kit.ts';
-import { isDeleted, isOutOfReach } from '../retry.ts';
+import { isDeleted, isOutOfReach } from '../web/retry.ts';
 import { isNewer, snowflakeAt, type WireMessage } from '../wire.ts';
 import type { Place } from './place.ts';
 

@@ -1,6 +1,6 @@
 import { DiscordAPIError } from 'discord.js';
 import { z } from 'zod';
-import { type Clock, describe, type Log } from '../../../src/adapter-kit.ts';
+import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 
 /** With the pauses in between, about a quarter of an hour. */
 const ATTEMPTS = 30;

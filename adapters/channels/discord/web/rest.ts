@@ -1,9 +1,9 @@
 import { DiscordAPIError, type RateLimitData, REST, RESTEvents, type RESTOptions, Routes } from 'discord.js';
 import { z } from 'zod';
-import { describe, type Log, StrataError } from '../../../src/adapter-kit.ts';
-import { MAX_UNKNOWN_TRIES } from '../shared/post-tries.ts';
+import { describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
+import { MAX_UNKNOWN_TRIES } from '../../shared/post-tries.ts';
+import { API_URL, type BotSettings } from '../settings.ts';
 import { makeRequest } from './request.ts';
-import { API_URL, type BotSettings } from './settings.ts';
 
 /** The part of Discord's REST interface that is used. Rate limits are handled per bucket underneath. */
 export type Rest = Pick<REST, 'get' | 'post' | 'put' | 'patch' | 'delete'>;

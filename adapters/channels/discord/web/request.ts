@@ -1,7 +1,7 @@
 import { DefaultRestOptions, type RESTOptions } from 'discord.js';
 import { z } from 'zod';
-import { describe } from '../../../src/adapter-kit.ts';
-import { MAX_ANSWER_BYTES, readAtMost } from '../shared/downloads.ts';
+import { describe } from '../../../../src/adapter-kit.ts';
+import { MAX_ANSWER_BYTES, readAtMost } from '../../shared/downloads.ts';
 
 type Request = Parameters<RESTOptions['makeRequest']>;
 

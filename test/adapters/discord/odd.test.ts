@@ -96,8 +96,8 @@ test('everything not stored is counted with its reason', async () => {
   await until('all drops', () => opened.sink.drops.length === 11);
   expect(reasons().toSorted()).toEqual(
     [
-      ...['bot', 'empty', 'malformed', 'malformed', 'malformed', 'malformed'],
-      ...['note', 'own', 'unplaced', 'unserved', 'withheld'],
+      ...['bot', 'empty', 'empty', 'malformed', 'malformed', 'malformed', 'malformed'],
+      ...['note', 'own', 'unplaced', 'unserved'],
     ].toSorted(),
   );
   expect(opened.sink.drops).toContainEqual({

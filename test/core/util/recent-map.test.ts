@@ -39,8 +39,9 @@ it('drops its oldest keys in constant time', () => {
       for (let key = 0; key < 4 * max; key += 1) map.set(key, key);
     });
   timeOf(5000);
-  const growths = Array.from({ length: 5 }, () => timeOf(40_000) / Math.max(1, timeOf(5000)));
-  expect(Math.min(...growths)).toBeLessThan(24);
+  const growths = Array.from({ length: 3 }, () => timeOf(80_000) / Math.max(1, timeOf(5000)));
+  // In constant time, it is 16, and more where the caches of the processor are small; in linear time, 256.
+  expect(Math.min(...growths)).toBeLessThan(100);
 });
 
 it('keeps no value that was replaced', () => {

@@ -20,7 +20,7 @@ const BLOB_DAYS = 30;
 const NAMESPACE = 'retention';
 const KEY = 'clock';
 
-/** Readings further apart, or backwards, are a jump: the clock was set, or the bot was off. */
+/** Readings further apart are a jump: the clock was set, or the bot was off. */
 const MAX_STEP_MS = DAY_MS;
 /** How long a clock must go on after a jump before it is believed. */
 const PROOF_MS = DAY_MS;
@@ -29,7 +29,7 @@ const readingsSchema = z.object({
   last: z.number(),
   /** The first one after the newest jump. */
   since: z.number(),
-  /** The last one before that; null if there was none. */
+  /** The last one that counted before that; null if there was none. */
   before: z.number().nullable(),
 });
 type Readings = z.infer<typeof readingsSchema>;
@@ -53,13 +53,20 @@ export function createRetention({ services, retentionDays }: RetentionOptions): 
 
 function readOnce(known: Readings | undefined, reading: number): Readings {
   if (known === undefined) return { last: reading, since: reading, before: null };
-  const isSteady = reading >= known.last && reading <= known.last + MAX_STEP_MS;
-  return isSteady ? { ...known, last: reading } : { last: reading, since: reading, before: known.last };
+  if (Math.abs(reading - known.last) <= MAX_STEP_MS) return { ...known, last: reading };
+  // A clock that is set back was wrong. Forwards, the bot may have been off again.
+  const isDoubtful = reading < known.last && !isProven(known);
+  return { last: reading, since: reading, before: isDoubtful ? known.before : known.last };
+}
+
+function isProven({ last, since }: Readings): boolean {
+  return last - since >= PROOF_MS;
 }
 
 /** Not later than the true time; null if nothing is known about it yet. */
-function sureTime({ last, since, before }: Readings): number | null {
-  if (last - since >= PROOF_MS) return last;
+function sureTime(readings: Readings): number | null {
+  const { last, before } = readings;
+  if (isProven(readings)) return last;
   return before === null ? null : Math.min(before, last);
 }
 

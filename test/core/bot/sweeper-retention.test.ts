@@ -116,6 +116,15 @@ describe.each(['in one process', 'in one process after another'])('%s', (how) =>
     expect(await place.isDeleted(23 * HOUR_MS)).toBe(true);
   });
 
+  it.each([-50 * DAY_MS, -1])('a wrong clock that moves by %i ms deletes nothing', async (backMs) => {
+    await using place = await openPlace();
+    expect(await place.isDeleted(0)).toBe(false);
+    expect(await place.isDeleted(100 * DAY_MS)).toBe(false);
+    expect(await place.isDeleted(backMs)).toBe(false);
+    expect(await place.isDeleted(HOUR_MS)).toBe(false);
+    expect(await place.isDeleted(-100 * DAY_MS - backMs)).toBe(false);
+  });
+
   it('a bot that rarely runs deletes too', async () => {
     await using place = await openPlace();
     expect(await place.isDeleted(0)).toBe(false);

@@ -1,5 +1,7 @@
+/** The parts in which the time is counted. */
+const SLICE_MS = 500;
 /** A timer fires this late only if the process was stopped, or its computer suspended. */
-const LATE_MS = 1000;
+const LATE_MS = 500;
 
 /** How long an awake timer runs. */
 export interface AwakeTimerOptions {
@@ -9,21 +11,24 @@ export interface AwakeTimerOptions {
 }
 
 /**
- * Calls `expire` after `ms`. If the process was stopped meanwhile, what others sent it still has to be read, so as much
- * time as it was stopped is added, at most `ms` for each time. Returns a function that ends the timer.
+ * Calls `expire` after `ms` in which the process ran. Of two timers, the one that was to fire first still does so: a part
+ * of the time in which the process was stopped counts for neither. What was sent to it meanwhile can still be read. In
+ * all, at most `ms` are not counted. Returns a function that ends the timer.
  */
 export function startAwakeTimer({ ms, keepsAlive }: AwakeTimerOptions, expire: () => void): () => void {
   let timer: NodeJS.Timeout;
-  const start = (restMs: number): void => {
-    const dueAt = performance.now() + restMs;
+  const run = (restMs: number, spareMs: number): void => {
+    const sliceMs = Math.min(restMs, SLICE_MS);
+    const dueAt = performance.now() + sliceMs;
     const fire = (): void => {
-      const lateMs = performance.now() - dueAt;
-      if (lateMs < LATE_MS) expire();
-      else start(Math.min(ms, lateMs));
+      const isLate = spareMs > 0 && performance.now() - dueAt >= LATE_MS;
+      if (isLate) run(restMs, spareMs - sliceMs);
+      else if (restMs > sliceMs) run(restMs - sliceMs, spareMs);
+      else expire();
     };
-    timer = setTimeout(fire, restMs);
+    timer = setTimeout(fire, sliceMs);
     if (!keepsAlive) timer.unref();
   };
-  start(ms);
+  run(ms, ms);
   return () => clearTimeout(timer);
 }

@@ -105,7 +105,7 @@ interface Delivery {
   readonly queued: Queued;
 }
 
-/** Retries until the platform accepts the post or rejects it permanently, an hour has passed, or the process ends. */
+/** Retries until the platform accepts the post or rejects it permanently, has been away for an hour, or the process ends. */
 async function deliverOne(options: Posting, delivery: Delivery): Promise<void> {
   const { store, events, signal, gate } = options;
   const { conversation, post, queued } = delivery;
@@ -179,6 +179,10 @@ async function waitForRetry(
   const nextAttemptAt = clock.now() + pauseMs;
   events.emit({ kind: 'reply.delayed', conversation, chunk: post.chunk, message, failures, nextAttemptAt });
   await store.attempt(post.id, message).catch(() => undefined);
-  await clock.sleep(pauseMs, { signal }).catch(() => undefined);
-  line.waitedMs += pauseMs;
+  // In parts: a reply that is queued during a long pause has waited only for the rest of it.
+  for (let leftMs = pauseMs; leftMs > 0 && !signal.aborted; leftMs -= MAX_PAUSE_MS) {
+    const partMs = Math.min(leftMs, MAX_PAUSE_MS);
+    await clock.sleep(partMs, { signal }).catch(() => undefined);
+    line.waitedMs += partMs;
+  }
 }

@@ -85,7 +85,8 @@ async function gather(
     options.onText(gathered.text, added);
   };
   const takeUnseen = (added: string) => {
-    gathered.unseen = `${gathered.unseen}${added}`.slice(0, MAX_UNSEEN_CHARACTERS);
+    // Cutting the whole text would copy it for each piece.
+    gathered.unseen += added.slice(0, MAX_UNSEEN_CHARACTERS - gathered.unseen.length);
     options.onUnseen?.(gathered.unseen);
   };
   let end: { finish: FinishReason; usage: ModelUsage } | null = null;

@@ -125,7 +125,7 @@ export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   /**
    * A piece of reasoning, or of text that may be reasoning. Nobody reads it: it only counts if the call ends without a
-   * `usage`. Empty if the provider tells no more than that the model has begun.
+   * `usage`. Empty if the provider shows only that the model has begun.
    */
   | { readonly kind: 'reasoning'; readonly text: string }
   /** The text so far was reasoning, which nobody should read. The answer begins after this. */

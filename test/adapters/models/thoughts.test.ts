@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../../src/adapter-kit.ts';
 import { collectStep } from '../../../src/models/step.ts';
-import { ask, silentLog } from '../../fixtures/models-requests.ts';
+import { ask, collect, silentLog } from '../../fixtures/models-requests.ts';
 import { chunk, serve, sse } from '../../fixtures/models-server.ts';
 
 /** A server whose model answers each request with the next of these, piece by piece. */
@@ -72,14 +72,29 @@ describe('reasoning that only an end tag marks', () => {
   });
 });
 
-test('an aborted answer that was held is not complete', async () => {
-  await using server = await serve((request, response) => {
+async function helloServer() {
+  const server = await serve((request, response) => {
     if (request.method === 'GET') return void response.writeHead(404).end();
     sse(response, [chunk({ content: 'Hello' }), chunk({}, 'stop'), '[DONE]']);
     response.end();
   });
   const providers = { local: { baseUrl: server.url } };
   const model = await createAiSdkModels({ environment: {}, providers, log: silentLog }).open('local:qwen3');
+  return { model, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test('an answer that was held does not count as reasoning', async () => {
+  await using server = await helloServer();
+  expect(await collect(server.model, ask('Hello'))).toMatchObject([
+    { kind: 'reasoning', text: '' },
+    { kind: 'text', text: 'Hello' },
+    { kind: 'finish' },
+  ]);
+});
+
+test('an aborted answer that was held is not complete', async () => {
+  await using server = await helloServer();
+  const { model } = server;
   const stop = new AbortController();
   const kinds: string[] = [];
   const reading = async () => {

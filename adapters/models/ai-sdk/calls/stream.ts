@@ -116,7 +116,8 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
         left -= part.text.length;
         isSilent &&= part.text.trim() === '';
         const given = filter.text(part.text);
-        if (given.length === 0) yield { kind: 'reasoning', text: part.text };
+        // Text that is held back may still be given, so it must not count as reasoning.
+        if (given.length === 0) yield { kind: 'reasoning', text: '' };
         for (const passed of given) {
           if (passed.kind === 'text') left += passed.text.length;
           if (passed.kind === 'call') calls += 1;

@@ -124,8 +124,8 @@ export interface ToolSpec {
 export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   /**
-   * A piece of reasoning, or of text that may be reasoning. Nobody reads it: it only counts if the call ends without a
-   * `usage`. Empty if the provider shows only that the model has begun.
+   * A piece of reasoning. Nobody reads it: it only counts if the call ends without a `usage`. Empty if the provider shows
+   * only that the model has begun, or if a piece of text is held back because it may be reasoning.
    */
   | { readonly kind: 'reasoning'; readonly text: string }
   /** The text so far was reasoning, which nobody should read. The answer begins after this. */

@@ -223,7 +223,7 @@ describe('the outbox', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['reply.delayed', 'reply.failed', 'reply.posted']);
   });
 
-  it('tries a reply again that was queued in a long pause', async () => {
+  it('tries a reply again that came in a pause', async () => {
     const clock = hastyClock();
     const { channel, posts } = createPlatform();
     const busy = { channel: 'Test', reason: 'too many', final: false, retryAfterMs: HOUR_MS };

@@ -1,4 +1,4 @@
-/** The parts in which the time is counted. */
+/** The time is counted in slices of this length. */
 const SLICE_MS = 500;
 /** A timer fires this late only if the process was stopped, or its computer suspended. */
 const LATE_MS = 500;
@@ -11,9 +11,9 @@ export interface AwakeTimerOptions {
 }
 
 /**
- * Calls `expire` after `ms` in which the process ran. Of two timers, the one that was to fire first still does so: a part
- * of the time in which the process was stopped counts for neither. What was sent to it meanwhile can still be read. In
- * all, at most `ms` are not counted. Returns a function that ends the timer.
+ * Calls `expire` once the process has run for `ms`. Counts time in slices of half a second, and repeats a slice during
+ * which the process was stopped, so that it can still read what has arrived, and a shorter timer still fires before a
+ * longer one. Repeats at most `ms` in total. Returns a function that ends the timer.
  */
 export function startAwakeTimer({ ms, keepsAlive }: AwakeTimerOptions, expire: () => void): () => void {
   let timer: NodeJS.Timeout;

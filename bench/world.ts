@@ -45,7 +45,7 @@ export interface WorldOptions {
 export interface World {
   readonly bot: Bot;
   readonly storage: Storage;
-  /** Sends a message of a person and waits for its answer. Resolves to the duration. */
+  /** Sends a message of a person and waits for its answer. Resolves to the milliseconds until its post. */
   ask(conversation: ConversationKey, message: { readonly id: string; readonly text: string }): Promise<number>;
   close(): Promise<void>;
 }
@@ -70,10 +70,11 @@ export async function withWorld<Result>(
 export async function openWorld(options: WorldOptions): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'strata-bench-'));
   const storage = options.storage ?? (await createSqliteStorage({ directory }));
-  const waits = new Map<string, () => void>();
+  const waits = new Map<string, (postedAt: number) => void>();
   const channel = createBenchChannel((post) => {
     options.onPost?.(post);
-    waits.get(`${post.conversation} ${post.replyTo}`)?.();
+    // Not once the caller gets its turn: work that comes after the post would count.
+    waits.get(`${post.conversation} ${post.replyTo}`)?.(performance.now());
   });
   const bot = createBot({
     storage,
@@ -96,14 +97,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     bot,
     storage,
     async ask(conversation, { id, text }) {
-      const posted = Promise.withResolvers<void>();
+      const posted = Promise.withResolvers<number>();
       const wait = `${conversation} ${id}`;
       waits.set(wait, posted.resolve);
       const startedAt = performance.now();
       await bot.sink.message(personMessage(conversation, { id, text }));
-      await posted.promise;
+      const tookMs = (await posted.promise) - startedAt;
       waits.delete(wait);
-      const tookMs = performance.now() - startedAt;
       // Failure replies would skew the timing.
       if (failure !== null) throw new Error(`A turn failed: ${failure}`);
       return tookMs;

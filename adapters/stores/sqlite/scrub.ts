@@ -27,15 +27,26 @@ export interface Scrub {
 const PATIENCE_MS = 1000;
 const PAUSE_MS = 25;
 const RETRY_MS = 2000;
+const LOOK_MS = 10_000;
 const BLOCKED =
   'The deleted text is still in the write-ahead log because another program has the database open. Strata removes it when that program closes the database.';
 
-/** Removes deleted text from the files. While another program prevents this, it is retried in the background. */
+/**
+ * Removes deleted text from the files. While another program prevents this, it is retried in the background. A process
+ * that shares the file also empties the log of what others deleted, because those may have ended before they could.
+ */
 export function createScrub(options: ScrubOptions): Scrub {
-  const { patienceMs = PATIENCE_MS } = options;
+  const { patienceMs = PATIENCE_MS, shared, owed } = options;
   let retry: NodeJS.Timeout | null = null;
   let isClosed = false;
-  const attempt = coalesce(() => scrubOnce(options));
+  /** The record as of the last success here. */
+  let removed: string | undefined;
+  const attempt = coalesce(async () => {
+    const noted = await owed();
+    const isClean = await scrubOnce(options, noted);
+    if (isClean) removed = noted;
+    return isClean;
+  });
   const tryAgainLater = () => {
     if (isClosed || retry !== null) return;
     retry = setTimeout(() => {
@@ -43,6 +54,12 @@ export function createScrub(options: ScrubOptions): Scrub {
       attempt().then((isClean) => isClean || tryAgainLater(), tryAgainLater);
     }, RETRY_MS).unref();
   };
+  const look = async () => {
+    if ((await owed()) === removed) return;
+    if (!(await attempt())) tryAgainLater();
+  };
+  // If the store cannot be read, the next look finds the same.
+  const looking = shared ? setInterval(() => void look().catch(() => undefined), LOOK_MS).unref() : null;
   return {
     async run() {
       const deadline = performance.now() + patienceMs;
@@ -57,13 +74,16 @@ export function createScrub(options: ScrubOptions): Scrub {
     close() {
       isClosed = true;
       if (retry !== null) clearTimeout(retry);
+      if (looking !== null) clearInterval(looking);
     },
   };
 }
 
 /** False if another program reads or writes the file. */
-async function scrubOnce({ group, connection, shared, owed, cleared, settle }: ScrubOptions): Promise<boolean> {
-  const noted = await owed();
+async function scrubOnce(
+  { group, connection, shared, cleared, settle }: ScrubOptions,
+  noted: string | undefined,
+): Promise<boolean> {
   await cleared();
   // The file's pages may be changed only while no other process has them in memory.
   const step = (offset: number) => group.alone(() => (shared ? connection.writeBack() : connection.wipe(offset)));

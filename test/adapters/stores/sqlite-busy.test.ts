@@ -82,6 +82,27 @@ describe('another program at the SQLite file', () => {
     await storage.store.close();
   }, 120_000);
 
+  it('leaves nothing that an ended process forgot', async () => {
+    const bot = await createSqliteStorage({ directory, shared: true });
+    const { conversation } = await createKit(bot).say(`my ${CANARY}`);
+    const other = outside();
+    other.exec('begin');
+    other.prepare('select count(*) from entry').get();
+    const command = await createSqliteStorage({ directory, shared: true });
+    const redactions = [{ conversationId: conversation.id, seqs: [1], summaryIds: [] }];
+    const plan = { memoryIds: [], tombstones: [], redactions, sentences: [], actor: 'u1', now: NOW };
+    const { remains } = await command.store.memories.forget(plan);
+    expect(remains).toContain('write-ahead log');
+    await command.store.close();
+    other.exec('rollback');
+    other.close();
+    expect(await isInLog()).toBe(true);
+    const deadline = Date.now() + 60_000;
+    while ((await isInLog()) && Date.now() < deadline) await sleep(50);
+    expect(await isInLog()).toBe(false);
+    await bot.store.close();
+  }, 120_000);
+
   it('is awaited by the next start after the first ended', async () => {
     const first = await createSqliteStorage({ directory });
     const { conversation } = await createKit(first).say(`my ${CANARY}`);

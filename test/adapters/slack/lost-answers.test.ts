@@ -61,6 +61,8 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
 const WHOLE = 'Once upon a time.';
 const EARLIER = 'An earlier answer.';
 const MAX_ATTEMPTS = 8;
+/** Whoever calls nothing for this long has nothing left to do. */
+const QUIET_MS = 1_200;
 let processes = 0;
 
 /** Waits are ten times as short. */
@@ -141,7 +143,7 @@ async function live({ conversation, state, faults, isPlain }: World, kill: Kill 
     },
     async end() {
       opened.channel.show(conversation, { kind: 'idle' });
-      if (!isDead) await delay(1_200);
+      for (let before = -1; !isDead && before !== calls; await delay(QUIET_MS)) before = calls;
       const wasKilled = isDead;
       isDead = true;
       void opened.channel.stop().catch(() => undefined);

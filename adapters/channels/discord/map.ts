@@ -227,11 +227,16 @@ function readable(text: string, mentions: WireMessage['mentions'], names: Names)
       const user = mentions.find((mentioned) => mentioned.id === id);
       return user === undefined ? whole : `@${authorOf(user, user.member).name}`;
     })
-    .replace(/<@&(\d+)>/g, (whole, id: string) => prefixed('@', names.role(id)) ?? whole)
+    .replace(/<@&(\d+)>/g, (whole, id: string) => roleNamed(names.role(id)) ?? whole)
     .replace(/<#(\d+)>/g, (whole, id: string) => prefixed('#', names.channel(id)) ?? whole)
     .replace(/<\/([^:<>]{1,100}):\d+>/g, '/$1')
     .replace(/<a?(:\w+:)\d+>/g, '$1')
     .replace(/<t:(-?\d{1,13})(?::\w)?>/g, (whole, seconds: string) => momentOf(Number(seconds)) ?? whole);
+}
+
+/** The role that everyone has contains the sign in its name. */
+function roleNamed(name: string | null): string | null {
+  return name === '@everyone' ? name : prefixed('@', name);
 }
 
 function prefixed(sign: string, name: string | null): string | null {

@@ -154,6 +154,8 @@ function inlineText(element: Element, names: Names): string {
       return `#${names.channel(element.channel_id ?? '') ?? element.channel_id ?? ''}`;
     case 'usergroup':
       return '@group';
+    case 'team':
+      return '@workspace';
     case 'broadcast':
       return `@${element.range ?? 'channel'}`;
     case 'emoji':

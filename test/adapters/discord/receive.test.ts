@@ -323,8 +323,8 @@ describe('messages', () => {
       await until('the messages', () => sink.messages.length === 4);
       const found = Object.fromEntries(sink.messages.map(({ conversation, text }) => [conversation, text]));
       expect(found).toEqual({
-        [key(GENERAL)]: `#general <#${STAFF}> @@everyone`,
-        [key(STAFF)]: '#general #staff @@everyone',
+        [key(GENERAL)]: `#general <#${STAFF}> @everyone`,
+        [key(STAFF)]: '#general #staff @everyone',
         [key(ELSEWHERE, GUILD_TWO)]: `<#${GENERAL}> <#${STAFF}> <@&${GUILD}>`,
         [key(DIRECT, 'dm')]: `#general <#${STAFF}> <@&${GUILD}>`,
       });

@@ -190,6 +190,7 @@ describe('a message of Slack', () => {
     expect(due(date)).toBe('due on Monday');
     expect(due({ ...date, timestamp: 1_700_000_000, fallback: undefined })).toBe('due 2023-11-14 22:13 UTC');
     expect(due({ ...date, timestamp: 1e300, fallback: null })).toBe('due');
+    expect(due({ type: 'team', team_id: 'T2' })).toBe('due @workspace');
     expect(text({ text: 'due <!date^1700000000^{date_short}> or <!date^1^{date}|soon>' })).toBe(
       'due 2023-11-14 22:13 UTC or soon',
     );

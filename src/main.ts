@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     return;
   }
   enableCompileCache();
-  readEnvironmentFile();
+  await prepareNetwork(readEnvironmentFile());
   const { runCli } = await import('./cli/program.ts');
   await runCli(process.argv.slice(2), {
     stdin: process.stdin,
@@ -60,18 +60,42 @@ function onUncaught(listener: Parameters<Cli['onUncaught']>[0]): void {
   process.on('uncaughtExceptionMonitor', (error) => listener({ kind: 'exception', error }));
 }
 
-/** `.env` in the working folder; variables of the real environment take precedence. */
-function readEnvironmentFile(): void {
+/**
+ * `.env` in the working folder; variables of the real environment take precedence. Returns the names of the variables
+ * that it has set.
+ */
+function readEnvironmentFile(): ReadonlySet<string> {
+  const names = new Set<string>();
   try {
     // Usually there is none. A link to a file that is missing counts as one.
-    if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) return;
-    for (const [name, value] of Object.entries(parseEnv(readText('.env')))) process.env[name] ??= value;
+    if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) return names;
+    for (const [name, value] of Object.entries(parseEnv(readText('.env')))) {
+      if (process.env[name] !== undefined) continue;
+      process.env[name] = value;
+      names.add(name);
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(
       `strata: .env cannot be read, so its variables are not set: ${reason}. Save it as a UTF-8 text file that this user may read.\n`,
     );
   }
+  return names;
+}
+
+/** Node.js uses a proxy only if it is asked to, and reads the certificates of the environment before `.env` is read. */
+async function prepareNetwork(namesInFile: ReadonlySet<string>): Promise<void> {
+  const problems: (string | null)[] = [];
+  if (['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'].some((name) => namesInFile.has(name))) {
+    const { trustCertificates } = await import('./util/network/certificates.ts');
+    problems.push(trustCertificates(process.env));
+  }
+  if (Object.keys(process.env).some((name) => /^https?_proxy$/i.test(name))) {
+    const { proxiesIn, useProxies } = await import('./util/network/proxies.ts');
+    const named = proxiesIn(process.env);
+    problems.push(...named.problems, named.proxies === null ? null : useProxies(named.proxies));
+  }
+  for (const problem of problems) if (problem !== null) process.stderr.write(`strata: ${problem}.\n`);
 }
 
 /** The first signal asks to end, the second ends at once. A terminal that is closed sends SIGHUP. */

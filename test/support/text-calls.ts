@@ -492,6 +492,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'adapters/stores/sqlite/failures.ts#explain',
     'src/cli/transfer/backup.ts#contentsOf',
     'src/app/log-file.ts#openLogFile',
+    'src/util/network/certificates.ts#trustCertificates',
   ],
   ...[
     'src/commands/command.ts#optionOf',

@@ -16,6 +16,7 @@ import { type Cli, untilStopped } from '../cli.ts';
 import { withScratchApp } from '../scratch.ts';
 import { checkData, checkDisk, openData } from './doctor-data.ts';
 import { CHECKS, type CheckId, type Finding, ok } from './doctor-finding.ts';
+import { checkProxy } from './doctor-proxy.ts';
 import { channelSchemas } from './platform.ts';
 
 export interface Checkup {
@@ -30,7 +31,7 @@ interface Checking extends Asking {
 
 /** Runs every possible check. Checks that require a readable configuration are skipped without one. */
 export async function runChecks(cli: Cli, options: Checking): Promise<Checkup> {
-  const findings: Finding[] = [checkNode()];
+  const findings: Finding[] = [checkNode(), ...checkProxy(cli.environment)];
   const loaded = await readConfig(cli, options.globals, findings);
   if (loaded !== null) {
     findings.push(checkPrompts(loaded));

@@ -4,7 +4,8 @@ export interface Finding extends AdapterFinding {
   readonly checkId: CheckId;
 }
 
-export type CheckId = (typeof CHECKS)[number] | `channel.${string}` | `data.${string}` | `queue.${string}`;
+/** `proxy` only if the environment names one. */
+export type CheckId = (typeof CHECKS)[number] | 'proxy' | `channel.${string}` | `data.${string}` | `queue.${string}`;
 
 export const CHECKS = ['node', 'config', 'prompts', 'data', 'disk', 'model', 'window', 'privacy'] as const;
 

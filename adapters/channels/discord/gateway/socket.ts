@@ -1,5 +1,6 @@
+import https from 'node:https';
 import { WebSocket } from 'ws';
-import { type Clock, describe } from '../../../../src/adapter-kit.ts';
+import { type Clock, describe, isProxied } from '../../../../src/adapter-kit.ts';
 import type { Frame, Ready } from './frames.ts';
 
 const HANDSHAKE_MS = 15_000;
@@ -78,7 +79,9 @@ export interface GatewayConnection {
 
 export function openSocket(url: string): WebSocket | string {
   try {
-    return new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_FRAME_BYTES });
+    // By itself, the library connects directly.
+    const proxied = isProxied() && url.startsWith('wss:') ? { agent: https.globalAgent } : {};
+    return new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_FRAME_BYTES, ...proxied });
   } catch (error) {
     return describe(error);
   }

@@ -3,6 +3,7 @@ import { type ChannelSink, type Clock, describe, type Log, StrataError } from '.
 import type { SlackSettings } from '../settings.ts';
 import { clientOptions, codeOf, reachingPauseMs, slackLogger } from '../web/web.ts';
 import { guardSocket, reportMalformed } from './packets.ts';
+import { throughProxy } from './proxied.ts';
 import { DELIVERY } from './replays.ts';
 
 interface SocketOptions {
@@ -144,6 +145,7 @@ function createReceiver(
     appToken: settings.app_token ?? '',
     clientPingTimeout: PING_TIMEOUT_MS,
     autoReconnectEnabled: false,
+    ...throughProxy(),
     logger: slackLogger(log),
     installerOptions: { clientOptions: clientOptions({ settings, log, signal }) },
     customPropertiesExtractor: ({ envelope_id: id }) => ({ [DELIVERY]: id }),

@@ -96,6 +96,7 @@ export { faultText } from './util/errors/faults.ts';
 export { hostNameOf, listenAt, receiveWithin } from './util/listen.ts';
 export { createSpokenReader, type Spoken, type SpokenReader } from './models/spoken/reader.ts';
 export { keyFault } from './util/text/key-text.ts';
+export { networkRemedy } from './util/network/network-remedy.ts';
 export { isProxied } from './util/network/proxies.ts';
 export { packageFile } from './util/files/package-file.ts';
 export { normalForm } from './util/text/normal-form.ts';

@@ -19,8 +19,9 @@ const sentences = {
     `The model "${d.model}" cannot use its key: the value of ${d.variable} ${d.fault}.`,
   MODEL_INVALID: (d: { model: string; problem: string }) =>
     `The model "${d.model}" cannot be used: ${d.problem}. The interfaces ModelProvider and ChatModel describe what is expected.`,
-  MODEL_FAILED: (d: { model: string; reason: ModelFailure; detail: string }) =>
-    `The model ${d.model} failed (${d.reason}): ${d.detail.replace(/\.$/, '')}. ${REMEDIES[d.reason]}`.trim(),
+  /** `remedy` replaces the usual one for the reason. */
+  MODEL_FAILED: (d: { model: string; reason: ModelFailure; detail: string; remedy?: string }) =>
+    `The model ${d.model} failed (${d.reason}): ${d.detail.replace(/\.$/, '')}. ${d.remedy ?? REMEDIES[d.reason]}`.trim(),
   MODEL_PAUSED: (d: { model: string; untilAt: number; cause: string }) =>
     `The model ${d.model} is paused until ${new Date(d.untilAt).toISOString()} after repeated failures: ${d.cause}`,
   SPEND_CAPPED: (d: { calls: number; limit: number; untilAt: number }) =>
@@ -221,5 +222,12 @@ export class ModelError extends StrataError<'MODEL_FAILED'> {
 
 /** One line about any thrown value, for logs and status, without a stack trace. */
 export function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  // A connection that failed to several addresses.
+  if (error instanceof AggregateError && message === '') return error.errors.map(describe).join(', ');
+  if (cause === undefined) return message;
+  // Of `fetch`, which has the reason in its cause. The second one means that a proxy refused the connection.
+  if (message === 'fetch failed') return `${message}: ${describe(cause)}`;
+  return message === 'Request was cancelled.' ? describe(cause) : message;
 }

@@ -21,6 +21,12 @@ const TABLES = {
   ],
 };
 
+const TOKENS = {
+  DISCORD_BOT_TOKEN: TOKEN,
+  SLACK_BOT_TOKEN: slackDouble.BOT_TOKEN,
+  SLACK_APP_TOKEN: slackDouble.APP_TOKEN,
+};
+
 function startBot(environment: Readonly<Record<string, string>>, lines: readonly string[]) {
   const folder = openFolder(environment);
   writeFileSync(folder.file('config.toml'), lines.join('\n'));
@@ -54,13 +60,7 @@ describe('behind a proxy', () => {
     const slack = await slackDouble.startSlack({ linkUrl: `wss://${SLACK}/link` });
     const hosts = { [DISCORD]: discord.restUrl, [SLACK]: slack.apiUrl, [MODEL]: model.url };
     await using proxy = await startProxy(hosts);
-    const environment = {
-      HTTPS_PROXY: proxy.url,
-      NODE_EXTRA_CA_CERTS: CERTIFICATE_FILE,
-      DISCORD_BOT_TOKEN: TOKEN,
-      SLACK_BOT_TOKEN: slackDouble.BOT_TOKEN,
-      SLACK_APP_TOKEN: slackDouble.APP_TOKEN,
-    };
+    const environment = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: CERTIFICATE_FILE, ...TOKENS };
     await using bot = startBot(environment, [...TABLES.model, ...TABLES.discord, ...TABLES.slack]);
     const seen = () => `${proxy.tunnels.join(' ')}\n${bot.output.text}`;
     await until(`a gateway\n${seen()}`, () => discord.gateway.live > 0, 30_000);
@@ -117,6 +117,21 @@ describe('behind a proxy', () => {
     expect(stderr).toBe(`strata: ${problem}.\n`);
     expect(stdout).toContain(`WARN  proxy: ${problem}\n      → Set HTTPS_PROXY`);
     expect({ code, leaked: `${stdout}${stderr}`.includes('secret') }).toEqual({ code: 0, leaked: false });
+  });
+
+  test('says what to do if the proxy refuses', async () => {
+    await using proxy = await startProxy();
+    using folder = openFolder({ HTTPS_PROXY: proxy.url, ...TOKENS });
+    writeFileSync(folder.file('config.toml'), [...TABLES.model, ...TABLES.discord, ...TABLES.slack].join('\n'));
+    const { stdout } = await folder.runProcess(['doctor']);
+    const hint = '      → Allow the host in the proxy, or add it to NO_PROXY if it is reached without one.';
+    const findings = stdout.split('\n').filter((_, index, lines) => lines[index + 1] === hint);
+    expect(findings).toEqual([
+      expect.stringMatching(/^FAIL {2}model: .* Cannot connect to API: Proxy response \(502\)/u),
+      expect.stringMatching(/^FAIL {2}channel\.discord\.token: Discord cannot be reached: Proxy response \(502\)/u),
+      expect.stringMatching(/^FAIL {2}channel\.slack\.token: Slack cannot be reached: fetch failed: Proxy response/u),
+      expect.stringMatching(/^FAIL {2}channel\.slack\.socket: Slack cannot be reached: fetch failed: Proxy response/u),
+    ]);
   });
 
   test('says why an authority in .env is not trusted', async () => {

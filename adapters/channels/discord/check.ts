@@ -6,7 +6,14 @@ import {
   Routes,
 } from 'discord.js';
 import { z } from 'zod';
-import { type ChannelContext, counted, describe, type Finding, type Log } from '../../../src/adapter-kit.ts';
+import {
+  type ChannelContext,
+  counted,
+  describe,
+  type Finding,
+  type Log,
+  networkRemedy,
+} from '../../../src/adapter-kit.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { missingIn, scopesOf } from './commands/register.ts';
 import { problemOf } from './drops.ts';
@@ -54,11 +61,8 @@ function unanswered(found: Reporter, id: string, error: unknown): Finding {
       'If rest_url is set, it must be the base URL of a REST API compatible with Discord.',
     );
   }
-  return found.fail(
-    id,
-    `Discord cannot be reached: ${describe(error)}`,
-    'Check the network, and rest_url if it is set.',
-  );
+  const remedy = networkRemedy(error) ?? 'Check the network, and rest_url if it is set';
+  return found.fail(id, `Discord cannot be reached: ${describe(error)}`, `${remedy}.`);
 }
 
 interface Asked {

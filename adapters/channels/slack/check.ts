@@ -1,11 +1,18 @@
 import { z } from 'zod';
-import { describe, type Finding, isStrataError, type Log, type StateStore } from '../../../src/adapter-kit.ts';
+import {
+  describe,
+  type Finding,
+  isStrataError,
+  type Log,
+  networkRemedy,
+  type StateStore,
+} from '../../../src/adapter-kit.ts';
 import { receivedKinds } from './inbound/received-events.ts';
 import { createInstallations, type Installation, type Installations, type Installed } from './install/installations.ts';
 import { openTokenEncryption } from './install/token-encryption.ts';
 import { EVENTS_PATH, INSTALL_PATH, SCOPES, wantedEvents } from './manifest.ts';
 import { oauthOf, type SlackSettings } from './settings.ts';
-import { codeOf, createWeb } from './web/web.ts';
+import { codeOf, createWeb, outageOf } from './web/web.ts';
 import { openWorkspace } from './web/workspace.ts';
 
 export interface CheckOptions {
@@ -29,7 +36,7 @@ async function checkToken({ settings, log }: CheckOptions, token: string): Promi
     return [ok('token', `the bot token is valid for the workspace ${teamId}`), await checkScopes(web, 'scopes')];
   } catch (error) {
     if (isStrataError(error, 'PLATFORM_REFUSED')) return [fail('token', error.data.reason, error.data.remedy)];
-    return [fail('token', `Slack cannot be reached: ${describe(error)}`, NETWORK)];
+    return [unreached('token', error)];
   }
 }
 
@@ -53,7 +60,7 @@ async function checkApp({ settings, log }: CheckOptions, { clientId, clientSecre
     await createWeb(undefined, { settings, log }).oauth.v2.access(request);
   } catch (error) {
     const code = codeOf(error);
-    if (code === null) return fail('oauth', `Slack cannot be reached: ${describe(error)}`, 'Check the network.');
+    if (code === null) return unreached('oauth', error);
     const hint = 'Copy Client ID and Client Secret from Basic Information, App Credentials.';
     if (code !== 'invalid_code') return fail('oauth', `client_id and client_secret were rejected (${code})`, hint);
   }
@@ -94,8 +101,9 @@ async function checkInstallation(
   } catch (error) {
     const code = codeOf(error);
     if (code === 'token_expired') return [warn(`workspace.${teamId}`, `${name}: the token has expired`, RENEWED)];
-    const problem = code === null ? `Slack cannot be reached: ${describe(error)}` : `the token is invalid (${code})`;
-    return [fail(`workspace.${teamId}`, `${name}: ${problem}`, 'Reinstall the app there, or remove it there.')];
+    if (code === null) return [unreached(`workspace.${teamId}`, error)];
+    const problem = `${name}: the token is invalid (${code})`;
+    return [fail(`workspace.${teamId}`, problem, 'Reinstall the app there, or remove it there.')];
   }
 }
 
@@ -112,7 +120,12 @@ async function checkScopes(web: ReturnType<typeof createWeb>, id: string): Promi
   return fail(id, `missing: ${missing.map(([scope, use]) => `${scope} (${use})`).join(', ')}`, REINSTALL);
 }
 
-const NETWORK = 'Check the network, and api_url if it is set.';
+function unreached(id: string, error: unknown): Finding {
+  const cause = outageOf(error);
+  return fail(id, `Slack cannot be reached: ${cause}`, `${networkRemedy(cause) ?? NETWORK}.`);
+}
+
+const NETWORK = 'Check the network, and api_url if it is set';
 
 const REINSTALL =
   'Put the manifest of `strata slack manifest` into the settings of the app and install it to the workspace again.';
@@ -148,7 +161,7 @@ async function checkTransport(settings: SlackSettings, log: Log): Promise<Findin
     return ok('socket', 'the app token can open a socket');
   } catch (error) {
     const code = codeOf(error);
-    if (code === null) return fail('socket', `Slack cannot be reached: ${describe(error)}`, NETWORK);
+    if (code === null) return unreached('socket', error);
     return fail(
       'socket',
       `the app token was rejected (${code})`,

@@ -1,4 +1,4 @@
-import { type Finding, formatNumber, type QueuePlace } from '../../../src/adapter-kit.ts';
+import { type Finding, formatNumber, networkRemedy, type QueuePlace } from '../../../src/adapter-kit.ts';
 import type { Driver } from './driver.ts';
 import { createDriver, isRedis, PREFIX } from './drivers.ts';
 import { openInTime } from './open.ts';
@@ -17,21 +17,12 @@ export async function checkQueue(queue: QueuePlace): Promise<readonly Finding[]>
   } catch (error) {
     const reason = reasonOf(error);
     if (FORBIDDEN.test(reason)) return [forbidden(reason)];
-    if (UNTRUSTED.test(reason)) return [untrusted(`${place} cannot be used: ${reason}`)];
     return [unreachable(`${place} cannot be used: ${reason}`, 'that the password is correct')];
   }
 }
 
 /** A right is missing, or the command has another name there. */
 const FORBIDDEN = /^(NOPERM|ERR unknown command)/;
-
-const UNTRUSTED = /certificate|altnames|CERT_/;
-const TRUST =
-  'Set NODE_EXTRA_CA_CERTS to the file of the authority that signed the certificate, and use the host name that it names. Until then, summaries wait and replies continue.';
-
-function untrusted(message: string): Finding {
-  return finding('fail', { id: 'server', message, fixHint: TRUST });
-}
 
 function forbidden(reason: string): Finding {
   const fixHint =
@@ -98,7 +89,8 @@ const DIRECT =
   'Set url in [queue], or STRATA_QUEUE_URL, to Postgres itself; the store may keep the pooler. Until then, summaries wait and replies continue.';
 
 function unreachable(message: string, right: string): Finding {
-  const fixHint = `Check that the server is running, that the URL is correct and ${right}. Until then, summaries wait and replies continue.`;
+  const remedy = networkRemedy(message) ?? `Check that the server is running, that the URL is correct and ${right}`;
+  const fixHint = `${remedy}. Until then, summaries wait and replies continue.`;
   return finding('fail', { id: 'server', message, fixHint });
 }
 

@@ -1,4 +1,4 @@
-import { describe, errorCode, StrataError } from '../../../src/adapter-kit.ts';
+import { describe, errorCode, networkRemedy, StrataError } from '../../../src/adapter-kit.ts';
 
 /** Classifies failures of a statement or its connection. Pure. */
 
@@ -149,10 +149,17 @@ export function explain(place: string, error: unknown, remedy?: string): unknown
     const data = { path: place, reason, remedy: MORE_CONNECTIONS };
     return new StrataError('STORE_UNREACHABLE', data, { cause: error });
   }
-  const known = CAUSES.find(({ code }) => code.test(errorCode(error)));
-  if (known === undefined) return error;
-  return unusable(place, error, known);
+  const known = CAUSES.find(({ code }) => code.test(errorCode(error))) ?? ofTls(error);
+  return known === null ? error : unusable(place, error, known);
 }
+
+function ofTls(error: unknown): Omit<Cause, 'code'> | null {
+  const remedy = NO_TLS.test(describe(error)) ? WITHOUT_TLS : networkRemedy(error);
+  return remedy === null ? null : { reason: 'there is no secure connection to the server', remedy };
+}
+
+const NO_TLS = /server does not support SSL/;
+const WITHOUT_TLS = 'Set sslmode=disable in the URL if the network is trusted, or enable TLS on the server';
 
 function unusable(path: string, error: unknown, { reason, remedy, isDamage }: Omit<Cause, 'code'>): StrataError {
   const facts = { path, reason: `${reason} (${detailOf(error)})`, remedy };

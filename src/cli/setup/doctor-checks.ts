@@ -174,12 +174,12 @@ function modelFailure(label: string, error: unknown): Finding {
     const fixHint = 'Set the key in the environment or in .env, or choose another model with --model.';
     return { checkId: 'model', severity: 'fail', message: `${label}: ${describe(error)}`, fixHint };
   }
-  const { model, detail } = error.data;
+  const { model, detail, remedy = REMEDIES[error.reason] } = error.data;
   return {
     checkId: 'model',
     severity: error.reason === 'rate-limit' ? 'warn' : 'fail',
     message: `${label}: ${model} did not answer (${error.reason}): ${detail}`,
-    fixHint: REMEDIES[error.reason],
+    fixHint: remedy,
   };
 }
 

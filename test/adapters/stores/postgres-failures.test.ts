@@ -1,9 +1,14 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../../adapters/stores/postgres/index.ts';
 import { isStoreAway } from '../../../src/adapter-kit.ts';
 import { createKit, READER } from '../../contracts/store-kit.ts';
 import { ask } from '../../support/postgres-schema.ts';
 import { findPostgres, startPostgres } from '../../support/postgres-server.ts';
+import { CERTIFICATE_FILE } from '../../support/proxy.ts';
 import { serverForSuite } from '../../support/suite-server.ts';
 
 /** What a server reports when it cannot serve a read, and what that means for the turn that reads. */
@@ -80,5 +85,40 @@ describe('a read that Postgres refuses', () => {
     const errors = await refusals(LASTING.map(([code]) => code));
     const seen = errors.map((error, index) => [LASTING[index]?.[0], isStoreAway(error), String(error)]);
     expect(seen).toEqual(LASTING.map(([code, reason]) => [code, false, expect.stringContaining(reason)]));
+  });
+});
+
+describe('a connection with TLS', () => {
+  /** What a start says if the server answers the request for TLS with this letter. */
+  const refusalOf = async (letter: 'S' | 'N') => {
+    const pem = readFileSync(CERTIFICATE_FILE);
+    const encrypt = (socket: Socket) =>
+      new TLSSocket(socket, { isServer: true, key: pem, cert: pem }).on('error', () => undefined).resume();
+    const server = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          socket.write(letter);
+          if (letter === 'S') encrypt(socket);
+        });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const url = `postgres://ada@127.0.0.1:${port}/strata?sslmode=verify-full`;
+    const error: unknown = await createPostgresStorage({ url }).catch((thrown) => thrown);
+    server.close();
+    return [isStoreAway(error), String(error)];
+  };
+
+  it('says which certificate to trust', async () => {
+    const words = /self-signed certificate.*\. Nothing was changed\. Set NODE_EXTRA_CA_CERTS to .*\.$/u;
+    expect(await refusalOf('S')).toEqual([true, expect.stringMatching(words)]);
+  });
+
+  it('says that the server has none', async () => {
+    const words = /the server does not support SSL .*\. Set sslmode=disable .*\.$/iu;
+    expect(await refusalOf('N')).toEqual([true, expect.stringMatching(words)]);
   });
 });

@@ -1,7 +1,7 @@
 import { type Receiver, SocketModeReceiver } from '@slack/bolt';
 import { type ChannelSink, type Clock, describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
 import type { SlackSettings } from '../settings.ts';
-import { clientOptions, codeOf, reachingPauseMs, slackLogger } from '../web/web.ts';
+import { clientOptions, codeOf, outageOf, reachingPauseMs, slackLogger } from '../web/web.ts';
 import { guardSocket, reportMalformed } from './packets.ts';
 import { throughProxy } from './proxied.ts';
 import { DELIVERY } from './replays.ts';
@@ -174,7 +174,7 @@ async function openOne(
       if (refused !== null && wasRefused && opened.size === 0) throw refused;
       wasRefused = refused !== null;
       // The library rejects with nothing when a socket ends before it is open.
-      const cause = error === undefined ? 'Slack ended the connection, or sent nothing' : describe(error);
+      const cause = error === undefined ? 'Slack ended the connection, or sent nothing' : outageOf(error);
       log.warn('A Slack socket could not be opened; trying again', { attempt, cause });
       await clock.sleep(reachingPauseMs(error, attempt), { signal }).catch(() => undefined);
     }

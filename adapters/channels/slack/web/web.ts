@@ -107,6 +107,13 @@ export function codeOf(error: unknown): string | null {
   return error instanceof webApi.WebAPIPlatformError ? String(error.data.error) : null;
 }
 
+/** Why Slack did not answer, without the words that the library puts before each reason. */
+export function outageOf(error: unknown): string {
+  if (error instanceof webApi.WebAPIRequestError) return describe(error.original);
+  if (!(error instanceof webApi.WebAPIHTTPError)) return describe(error);
+  return `${error.statusMessage} (HTTP ${error.statusCode})`.trim();
+}
+
 /** The pause after a rate limit error that does not name one. */
 const UNKNOWN_WAIT_S = 30;
 const NO_HEADER = 'Retry header did not contain a valid timeout';
@@ -211,7 +218,7 @@ const REASONS = new Map([
 /** An error that is not listed here may be new, and pass. `attempt`: of the post. */
 export function refusedBy(error: unknown, attempt: number): StrataError {
   const known = REASONS.get(codeOf(error) ?? '');
-  const reason = known ?? describe(error);
+  const reason = known ?? outageOf(error);
   const seconds = retryAfterOf(error);
   const final = isFinal(error) && (known !== undefined || attempt >= MAX_UNKNOWN_TRIES);
   const retryAfter = seconds === null ? {} : { retryAfterMs: seconds * 1000 };

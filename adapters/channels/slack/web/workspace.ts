@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Clock, describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
+import { type Clock, type Log, StrataError } from '../../../../src/adapter-kit.ts';
 import { buttonSecretOf } from '../../shared/hashes.ts';
 import { unlessAborted } from '../../shared/within.ts';
-import { codeOf, isFinal, isOfToken, reachingPauseMs, type Web } from './web.ts';
+import { codeOf, isFinal, isOfToken, outageOf, reachingPauseMs, type Web } from './web.ts';
 
 /** The bot in one workspace. */
 export interface Workspace {
@@ -64,7 +64,7 @@ export async function whenReached(
     } catch (error) {
       if (error instanceof StrataError || isFinal(error)) throw error;
       const pauseMs = reachingPauseMs(error, attempt);
-      log.warn('Slack cannot be reached; trying again', { cause: describe(error), inMs: pauseMs });
+      log.warn('Slack cannot be reached; trying again', { cause: outageOf(error), inMs: pauseMs });
       await clock.sleep(pauseMs, { signal });
     }
   }

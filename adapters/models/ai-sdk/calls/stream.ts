@@ -230,6 +230,7 @@ function unfinished(model: string, kind: 'cut' | 'overflow', reason = ''): Model
 }
 
 function toModelError(model: string, failure: Classified, cause: unknown): ModelError {
-  const { reason, detail, retryAfterMs, windowTokens } = failure;
-  return new ModelError({ model, reason, detail }, { retryAfterMs, windowTokens, cause });
+  const { reason, detail, remedy, retryAfterMs, windowTokens } = failure;
+  const data = { model, reason, detail, ...(remedy === null ? {} : { remedy: `${remedy}.` }) };
+  return new ModelError(data, { retryAfterMs, windowTokens, cause });
 }

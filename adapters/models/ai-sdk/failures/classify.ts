@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { createRedactor, type ModelFailure } from '../../../../src/adapter-kit.ts';
+import { createRedactor, describe, type ModelFailure, networkRemedy } from '../../../../src/adapter-kit.ts';
 import { STATUS_GIVEN } from '../wire/unstreamed.ts';
 import { reasonIn } from './error-body.ts';
 import {
@@ -11,6 +11,7 @@ import {
   overflowing,
   rateLimited,
   refused,
+  refusedByProxy,
   rejectedKey,
   says,
   sightless,
@@ -31,6 +32,8 @@ import { retryAfterMs } from './retry-after.ts';
 export interface Classified {
   readonly reason: ModelFailure;
   readonly detail: string;
+  /** What to do, if that is not the usual remedy for the reason. */
+  readonly remedy: string | null;
   readonly retryAfterMs: number | null;
   readonly windowTokens: number | null;
   /** What the model lacks; null unless that is the reason. */
@@ -51,6 +54,7 @@ export function classify(error: unknown, now: number, secrets: readonly string[]
   return {
     reason,
     detail: detailOf(evidence, secrets),
+    remedy: reason === 'transient' ? networkRemedy(evidence.message) : null,
     retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfterMs(evidence, now) : null,
     windowTokens: reason === 'overflow' ? windowIn(evidence) : null,
     lacks: reason === 'unsupported' ? lackIn(evidence.text) : null,
@@ -79,7 +83,7 @@ const MAX_FIELD_LENGTH = 8000;
 
 function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (names.has('TimeoutError') || says(text, timedOut)) return 'timeout';
-  if (names.has('AbortError')) return 'aborted';
+  if (names.has('AbortError') && !says(text, refusedByProxy)) return 'aborted';
   if (status === 402 || (says(text, usedUp) && !says(text, waits))) return 'quota';
   if (status === 429 || says(text, rateLimited)) return 'rate-limit';
   // Before "service unavailable", because proxies wrap an overflow in a 503.
@@ -119,6 +123,8 @@ function gather(error: unknown): Evidence {
 
 /** What the SDK says about any answer that it could not read to its end; the cause says why. */
 const WRAPPER = 'Failed to process successful response';
+/** What the SDK says about a connection, with the message of its cause, which may be empty. */
+const UNCONNECTED = 'Cannot connect to API: ';
 
 /** These errors quote the answer, which proves nothing and must not be logged. */
 const UNREADABLE: ReadonlyMap<string, string> = new Map([
@@ -141,6 +147,9 @@ function visit(value: unknown, evidence: Evidence, depth: number): void {
     visit(unreadable, evidence, depth + 1);
     return;
   }
+  const { message, cause } = value;
+  if (typeof message === 'string' && message.startsWith(UNCONNECTED) && cause !== undefined)
+    visit(`${UNCONNECTED}${describe(cause)}`, evidence, depth + 1);
   for (const field of FIELDS) visit(value[field], evidence, depth + 1);
 }
 

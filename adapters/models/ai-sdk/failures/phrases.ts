@@ -173,6 +173,9 @@ export const moderated: readonly RegExp[] = [
   /content (?:policy|filter|management)/i,
 ];
 
+/** The request was cancelled, but nobody has stopped it. */
+export const refusedByProxy: readonly RegExp[] = [/Proxy response \(\d+\)/];
+
 export const cutOff: readonly RegExp[] = [
   /\bterminated\b/,
   /socket hang up/i,

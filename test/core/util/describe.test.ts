@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { describe as lineAbout } from '../../../src/domain/errors.ts';
+
+it('takes the reason of a failed fetch from its causes', () => {
+  const cause = new Error('self-signed certificate');
+  expect(lineAbout(new TypeError('fetch failed', { cause }))).toBe('fetch failed: self-signed certificate');
+  const refusal = new Error('Proxy response (407) !== 200 when HTTP Tunneling');
+  const cancelled = Object.assign(new DOMException('Request was cancelled.', 'AbortError'), { cause: refusal });
+  expect(lineAbout(new TypeError('fetch failed', { cause: cancelled }))).toBe(`fetch failed: ${refusal.message}`);
+});
+
+it('names each address that was tried', () => {
+  const errors = [new Error('connect ECONNREFUSED ::1:80'), new Error('connect ECONNREFUSED 127.0.0.1:80')];
+  const words = 'connect ECONNREFUSED ::1:80, connect ECONNREFUSED 127.0.0.1:80';
+  expect(lineAbout(new AggregateError(errors))).toBe(words);
+  expect(lineAbout(new AggregateError(errors, 'All failed'))).toBe('All failed');
+});

@@ -1,6 +1,6 @@
 import { describe } from '../../domain/errors.ts';
 
-/** What operators can do about failures of TLS, proxies and names. The first that fits counts. */
+/** What operators can do about failures of TLS, proxies, names and networks. The first that fits counts. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/certificate has expired/, 'Renew the certificate of the server'],
   [/certificate is not yet valid/, 'Set the clock of this computer, or renew the certificate of the server'],
@@ -15,6 +15,11 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     'Add a user and a password to HTTPS_PROXY: http://user:password@host:port',
   ],
   [/Proxy response \(|tunnel to /, 'Allow the host in the proxy, or add it to NO_PROXY if it is reached without one'],
+  [/^the server redirects to /m, 'Correct the address of the server, or sign in to the network first'],
+  [
+    /country, region, or territory not supported|user location is not supported/i,
+    'Run the bot in a country that the provider serves, or choose another model',
+  ],
   [/EAI_AGAIN/, 'Check the network and the name server of this computer'],
 ];
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
 import { createServer } from 'node:https';
 import { APICallError } from 'ai';
 import { describe, expect, test } from 'vitest';
@@ -48,6 +49,40 @@ describe('a server that cannot be reached', () => {
     ['getaddrinfo EAI_AGAIN models.example.org', /name server/u],
   ])('says what to do about: %s', (message, remedy) => {
     expect(classify(unconnected(new Error(message)), 0).remedy).toMatch(remedy);
+  });
+
+  test.each([
+    [
+      403,
+      '<html><title>Access Denied</title>Category: AI</html>',
+      'transient',
+      'Forbidden: a web page "Access Denied"',
+    ],
+    [403, '{"error":{"message":"No access to `m`","code":"model_not_found"}}', 'missing', 'No access to `m`'],
+    [401, '<html><title>Sign in</title></html>', 'auth', 'Unauthorized: a web page "Sign in"'],
+    [
+      400,
+      '<title>400 The plain HTTP request was sent to HTTPS port</title>',
+      'fatal',
+      /^Bad Request: a web page "400 The/u,
+    ],
+  ])('answers %i with %s', (statusCode, responseBody, reason, detail) => {
+    const message = STATUS_CODES[statusCode] ?? '';
+    const told = JSON.parse(responseBody.startsWith('{') ? responseBody : 'null')?.error;
+    const about = { url: 'https://example.org', requestBodyValues: {}, statusCode, responseBody, data: told };
+    const found = classify(new APICallError({ ...about, message: told?.message ?? message }), 0);
+    expect(found).toMatchObject({ reason, detail: expect.stringMatching(detail) });
+  });
+
+  test('is another one after a redirect', () => {
+    const told = classify(new Error('the server redirects to login.example.org'), 0);
+    expect(told).toMatchObject({ reason: 'transient', remedy: expect.stringMatching(/^Correct the address/u) });
+  });
+
+  test('may not serve the country of the bot', () => {
+    const about = { url: 'https://example.org', requestBodyValues: {}, statusCode: 403 };
+    const refusal = new APICallError({ ...about, message: 'Country, region, or territory not supported' });
+    expect(classify(refusal, 0)).toMatchObject({ reason: 'auth', remedy: expect.stringMatching(/^Run the bot/u) });
   });
 
   test('has a certificate that nobody vouches for', async () => {

@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { createRedactor, describe, type ModelFailure, networkRemedy } from '../../../../src/adapter-kit.ts';
-import { STATUS_GIVEN } from '../wire/unstreamed.ts';
+import { STATUS_GIVEN, webPageIn } from '../wire/unstreamed.ts';
 import { reasonIn } from './error-body.ts';
 import {
   cutOff,
+  elsewhere,
   moderated,
   ofAnswers,
   otherLimits,
@@ -54,7 +55,7 @@ export function classify(error: unknown, now: number, secrets: readonly string[]
   return {
     reason,
     detail: detailOf(evidence, secrets),
-    remedy: reason === 'transient' ? networkRemedy(evidence.message) : null,
+    remedy: MAY_BE_NETWORKS.has(reason) ? networkRemedy(evidence.message) : null,
     retryAfterMs: reason === 'rate-limit' || reason === 'transient' ? retryAfterMs(evidence, now) : null,
     windowTokens: reason === 'overflow' ? windowIn(evidence) : null,
     lacks: reason === 'unsupported' ? lackIn(evidence.text) : null,
@@ -65,6 +66,9 @@ export function classify(error: unknown, now: number, secrets: readonly string[]
 
 /** What providers say of an image. A rejected key or a used-up limit has nothing to do with one. */
 const REJECTIONS: ReadonlySet<ModelFailure> = new Set(['fatal', 'refused', 'overflow', 'transient']);
+
+/** Reasons that something between the bot and the model can cause. */
+const MAY_BE_NETWORKS: ReadonlySet<ModelFailure> = new Set(['transient', 'auth', 'fatal']);
 
 interface Evidence {
   text: string;
@@ -81,7 +85,7 @@ const FIELDS = ['message', 'code', 'type', 'responseBody', 'error', 'data', 'las
 const MAX_DEPTH = 4;
 const MAX_FIELD_LENGTH = 8000;
 
-function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
+function reasonOf({ text, names, status, retryable, body }: Evidence): ModelFailure {
   if (names.has('TimeoutError') || says(text, timedOut)) return 'timeout';
   if (names.has('AbortError') && !says(text, refusedByProxy)) return 'aborted';
   if (status === 402 || (says(text, usedUp) && !says(text, waits))) return 'quota';
@@ -91,6 +95,9 @@ function reasonOf({ text, names, status, retryable }: Evidence): ModelFailure {
   if (says(text, refused) && !says(text, ofAnswers)) return 'refused';
   if (names.has('AI_UnsupportedFunctionalityError') || lackIn(text) !== null) return 'unsupported';
   if (names.has('AI_LoadAPIKeyError')) return 'auth';
+  // No page is about the key: filters of companies and protections against attacks send one.
+  if (says(text, elsewhere) || (status === 403 && webPageIn(body) !== null)) return 'transient';
+  if (status === 403 && says(text, unknownModel)) return 'missing';
   if (status === 401 || status === 403) return says(text, moderated) ? 'fatal' : 'auth';
   if (status === 404) return 'missing';
   if (status === 408) return 'timeout';
@@ -186,8 +193,10 @@ const MAX_DETAIL_LENGTH = 500;
 function detailOf({ message, status, body, headers }: Evidence, secrets: readonly string[]): string {
   if (BROKEN_OFF.test(message.trim())) return 'the server closed the connection before the answer was complete';
   const isEmpty = EMPTY.has(message.trim()) || STATUS_TEXTS.has(message.trim());
+  const page = isEmpty ? webPageIn(body) : null;
   // Some packages make the whole body the message.
-  const told = isEmpty || /^[{[]/.test(message) ? reasonIn(isEmpty ? body : message) : null;
+  const read = isEmpty || /^[{[]/.test(message) ? reasonIn(isEmpty ? body : message) : null;
+  const told = page === null ? read : `${message.trim()}: ${page}`;
   // A shorter one would be part of ordinary words.
   const hide = createRedactor(secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH));
   const shown = hide(told ?? message);

@@ -173,6 +173,9 @@ export const moderated: readonly RegExp[] = [
   /content (?:policy|filter|management)/i,
 ];
 
+/** Another server would have to answer, such as the login of a network. */
+export const elsewhere: readonly RegExp[] = [/^the server redirects to /m];
+
 /** The request was cancelled, but nobody has stopped it. */
 export const refusedByProxy: readonly RegExp[] = [/Proxy response \(\d+\)/];
 

@@ -89,8 +89,8 @@ function replaced(text: string, response: Response): Response {
     const status = numbered.safeParse(said).data?.error.code ?? 500;
     return new Response(text, { headers, status });
   }
-  const what = text.trimStart().startsWith('<') ? `a web page${titleOf(text)}` : 'JSON';
-  const error = { type: 'api_error', message: `The server answered with ${what} instead of a stream` };
+  const message = `The server answered with ${webPageIn(text) ?? 'JSON'} instead of a stream`;
+  const error = { type: 'api_error', message };
   return Response.json({ type: 'error', error }, { headers, status: 502 });
 }
 
@@ -99,6 +99,11 @@ function eventsOf(body: unknown): readonly string[] | null {
   if (whole !== undefined) return [JSON.stringify({ ...whole, choices: whole.choices.map(toChunk) }), '[DONE]'];
   const parts = google.safeParse(Array.isArray(body) ? body : [body]).data;
   return parts?.map((part) => JSON.stringify(part)) ?? null;
+}
+
+/** Names a page by its title; null for any other text. */
+export function webPageIn(text: string): string | null {
+  return text.trimStart().startsWith('<') ? `a web page${titleOf(text)}` : null;
 }
 
 /** It often says which server answered: a login, a proxy, or a provider that is down. */

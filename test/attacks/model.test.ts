@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createAiSdkModels } from '../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel, ModelPart, ModelRequest, ToolCall } from '../../src/adapter-kit.ts';
 import { parseJsonAnswer } from '../../src/compaction/answer/read-answer.ts';
+import { estimateText } from '../../src/context/measure/tokens.ts';
 import { ModelError } from '../../src/domain/errors.ts';
 import { defineTool } from '../../src/index.ts';
 import { collectStep, type Step } from '../../src/models/step.ts';
@@ -138,6 +139,17 @@ describe('an answer without end', () => {
   it('of one piece is cut', async () => {
     const parts: ModelPart[] = [{ kind: 'text', text: 'x'.repeat(1_000_000) }];
     expect((await step(modelOf(() => parts))).text).toHaveLength(20_000);
+  });
+
+  it('of reasoning counts up to a million characters', async () => {
+    const thoughts: ModelPart[] = Array(300).fill({ kind: 'reasoning', text: 'x'.repeat(10_000) });
+    const told = JSON.parse('{}');
+    const finish: ModelPart = { kind: 'finish', reason: 'stop', usage: told };
+    const { usage: counted } = await step(modelOf(() => [...thoughts, finish]));
+    expect(counted.reasoningTokens).toBe(estimateText('x'.repeat(1_000_000)));
+    // The piece that reaches the limit is cut.
+    const long: ModelPart = { kind: 'reasoning', text: 'x'.repeat(3_000_000) };
+    expect((await step(modelOf(() => [long, finish]))).usage).toEqual(counted);
   });
 
   const text = 'x'.repeat(10_000);

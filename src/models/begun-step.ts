@@ -37,6 +37,6 @@ export async function keepBegun(
   } catch (error) {
     const isLate = error instanceof ModelError && error.reason === 'timeout';
     if (!isLate || !isKept()) throw error;
-    return { text: begun, calls: [], finish: 'length', usage: uncounted(hidden) };
+    return { text: begun, calls: [], finish: 'length', usage: uncounted(hidden), reasoning: null };
   }
 }

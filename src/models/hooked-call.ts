@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { estimateRequest } from '../context/measure/tokens.ts';
 import { StrataError } from '../domain/errors.ts';
 import type { ModelContext } from '../hooks/hooks.ts';
@@ -11,7 +12,10 @@ export interface HookedCall {
   readonly signal: AbortSignal;
 }
 
-/** One model call with its hooks. A request that hooks have enlarged beyond the window is not sent. */
+/**
+ * One model call with its hooks. A request that hooks have enlarged beyond the window is not sent. Hooks do not see what
+ * the model wants back with its calls, and other calls go without it.
+ */
 export async function callHooked(
   hooks: Pick<HookRunner, 'model'>,
   { where, request, signal }: HookedCall,
@@ -19,10 +23,18 @@ export async function callHooked(
 ): Promise<Step> {
   const { purpose, tools, maxOutputTokens, system, messages } = request;
   const context = { ...where, purpose, tools, maxOutputTokens };
-  return await hooks.model({ context, change: { system, messages }, signal }, async (changed) => {
+  let answered: Step | null = null;
+  const result = await hooks.model({ context, change: { system, messages }, signal }, async (changed) => {
     const isSame = changed.system === system && changed.messages === messages;
-    return await call(isSame ? request : fitting({ ...request, ...changed }));
+    answered = await call(isSame ? request : fitting({ ...request, ...changed }));
+    const { reasoning, ...shown } = answered;
+    return shown;
   });
+  return { ...result, reasoning: reasoningFor(result.calls, answered) };
+}
+
+function reasoningFor(calls: Step['calls'], answered: Step | null): Step['reasoning'] {
+  return answered !== null && isDeepStrictEqual(calls, answered.calls) ? answered.reasoning : null;
 }
 
 function fitting(request: ModelRequest): ModelRequest {

@@ -12,6 +12,7 @@ import type {
 import { kindOf } from '../util/errors/kind-of.ts';
 import { inputToKeep } from './call-input.ts';
 import { withoutEchoes } from './echoes.ts';
+import { type Reasoning, reasoningOf } from './reasoning.ts';
 
 /** The complete result of one model call. */
 export interface Step {
@@ -19,6 +20,8 @@ export interface Step {
   readonly calls: readonly ToolCall[];
   readonly finish: FinishReason;
   readonly usage: ModelUsage;
+  /** What the model wants back with its calls; null if nothing. */
+  readonly reasoning: Reasoning | null;
 }
 
 /** More characters per requested token than this mean that the server ignores its limit. */
@@ -89,7 +92,7 @@ async function gather(
     gathered.unseen += added.slice(0, MAX_UNSEEN_CHARACTERS - gathered.unseen.length);
     options.onUnseen?.(gathered.unseen);
   };
-  let end: { finish: FinishReason; usage: ModelUsage } | null = null;
+  let end: Ended | null = null;
   for await (const part of partsOf(model, request, options)) {
     gathered.isStarted = true;
     switch (part?.kind) {
@@ -115,7 +118,7 @@ async function gather(
         break;
       }
       case 'finish':
-        end = { finish: part.reason, usage: countedOf(part.usage) };
+        end = { finish: part.reason, usage: countedOf(part.usage), given: part.reasoning };
         break;
       default:
         throw misshapen(model, part satisfies never);
@@ -125,8 +128,17 @@ async function gather(
     break;
   }
   if (end === null) throw new ModelError({ model: model.id, reason: 'transient', detail: 'the answer broke off' });
-  const isCounted = end.usage.inputTokens + end.usage.outputTokens > 0;
-  return { text: gathered.text, calls, ...end, ...(isCounted ? {} : { usage: uncounted(gathered.unseen) }) };
+  return stepOf(model, gathered, end);
+}
+
+interface Ended extends Pick<Step, 'finish' | 'usage'> {
+  /** What the model wants back, as it came. */
+  readonly given?: unknown;
+}
+
+function stepOf(model: ChatModel, { text, unseen, calls }: Gathered, { finish, usage: told, given }: Ended): Step {
+  const usage = told.inputTokens + told.outputTokens > 0 ? told : uncounted(unseen);
+  return { text, calls, finish, usage, reasoning: reasoningOf(model, given, usage) };
 }
 
 /** Throws if a provider without a compiler returns something else than a stream. */
@@ -175,7 +187,7 @@ function textsOf(message: ModelMessage): readonly string[] {
     case 'user':
       return message.content.flatMap((content) => (content.kind === 'text' ? [content.text] : []));
     case 'assistant':
-      return [message.text, ...message.calls.map(({ input }) => JSON.stringify(input))];
+      return [message.text, message.reasoning ?? '', ...message.calls.map(({ input }) => JSON.stringify(input))];
     case 'tool':
       return message.results.map(({ text }) => text);
     default:

@@ -86,7 +86,13 @@ export interface SystemBlock {
 /** One message of a request. */
 export type ModelMessage =
   | { readonly role: 'user'; readonly content: readonly UserContent[] }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      /** What this very model gave with its `finish` when it made these calls. Only until the turn ends. Default: none. */
+      readonly reasoning?: string;
+    }
   | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 
 /**
@@ -131,7 +137,17 @@ export type ModelPart =
   /** The text so far was reasoning, which nobody should read. The answer begins after this. */
   | { readonly kind: 'retract' }
   | { readonly kind: 'call'; readonly call: ToolCall }
-  | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage: ModelUsage };
+  | {
+      readonly kind: 'finish';
+      readonly reason: FinishReason;
+      readonly usage: ModelUsage;
+      /**
+       * What the provider wants back with the calls of this step, such as the reasoning before them with its signature,
+       * in a form that only the model reads. It is in the message with these calls while the turn runs, and is neither
+       * stored nor shown. At most a million characters; more is dropped. Default: none.
+       */
+      readonly reasoning?: string;
+    };
 
 /**
  * Why the model ended: it was done (`stop`), reached `maxOutputTokens` or the end of its window (`length`), asks for

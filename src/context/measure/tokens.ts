@@ -132,12 +132,16 @@ function messageTokens(message: ModelMessage): number {
     case 'user':
       return message.content.reduce((sum, content) => sum + contentTokens(content), MESSAGE_TOKENS);
     case 'assistant':
-      return message.calls.reduce((sum, call) => sum + callTokens(call), MESSAGE_TOKENS + estimateText(message.text));
+      return message.calls.reduce((sum, call) => sum + callTokens(call), MESSAGE_TOKENS + writtenTokens(message));
     case 'tool':
       return message.results.reduce((sum, result) => sum + resultTokens(result), MESSAGE_TOKENS);
     default:
       return message satisfies never;
   }
+}
+
+function writtenTokens({ text, reasoning = '' }: Extract<ModelMessage, { role: 'assistant' }>): number {
+  return estimateText(text) + estimateText(reasoning);
 }
 
 function contentTokens(content: UserContent): number {

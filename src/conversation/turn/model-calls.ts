@@ -8,6 +8,7 @@ import { rootOf } from '../../domain/key.ts';
 import { keepBegun } from '../../models/begun-step.ts';
 import { billedUsage } from '../../models/billed.ts';
 import { callHooked } from '../../models/hooked-call.ts';
+import { hasReasoning, withReasoning } from '../../models/reasoning.ts';
 import { accepted, type BilledStep, collectStep, type Step, type StepOptions } from '../../models/step.ts';
 import type { Assembly } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
@@ -107,12 +108,13 @@ function caller(options: ReplyOptions, calling: Calling, timeoutMs: number): Mod
   };
   const candidates = { models, breaker: options.breaker, timeoutMs, onFallback };
   const settings = { ...replySettings(agent), cacheKey: cacheKeyOf(key) };
-  return (request, { assembly, signal, onText }) =>
+  return (request, { assembly, reasoned, signal, onText }) =>
     askInOrder(candidates, signal, (model, within, limitMs) =>
       askOne(options, calling, {
         model,
         request: { ...requestFor(model, request), ...settings },
         assembly,
+        reasoned,
         signal: within,
         onText,
         limitMs,
@@ -136,16 +138,18 @@ interface Asked extends AskOptions {
 async function askOne(
   options: ReplyOptions,
   calling: Calling,
-  { model, request, assembly, signal, onText, limitMs }: Asked,
+  { model, request, assembly, reasoned, signal, onText, limitMs }: Asked,
 ): Promise<Step> {
   const { clock, hooks } = options.services;
   const { key, audience } = assembly.snapshot.conversation;
   const where = { conversation: rootOf(key), audience, agentId: calling.turn.basis.profile.agentId, model: model.id };
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
-    const messages = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
-    const made = { model, startedAt: clock.now(), sent, assembly };
+    const seen = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
+    // Added last: hooks do not see it, and what is stored about the request does not contain it.
+    const asked = { ...sent, messages: withReasoning(seen, reasoned, model) };
+    const made = { model, startedAt: clock.now(), sent, asked, assembly };
     const lost = (broken: BilledStep) => void bookBeside(options, calling, { ...made, step: broken });
-    const collect = (how: StepOptions) => collectStep(model, { ...sent, messages }, how);
+    const collect = (how: StepOptions) => collectStep(model, asked, how);
     const how = { signal, onText, onLost: lost };
     const answered = await (limitMs === undefined ? collect(how) : keepBegun(model, { ...how, limitMs }, collect));
     if (!signal.aborted) account(options, calling, { ...made, step: answered });
@@ -159,18 +163,20 @@ interface Made<Answer extends BilledStep> {
   readonly startedAt: number;
   readonly step: Answer;
   readonly sent: ModelRequest;
+  /** The same with what only the model gets. */
+  readonly asked: ModelRequest;
   readonly assembly: Assembly;
 }
 
 function book(
   { services }: ReplyOptions,
   { turn, person }: Calling,
-  { model, startedAt, step, sent, assembly }: Made<BilledStep>,
+  { model, startedAt, step, asked, assembly }: Made<BilledStep>,
 ): UsageRow {
-  const call = { purpose: sent.purpose, model: model.id, agentId: turn.basis.profile.agentId, person };
+  const call = { purpose: asked.purpose, model: model.id, agentId: turn.basis.profile.agentId, person };
   const durationMs = services.clock.now() - startedAt;
   const conversation = rootOf(assembly.snapshot.conversation.key);
-  return bookCall(services, { ...call, conversation, durationMs, usage: billedUsage(sent, step) });
+  return bookCall(services, { ...call, conversation, durationMs, usage: billedUsage(asked, step) });
 }
 
 /** Of a call without an answer, or with one that comes too late: the turn may have ended, and does not wait for it. */
@@ -183,7 +189,7 @@ async function bookBeside(options: ReplyOptions, calling: Calling, made: Made<Bi
 function account(options: ReplyOptions, calling: Calling, made: Made<Step>): void {
   const { turn, ledger } = calling;
   const { profile, engine, cache } = turn.basis;
-  const { model, startedAt, step, sent, assembly } = made;
+  const { model, startedAt, step, sent, asked, assembly } = made;
   const { conversation } = assembly.snapshot;
   const usage = book(options, calling, made);
   ledger.usage.push(usage);
@@ -192,9 +198,10 @@ function account(options: ReplyOptions, calling: Calling, made: Made<Step>): voi
   const { system, messages, tools } = assembly;
   const isAltered = sent.system !== system || sent.messages !== messages || sent.tools !== tools;
   ledger.answer = { model: model.id, sent, isAltered };
-  // The estimate is for the agent's own model, and for a request that no hook has changed.
+  // The estimate is for the agent's own model, and for a request that no hook has changed. Not every provider counts the
+  // reasoning that it gets back.
   const isSame = model.id === profile.modelId && sent.system === system && sent.messages === messages;
-  const estimated = isSame ? assembly.estimatedTokens : 0;
+  const estimated = isSame && !hasReasoning(asked.messages) ? assembly.estimatedTokens : 0;
   const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
   ledger.calibration = learn(ledger.calibration ?? conversation.calibration, {
     ...report,

@@ -51,9 +51,10 @@ it('an answer that was cut off is no reasoning', () => {
   const reasoning = new Map<string, number>();
   const usage = { inputTokens: 9, outputTokens: 500, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   const model = { id: 'm' };
-  learnReasoning({ model, reasoning }, { usage, text: 'They talked', calls: [], finish: 'length' });
+  const cut = { usage, calls: [], finish: 'length' as const, reasoning: null };
+  learnReasoning({ model, reasoning }, { ...cut, text: 'They talked' });
   expect(reasoning.size).toBe(0);
-  learnReasoning({ model, reasoning }, { usage, text: ' ', calls: [], finish: 'length' });
+  learnReasoning({ model, reasoning }, { ...cut, text: ' ' });
   expect(reasoning.get('m')).toBe(500);
 });
 

@@ -54,6 +54,8 @@ export interface Said {
   readonly cacheReadTokens?: number;
   readonly outputTokens?: number;
   readonly reasoningTokens?: number;
+  /** What it wants back with its calls. */
+  readonly reasoning?: string;
 }
 
 /** Answers one request; a rejection is the model's failure. */
@@ -91,7 +93,7 @@ export function scriptedModel(
       const { inputTokens = 100, outputTokens = 10, reasoningTokens = 0, cacheReadTokens = 0 } = said;
       const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWriteTokens: 0 };
       const reason = said.finish ?? ((said.calls ?? []).length > 0 ? 'tool-calls' : 'stop');
-      yield { kind: 'finish', reason, usage };
+      yield { kind: 'finish', reason, usage, ...(said.reasoning === undefined ? {} : { reasoning: said.reasoning }) };
     },
   };
   return self;

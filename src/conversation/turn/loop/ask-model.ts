@@ -9,6 +9,7 @@ import { cleanText, isVisible } from '../../../util/text/text.ts';
 import type { TurnLimits, TurnOptions } from './effects.ts';
 import type { TurnStep } from './outcome.ts';
 import { createDraft } from './own-label.ts';
+import { dropReasoning, fitReasoning, reasonedIn } from './step-reasoning.ts';
 import { toMessages } from './tool-round.ts';
 
 /** Calls the model until it answers, or until a failure or a silence is not worth another request. */
@@ -16,7 +17,8 @@ export async function callModel(options: TurnOptions, done: TurnStep[]): Promise
   const tried: Tried = { overflows: 0, refusals: 0, pauses: 0, silences: 0 };
   for (;;) {
     const assembly = await options.assemble(done.flatMap(toMessages));
-    const asked = await askOnce(options, assembly, isLastStep(options, done) ? { toolChoice: 'none' } : {});
+    fitReasoning(done, assembly.measurement);
+    const asked = await askOnce(options, assembly, done);
     if (asked.kind === 'answered') {
       if (!isSilent(asked.step) || tried.silences >= MAX_SILENCES) return { step: asked.step, assembly };
       tried.silences += 1;
@@ -29,19 +31,15 @@ type Asked =
   /** `begun`: there was a beginning of an answer. */
   | { readonly kind: 'failed'; readonly error: ModelError; readonly begun: boolean };
 
-async function askOnce(
-  options: TurnOptions,
-  assembly: Assembly,
-  choice: Pick<ModelRequest, 'toolChoice'>,
-): Promise<Asked> {
-  const request = {
+async function askOnce(options: TurnOptions, assembly: Assembly, done: readonly TurnStep[]): Promise<Asked> {
+  const request: ModelRequest = {
     purpose: options.purpose,
     ...requestOf(assembly),
-    ...choice,
+    ...(isLastStep(options, done) ? { toolChoice: 'none' } : {}),
     maxOutputTokens: options.maxOutputTokens,
     json: false,
     windowTokens: assembly.measurement.window,
-  } as const;
+  };
   let begun = false;
   const draftOf = createDraft();
   using limit = options.limitCall();
@@ -53,7 +51,8 @@ async function askOnce(
     options.onDraft(draft);
   };
   try {
-    const ask = (signal: AbortSignal) => options.ask(request, { assembly, signal, onText });
+    const reasoned = reasonedIn(done);
+    const ask = (signal: AbortSignal) => options.ask(request, { assembly, reasoned, signal, onText });
     return { kind: 'answered', step: await withinLimit(limit.signal, options.modelId, ask) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
@@ -78,14 +77,15 @@ const MAX_PAUSES = 2;
 const MAX_SILENCES = 1;
 
 /**
- * Prepares another request: an emergency cut after an overflow, less of the past after a filter, a pause after a passing
- * failure. The next answer replaces what is shown of this one. Returns false if another request would not help.
+ * Prepares another request: without reasoning or with an emergency cut after an overflow, with less of the past after a
+ * filter, after a pause if the failure passes. The next answer replaces what is shown of this one. Returns false if another request would not help.
  */
 async function recover(
   options: TurnOptions,
   done: TurnStep[],
   { error, begun, assembly, tried }: Failed & { readonly tried: Tried },
 ): Promise<boolean> {
+  if (error.reason === 'overflow' && dropReasoning(done, error.data)) return true;
   if (error.reason === 'overflow' && tried.overflows < MAX_OVERFLOWS) {
     tried.overflows += 1;
     if (await options.makeRoom()) return true;
@@ -102,8 +102,8 @@ async function recover(
 }
 
 /**
- * Leaves out what was added last, because the request before it was accepted: the results of the last tools or, without
- * any, what people had said earlier. The results are withheld for good, so no tool runs twice, and the stored turn is
+ * Leaves out what was added last, because the request before it was accepted: the results of the last tools, with the
+ * reasoning before their calls, or, without any, what people had said earlier. The results are withheld for good, so no tool runs twice, and the stored turn is
  * what the model read. Returns false if only the newest message can be the cause.
  */
 function leaveOutMore(
@@ -113,7 +113,7 @@ function leaveOutMore(
 ): boolean {
   const last = done.at(-1);
   if (last?.results.some(({ text }) => text !== REFUSED_RESULT)) {
-    done[done.length - 1] = { ...last, results: last.results.map(withheld) };
+    done[done.length - 1] = { ...last, results: last.results.map(withheld), reasoning: null };
     options.withhold(last.results);
     return true;
   }

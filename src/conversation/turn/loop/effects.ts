@@ -1,4 +1,5 @@
 import type { ToolResultPart } from '../../../domain/message.ts';
+import type { ReasonedMessage } from '../../../models/reasoning.ts';
 import type { OnText, Step } from '../../../models/step.ts';
 import type { Assembly } from '../../../ports/engine.ts';
 import type { ModelMessage, ModelRequest, ToolCall } from '../../../ports/model.ts';
@@ -40,6 +41,8 @@ export interface ModelEffects {
 export interface AskOptions {
   /** What the request was made from. */
   readonly assembly: Assembly;
+  /** What models thought before their calls in this turn. */
+  readonly reasoned: readonly ReasonedMessage[];
   readonly signal: AbortSignal;
   readonly onText: OnText;
 }

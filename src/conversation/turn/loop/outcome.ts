@@ -1,4 +1,5 @@
 import type { ToolResultPart } from '../../../domain/message.ts';
+import type { Reasoning } from '../../../models/reasoning.ts';
 import type { TurnFailure } from '../../../ports/events.ts';
 import type { ToolCall } from '../../../ports/model.ts';
 
@@ -27,4 +28,6 @@ export interface TurnStep {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly results: readonly ToolResultPart[];
+  /** What the model thought before the calls; null if it wants nothing back, or if there is no room for it. */
+  readonly reasoning: Reasoning | null;
 }

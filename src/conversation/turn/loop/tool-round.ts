@@ -20,7 +20,7 @@ const MAX_NAME_LENGTH = 100;
  */
 export async function callTools(
   options: ToolEffects,
-  { text, calls: asked, offered }: Pick<Step, 'text' | 'calls'> & { readonly offered: Assembly['tools'] },
+  { text, calls: asked, reasoning, offered }: Omit<Step, 'finish' | 'usage'> & { readonly offered: Assembly['tools'] },
   prefix: string,
 ): Promise<TurnStep> {
   const calls = asked.map(({ tool, input }, index) => {
@@ -31,14 +31,16 @@ export async function callTools(
     text,
     calls: calls.map((call) => ({ ...call, input: cleanInput(call.input) })),
     results: results.map((result) => ({ ...result, text: cleanText(result.text) })),
+    reasoning,
   };
 }
 
 export function toMessages(step: TurnStep): readonly ModelMessage[] {
-  return [
-    { role: 'assistant', text: step.text, calls: step.calls },
-    { role: 'tool', results: step.results.map(toResult) },
-  ];
+  return [toAssistant(step), { role: 'tool', results: step.results.map(toResult) }];
+}
+
+export function toAssistant({ text, calls }: TurnStep): ModelMessage {
+  return { role: 'assistant', text, calls };
 }
 
 function toResult({ callId, tool, text, isError }: ToolResultPart): ToolResult {

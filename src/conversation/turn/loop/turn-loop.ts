@@ -28,7 +28,8 @@ export async function runTurn(options: TurnOptions, callIdPrefix: string): Promi
       // Not every server heeds the choice of tools. Nobody would read the results.
       if (isLastStep(options, steps)) return { kind: 'failed', ...tooManySteps(options), steps };
       hasCalledTools = true;
-      const round = { text, calls: step.calls, offered: assembly.tools };
+      const { calls, reasoning } = step;
+      const round = { text, calls, reasoning, offered: assembly.tools };
       steps.push(await callTools(options, round, `${callIdPrefix}.${steps.length + 1}`));
     }
   } catch (error) {

@@ -1,0 +1,37 @@
+import type { ReasonedMessage, Reasoning } from '../../../models/reasoning.ts';
+import type { Measurement } from '../../../ports/engine.ts';
+import type { TurnStep } from './outcome.ts';
+import { toAssistant } from './tool-round.ts';
+
+/** What the models thought before the calls of the turn so far. */
+export function reasonedIn(done: readonly TurnStep[]): readonly ReasonedMessage[] {
+  return done.flatMap((step) => {
+    const { reasoning } = step;
+    return reasoning === null ? [] : [{ message: toAssistant(step), reasoning }];
+  });
+}
+
+/**
+ * Drops the reasoning that does not fit beside the request, so that no message leaves the view for it. The next step
+ * builds on the newest, so the oldest goes first.
+ */
+export function fitReasoning(done: TurnStep[], { used, window }: Pick<Measurement, 'used' | 'window'>): void {
+  let roomTokens = window - used;
+  for (let at = done.length - 1; at >= 0; at -= 1) {
+    const step = done[at];
+    if (step === undefined || step.reasoning === null) continue;
+    roomTokens -= step.reasoning.tokens;
+    if (roomTokens < 0) done[at] = { ...step, reasoning: null };
+  }
+}
+
+/** Drops all reasoning that the model was sent. Returns false if there was none. */
+export function dropReasoning(done: TurnStep[], { model }: Pick<Reasoning, 'model'>): boolean {
+  let isDropped = false;
+  for (const [at, step] of done.entries()) {
+    if (step.reasoning?.model !== model) continue;
+    done[at] = { ...step, reasoning: null };
+    isDropped = true;
+  }
+  return isDropped;
+}

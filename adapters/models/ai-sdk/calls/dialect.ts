@@ -15,6 +15,8 @@ export interface Dialect {
   readonly laxTools: boolean;
   /** The server may have no parser for calls, so that they arrive as text. */
   readonly writesCalls: boolean;
+  /** How reasoning goes back with its calls: as parts of the message, or in the fields in which the server sent it. */
+  readonly reasoning: 'parts' | 'fields';
   /** Of a model that has not answered yet. */
   readonly thoughts: Thoughts;
 }
@@ -25,6 +27,13 @@ export const plain: Dialect = {
   mergesRoles: false,
   laxTools: false,
   writesCalls: false,
+  reasoning: 'parts',
   thoughts: 'apart',
 };
-export const compatible: Dialect = { ...plain, mergesRoles: true, writesCalls: true, thoughts: 'marked' };
+export const compatible: Dialect = {
+  ...plain,
+  mergesRoles: true,
+  writesCalls: true,
+  reasoning: 'fields',
+  thoughts: 'marked',
+};

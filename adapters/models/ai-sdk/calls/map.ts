@@ -1,14 +1,9 @@
 import type { FinishReason as SdkFinishReason, ModelMessage as SdkMessage, SystemModelMessage } from 'ai';
 import { z } from 'zod';
-import type {
-  FinishReason,
-  JsonValue,
-  ModelMessage,
-  ModelUsage,
-  SystemBlock,
-  UserContent,
-} from '../../../../src/adapter-kit.ts';
+import type { FinishReason, ModelMessage, ModelUsage, SystemBlock, UserContent } from '../../../../src/adapter-kit.ts';
+import { toAssistant } from './assistant.ts';
 import type { Dialect } from './dialect.ts';
+import { toCallId, toToolName } from './names.ts';
 
 type CacheOptions = Record<string, Record<string, { type: 'ephemeral'; ttl?: '1h' }>>;
 
@@ -36,14 +31,23 @@ export function toMessages(messages: readonly ModelMessage[], dialect: Dialect):
   const written = merged.flatMap((message) => toMessage(message, dialect));
   const lastButOne = written.at(-2);
   if (dialect.cache === null || lastButOne === undefined) return written;
-  return written.with(-2, { ...lastButOne, ...cacheOption(dialect, false) });
+  return written.with(-2, marked(lastButOne, dialect.cache));
 }
 
-function cacheOption({ cache }: Dialect, isLong: boolean): { providerOptions: CacheOptions } | Record<never, never> {
-  if (cache === null) return {};
+type Cache = NonNullable<Dialect['cache']>;
+
+function cacheOption({ cache }: Dialect, isLong: boolean): { providerOptions?: CacheOptions } {
+  return cache === null ? {} : { providerOptions: { [cache]: cacheMark(cache, isLong) } };
+}
+
+function cacheMark(cache: Cache, isLong: boolean): CacheOptions[string] {
   const field = cache === 'anthropic' ? 'cacheControl' : 'cache_control';
-  const mark = { type: 'ephemeral', ...(isLong ? { ttl: '1h' } : {}) } as const;
-  return { providerOptions: { [cache]: { [field]: mark } } };
+  return { [field]: { type: 'ephemeral', ...(isLong ? { ttl: '1h' } : {}) } };
+}
+
+function marked(message: SdkMessage, cache: Cache): SdkMessage {
+  const { providerOptions: given = {} } = message;
+  return { ...message, providerOptions: { ...given, [cache]: { ...given[cache], ...cacheMark(cache, false) } } };
 }
 
 function toMessage(message: ModelMessage, dialect: Dialect): SdkMessage[] {
@@ -51,7 +55,7 @@ function toMessage(message: ModelMessage, dialect: Dialect): SdkMessage[] {
     case 'user':
       return toUser(message.content, dialect);
     case 'assistant':
-      return toAssistant(message);
+      return [toAssistant(message, dialect)].filter((said) => said !== null);
     case 'tool':
       return [{ role: 'tool', content: message.results.map(toToolResult) }];
     default:
@@ -75,22 +79,6 @@ function toUser(content: readonly UserContent[], dialect: Dialect): SdkMessage[]
   return [{ role: 'user', content: filled }];
 }
 
-function toAssistant({ text, calls }: Extract<ModelMessage, { role: 'assistant' }>): SdkMessage[] {
-  const content = [
-    ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
-    ...calls.map(
-      ({ callId, tool, input }) =>
-        ({
-          type: 'tool-call',
-          toolCallId: toCallId(callId),
-          toolName: toToolName(tool),
-          input: toInput(input),
-        }) as const,
-    ),
-  ];
-  return content.length === 0 ? [] : [{ role: 'assistant', content }];
-}
-
 function toToolResult(result: Extract<ModelMessage, { role: 'tool' }>['results'][number]) {
   return {
     type: 'tool-result',
@@ -98,25 +86,6 @@ function toToolResult(result: Extract<ModelMessage, { role: 'tool' }>['results']
     toolName: toToolName(result.tool),
     output: { type: result.isError ? 'error-text' : 'text', value: result.text || '(no output)' },
   } as const;
-}
-
-/** Providers accept letters, digits, `_` and `-`, at most 64 of them. */
-function toCallId(callId: string): string {
-  return callId.replaceAll(/[^\w-]/g, '_').slice(-64);
-}
-
-/**
- * A model may call a tool that it made up. Providers would reject every later request of the conversation because of a
- * name that they don't accept.
- */
-function toToolName(tool: string): string {
-  const name = tool.replaceAll(/[^\w-]/g, '_').slice(0, 64);
-  return /^[a-z_]/i.test(name) ? name : `_${name}`.slice(0, 64);
-}
-
-/** An unreadable call was stored as received, but providers accept only objects. */
-function toInput(input: JsonValue): JsonValue {
-  return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : { input };
 }
 
 function mergeUsers(messages: readonly ModelMessage[]): readonly ModelMessage[] {

@@ -16,9 +16,15 @@ async function load(log: Log) {
   // Otherwise it prints warnings about providers to the console.
   globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, model }) => {
     for (const warning of warnings)
-      log.debug('Warning of the provider package', { model, remark: JSON.stringify(warning) });
+      log.debug('Warning of the provider package', { model, remark: remarkOf(JSON.stringify(warning)) });
   };
   return { streamText, tool, jsonSchema, Output, loadImage: createImageLoader(createDownload) };
+}
+
+/** Without the reasoning that it may quote. */
+function remarkOf(warning: string): string {
+  const [told = '', quoted] = warning.split('reasoning part:', 2);
+  return quoted === undefined ? told : `${told}reasoning part`;
 }
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { JSONSchema7, LanguageModel, ToolSet } from 'ai';
+import type { JSONSchema7, LanguageModel, TextStreamPart, ToolSet } from 'ai';
 import {
   type ChatModel,
   type JsonValue,
@@ -14,7 +14,9 @@ import { type Classified, classify } from '../failures/classify.ts';
 import { toInput } from './call-input.ts';
 import type { Dialect } from './dialect.ts';
 import { hasImage, withImages, withoutImages } from './images.ts';
-import { endOf, toInstructions, toMessages } from './map.ts';
+import { createKeeper } from './keeper.ts';
+import { createReturns, hasReasoning, withoutReasoning } from './kept.ts';
+import { endOf, type StepFacts, toInstructions, toMessages } from './map.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { mergeOptions, settingsOf } from './settings.ts';
 import { createSizes } from './sizes.ts';
@@ -39,6 +41,7 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
   let { traits } = options;
   let { thoughts } = options.dialect;
   const sizes = createSizes(options.id);
+  const returns = createReturns();
   const learn = ({ windowTokens, reason, lacks }: Classified, { tools }: ModelRequest) => {
     if (windowTokens !== null) traits = { ...traits, windowTokens };
     if (lacks === 'images') traits = { ...traits, images: false };
@@ -49,13 +52,14 @@ export function createSdkModel(options: SdkModelOptions): ChatModel {
     get traits() {
       return traits;
     },
-    async *stream(request, { signal }) {
+    async *stream(given, { signal }) {
+      const request = returns.accepted(given);
       const watchdog = createWatchdog(options.limits, signal);
       const maxCharacters = request.maxOutputTokens * MAX_HELD_PER_TOKEN;
       const filter = createAnswerFilter({ known: thoughts, maxCharacters });
       try {
         const sdk = await loadSdk(options.log);
-        const parts = withRejectedImages(sdk, { ...options, traits }, { request, watchdog, filter });
+        const parts = withRejectedParts(sdk, { ...options, traits }, { request, watchdog, filter, returns });
         const read = options.dialect.writesCalls ? withWrittenCalls(parts, request.tools) : parts;
         yield* sizes.watch(read, request);
         thoughts = filter.thoughts;
@@ -84,33 +88,65 @@ interface Call {
   readonly request: ModelRequest;
   readonly watchdog: ReturnType<typeof createWatchdog>;
   readonly filter: ReturnType<typeof createAnswerFilter>;
+  readonly returns: ReturnType<typeof createReturns>;
+  /** The model has refused the same request with its reasoning. */
+  readonly isWithoutReasoning?: true;
 }
 
-/** One image that the provider cannot read would cost the whole answer. The model then reads a word for each image. */
-async function* withRejectedImages(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
-  const { traits } = options;
+/**
+ * One image that the provider cannot read, or reasoning that it does not accept, would cost the whole answer. The model
+ * then reads a word for each image, or goes on without its reasoning.
+ */
+async function* withRejectedParts(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
   let isBegun = false;
+  let less: Less | null = null;
   try {
     for await (const part of streamStep(sdk, options, call)) {
+      if (!isBegun) noteReturn(call);
       isBegun = true;
       yield part;
     }
-    return;
   } catch (error) {
-    const canLeaveOut = !isBegun && traits.images && call.request.messages.some(hasImage);
-    if (!canLeaveOut || !classify(error, Date.now()).isAboutImage) throw error;
+    less = isBegun ? null : withoutRejected(options, call, classify(error, Date.now()));
+    if (less === null) throw error;
   }
-  yield* streamStep(sdk, { ...options, traits: { ...traits, images: false } }, call);
+  if (less !== null) yield* withRejectedParts(sdk, less.options, less.call);
+}
+
+function noteReturn({ request, returns, isWithoutReasoning }: Call): void {
+  if (hasReasoning(request)) returns.answered();
+  else if (isWithoutReasoning) returns.refused();
+}
+
+interface Less {
+  readonly options: SdkModelOptions;
+  readonly call: Call;
+}
+
+/**
+ * What is left to send. Not every provider says that reasoning is the cause, but without it, the request is like others
+ * that it has answered. Null if nothing may be the cause.
+ */
+function withoutRejected(options: SdkModelOptions, call: Call, told: Classified): Less | null {
+  const { traits } = options;
+  const { request } = call;
+  if (told.isAboutImage && traits.images && request.messages.some(hasImage)) {
+    return { options: { ...options, traits: { ...traits, images: false } }, call };
+  }
+  if (!hasReasoning(request) || !(told.isUnexplained || told.reason === 'unsupported')) return null;
+  return { options, call: { ...call, request: withoutReasoning(request), isWithoutReasoning: true } };
 }
 
 async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {
   const { watchdog, filter } = call;
+  const keeper = createKeeper();
   const limit = Math.max(MIN_CHARACTERS, call.request.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN);
   let left = limit;
   let calls = 0;
   let isSilent = true;
   let ended = false;
   for await (const part of watchdog.guard(await start(sdk, options, call), isBeforeSilence)) {
+    keeper.take(part);
     switch (part.type) {
       case 'text-delta': {
         left -= part.text.length;
@@ -146,14 +182,12 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
       case 'abort':
         throw new DOMException(part.reason ?? 'aborted', 'AbortError');
       case 'finish-step': {
-        const usage = fromUsage(part.usage);
-        const end = endOf({ ...part, usage, calls, isSilent, windowTokens: options.traits.windowTokens });
-        if (end.kind !== 'finished') throw unfinished(options.id, end.kind, part.rawFinishReason);
+        const { reason, usage } = finishedBy(part, { calls, isSilent }, options);
         ended = true;
-        const rest = filter.end(end.reason);
+        const rest = filter.end(reason);
         yield* rest;
         watchdog.signal.throwIfAborted();
-        yield { kind: 'finish', reason: rest.some(isCall) ? 'tool-calls' : end.reason, usage };
+        yield { kind: 'finish', reason: rest.some(isCall) ? 'tool-calls' : reason, usage, ...keeper.given() };
         break;
       }
       // The other parts delimit, repeat or explain these; reasoning is not part of the answer.
@@ -161,6 +195,18 @@ async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): Asyn
     if (left < 0) throw endless(options.id, limit);
   }
   if (!ended) throw unfinished(options.id, 'cut');
+}
+
+/** Throws if the answer is not complete. */
+function finishedBy(
+  part: Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>,
+  seen: Pick<StepFacts, 'calls' | 'isSilent'>,
+  { id, traits: { windowTokens } }: SdkModelOptions,
+): Pick<Extract<ModelPart, { kind: 'finish' }>, 'reason' | 'usage'> {
+  const usage = fromUsage(part.usage);
+  const end = endOf({ ...part, ...seen, usage, windowTokens });
+  if (end.kind !== 'finished') throw unfinished(id, end.kind, part.rawFinishReason);
+  return { reason: end.reason, usage };
 }
 
 function isCall({ kind }: ModelPart): boolean {

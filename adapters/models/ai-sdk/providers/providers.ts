@@ -158,7 +158,7 @@ const ollama: Provider = {
     const windowTokens = probe.windowTokens ?? (probe.answered ? null : 4096);
     return {
       model: createOllama({ baseURL: `${baseUrl}/api`, fetch: withReadableLines(fetch) })(model),
-      dialect: compatible,
+      dialect: { ...compatible, reasoning: 'parts' },
       traits: { windowTokens, largestWindowTokens, tools: tools ?? true, images: images ?? false },
       // Without this, Ollama silently truncates long prompts to its own small window.
       providerOptions: ({ windowTokens: counted, maxOutputTokens }) => ({

@@ -132,16 +132,23 @@ const thinking = z.looseObject({ budget_tokens: z.number().optional() });
 const blocks = z.array(z.looseObject({ type: z.string() }));
 
 /**
- * Claude wants the reasoning before its calls back until it has read their results, and Strata keeps none. Such a request
- * goes without reasoning and without the room for it; the answer to the next message may reason again.
+ * Claude wants the reasoning before its calls back until it has read their results, but another model may have made the
+ * calls. Such a request goes without reasoning and without the room for it; the answer to the next message may reason
+ * again.
  */
 export function withoutThinking(given: Request): Request {
   const asked = thinking.safeParse(given['thinking']).data;
-  const last = blocks.safeParse(given.messages.at(-1)?.content).data ?? [];
+  const last = blocksOf(given.messages.at(-1));
   if (asked === undefined || !last.some(({ type }) => type === 'tool_result')) return given;
+  const [first] = blocksOf(given.messages.findLast(({ role }) => role === 'assistant'));
+  if (first !== undefined && /thinking$/.test(first.type)) return given;
   const { thinking: _, max_tokens, ...rest } = given;
   const limit = typeof max_tokens === 'number' ? { max_tokens: max_tokens - (asked.budget_tokens ?? 0) } : {};
   return requestSchema.parse({ ...rest, ...limit });
+}
+
+function blocksOf(one: Message | undefined) {
+  return blocks.safeParse(one?.content).data ?? [];
 }
 
 /** What Google documents for calls whose signature is not known. */

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { ModelMessage } from '../../../../src/adapter-kit.ts';
+import { parseJson } from '../wire/parse-json.ts';
+
+/** What the SDK tells about a part, and takes back with it: signatures, encrypted reasoning, ids. */
+const options = z.record(z.string(), z.record(z.string(), z.json()));
+export type Options = z.infer<typeof options>;
+
+/** The parts of a step in their order. The message has the calls themselves. */
+const part = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['reasoning', 'text']), text: z.string(), options: options.optional() }),
+  z.object({ kind: z.literal('call'), options: options.optional() }),
+]);
+const kept = z.object({ parts: z.array(part), fields: z.record(z.string(), z.json()).optional() });
+
+/** What a provider wants back with the calls of a step. `fields` belong to the message as a whole. */
+export type Kept = z.infer<typeof kept>;
+export type KeptPart = Kept['parts'][number];
+
+/** Null if the message has none. */
+export function readKept({ reasoning }: Extract<ModelMessage, { role: 'assistant' }>): Kept | null {
+  return reasoning === undefined ? null : (kept.safeParse(parseJson(reasoning)).data ?? null);
+}
+
+export function hasReasoning({ messages }: { readonly messages: readonly ModelMessage[] }): boolean {
+  return messages.some((message) => message.role === 'assistant' && message.reasoning !== undefined);
+}
+
+export function withoutReasoning<Request extends { readonly messages: readonly ModelMessage[] }>(
+  request: Request,
+): Request {
+  if (!hasReasoning(request)) return request;
+  const messages = request.messages.map((message): ModelMessage => {
+    if (message.role !== 'assistant') return message;
+    const { reasoning, ...bare } = message;
+    return bare;
+  });
+  return { ...request, messages };
+}
+
+/** After so many refusals in a row, a server is taken to refuse all of it. One may come from a change of its keys. */
+const MAX_REFUSALS = 2;
+
+/** Whether a model still gets its reasoning back. */
+export function createReturns() {
+  let refusals = 0;
+  return {
+    /** The request as the model accepts it. */
+    accepted: <Request extends { readonly messages: readonly ModelMessage[] }>(request: Request): Request =>
+      refusals < MAX_REFUSALS ? request : withoutReasoning(request),
+    /** It answers a request with its reasoning. */
+    answered() {
+      refusals = 0;
+    },
+    /** It answers a request without its reasoning that it has refused with it. */
+    refused() {
+      refusals += 1;
+    },
+  };
+}

@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
+import { defineTool, type Log } from '../../../src/adapter-kit.ts';
+import type { AgentOverrides } from '../../../src/config/defaults.ts';
+import { silentLog } from '../../fixtures/models-requests.ts';
+import { claude, gemini, type Received, serve, sse } from '../../fixtures/models-server.ts';
+import { claudeThinks, geminiThinks, openaiAnswers, openaiThinks } from '../../fixtures/models-thoughts.ts';
+import { createBotWorld } from '../../support/bot-world.ts';
+
+/** Turns at servers that stream what they want back with their calls. */
+
+type Body = NonNullable<Received['body']>;
+type Refusal = (body: Body) => string | undefined;
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks around.',
+  input: z.object({}),
+  run: async () => 'A heron.',
+});
+
+interface Scene {
+  readonly id: string;
+  /** The agent's other models, in order. */
+  readonly others?: readonly string[];
+  /** The steps of the turns, in order. */
+  readonly steps: readonly (readonly unknown[])[];
+  readonly refusal?: Refusal;
+  /** The server is overloaded. */
+  readonly isAway?: (body: Body, count: number) => boolean;
+  readonly agent?: AgentOverrides;
+  /** What people say. */
+  readonly asks?: readonly string[];
+}
+
+async function play(scene: Scene) {
+  const { id, others = [], steps, refusal = () => undefined, isAway, agent = {}, asks = ['What is there?'] } = scene;
+  const bodies: Body[] = [];
+  const refused: Body[] = [];
+  await using server = await serve(({ method, body }, response) => {
+    // Other requests are about memories.
+    const isReply = method === 'POST' && JSON.stringify(body?.['tools'] ?? '').includes('look');
+    if (body === null || !isReply) return void response.writeHead(404).end();
+    if (isAway?.(body, bodies.length) === true) return void response.writeHead(529).end();
+    const message = refusal(body);
+    (message === undefined ? bodies : refused).push(body);
+    if (message !== undefined) {
+      const error = { type: 'error', error: { type: 'invalid_request_error', message } };
+      return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(error));
+    }
+    const events = steps[bodies.length - 1] ?? [];
+    if (id.startsWith('ollama:')) response.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    else sse(response, events);
+    response.end();
+  });
+  const provider = providerAt(server.url);
+  lines.length = 0;
+  const models = await Promise.all([id, ...others].map((one) => provider.open(one)));
+  const model = models.map((one) => one.id);
+  const settings = { model, context_window: 20_000, max_output_tokens: 2000, tools: ['look'], ...agent };
+  await using world = await createBotWorld({ models, tools: [look], agent: settings });
+  for (const text of asks) {
+    await world.say(text);
+    await world.settled();
+  }
+  const posts = [...world.channel.posts.values()].map(({ body }) => body.text);
+  const stored = JSON.stringify([world.events, await world.entries(), world.channel.shown]);
+  return { bodies, refused, posts, stored, log: JSON.stringify(lines) };
+}
+
+/** Of all scenes, because the SDK has the log of the first model. */
+const lines: unknown[] = [];
+const keep: Log['info'] = (...line) => void lines.push(line);
+
+function providerAt(url: string) {
+  const rewritten: typeof fetch = (input, init) => fetch(String(input).replace('https://api.openai.com', url), init);
+  return createAiSdkModels({
+    environment: {
+      ANTHROPIC_API_KEY: 'k',
+      ANTHROPIC_BASE_URL: url,
+      OPENAI_API_KEY: 'k',
+      GEMINI_API_KEY: 'k',
+      GOOGLE_GEMINI_BASE_URL: url,
+      OPENROUTER_API_KEY: 'k',
+      OPENROUTER_BASE_URL: `${url}/v1`,
+      OLLAMA_HOST: url,
+    },
+    providers: { local: { baseUrl: `${url}/v1` } },
+    fetch: rewritten,
+    log: { ...silentLog, debug: keep, info: keep, warn: keep, error: keep },
+  });
+}
+
+const messages = z.array(z.looseObject({ role: z.string(), content: z.unknown() }));
+/** The messages of the model in a request. */
+const saidIn = (body: Body | undefined) =>
+  messages.parse(body?.['messages']).filter(({ role }) => role === 'assistant' || role === 'model');
+const contentIn = (body: Body | undefined) => z.array(z.looseObject({})).parse(saidIn(body).at(-1)?.content);
+
+describe('Claude', () => {
+  const id = 'anthropic:claude-sonnet-4-5';
+  const agent = { effort: 'high' } as const;
+  const answer = claude('A heron.', 'end_turn');
+  const thinking = ({ messages: said }: Body) => JSON.stringify(said).includes('thinking');
+
+  test('gets its thinking back unchanged', async () => {
+    const { bodies, posts, stored, log } = await play({
+      id,
+      agent,
+      steps: [claudeThinks.events, claudeThinks.events, answer],
+    });
+    expect(posts).toEqual(['A heron.']);
+    const calls = [{ type: 'tool_use', name: 'look', input: {} }];
+    expect(contentIn(bodies[1])).toMatchObject([...claudeThinks.back, ...calls]);
+    expect(saidIn(bodies[2])).toMatchObject([
+      { content: [...claudeThinks.back, ...calls] },
+      { content: [...claudeThinks.back, ...calls] },
+    ]);
+    expect(contentIn(bodies[1]).slice(0, 3)).toEqual(claudeThinks.back);
+    expect(bodies.every(({ thinking: asked }) => asked !== undefined)).toBe(true);
+    for (const word of ['want to know', 'signed', 'hidden']) expect(stored + log).not.toContain(word);
+  });
+
+  test('gets none of it in the next turn', async () => {
+    const asks = ['What is there?', 'And now?'];
+    const { bodies, posts } = await play({ id, agent, asks, steps: [claudeThinks.events, answer, answer] });
+    expect(posts).toHaveLength(2);
+    expect(bodies.map(thinking)).toEqual([false, true, false]);
+  });
+
+  test('answers without thinking that it refuses', async () => {
+    const asks = ['What is there?', 'And now?'];
+    const refusal: Refusal = (body) => {
+      if (thinking(body)) return 'messages.1.content.0: Invalid `signature` in `thinking` block';
+      const isLooping = JSON.stringify(messages.parse(body['messages']).at(-1)).includes('tool_result');
+      if (body['thinking'] !== undefined && isLooping)
+        return 'Expected `thinking` or `redacted_thinking`, but found `text`.';
+      return undefined;
+    };
+    const steps = [claudeThinks.events, answer, claudeThinks.events, answer];
+    const { bodies, refused, posts } = await play({ id, agent, asks, refusal, steps });
+    expect(posts).toEqual(['A heron.', 'A heron.']);
+    expect(bodies.map(({ thinking: asked }) => asked !== undefined)).toEqual([true, false, true, false]);
+    expect(refused.map(thinking)).toEqual([true, false, true]);
+  });
+
+  test('gets it back without a signature if it came so', async () => {
+    const unsigned = claudeThinks.events.filter((event) => !JSON.stringify(event).includes('signature_delta'));
+    const { bodies } = await play({ id, agent, steps: [unsigned, answer] });
+    expect(contentIn(bodies[1])[0]).toEqual({ ...claudeThinks.back[0], signature: '' });
+  });
+
+  test('keeps it from another model', async () => {
+    const { bodies, posts, stored } = await play({
+      id,
+      others: ['anthropic:claude-opus-4-5'],
+      agent,
+      steps: [claudeThinks.events, claudeThinks.events, answer],
+      isAway: (body, count) => count === 1 && body['model'] === 'claude-sonnet-4-5',
+    });
+    expect(posts).toEqual(['A heron.']);
+    expect(bodies.map((body) => [body['model'], saidIn(body).map((said) => thinking({ messages: [said] }))])).toEqual([
+      ['claude-sonnet-4-5', []],
+      ['claude-opus-4-5', [false]],
+      ['claude-sonnet-4-5', [true, false]],
+    ]);
+    expect(stored).not.toContain('signed');
+  });
+});
+
+const said = (text: string) =>
+  gemini({ candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }] });
+
+describe('Gemini', () => {
+  const id = 'google:gemini-3-flash';
+  const contents = z.array(z.looseObject({ role: z.string(), parts: z.array(z.looseObject({})) }));
+  /** Without the ids of the calls, which are Strata's own. */
+  const partsIn = (body: Body | undefined) => {
+    const parts = contents.parse(body?.['contents']).findLast(({ role }) => role === 'model')?.parts;
+    return JSON.parse(JSON.stringify(parts, (key, value: unknown) => (key === 'id' ? undefined : value)));
+  };
+
+  test('gets its signatures back with their parts', async () => {
+    const { bodies, posts, stored, log } = await play({ id, steps: [geminiThinks.events, said('A heron.')] });
+    expect(posts).toEqual(['A heron.']);
+    expect(partsIn(bodies[1])).toEqual(geminiThinks.back);
+    expect(stored + log).not.toMatch(/should look|c2ln/);
+  });
+
+  test('gets those of its calls if nothing else came', async () => {
+    const step = [{ candidates: [{ content: { parts: geminiThinks.back.slice(2) }, finishReason: 'STOP' }] }];
+    const { bodies } = await play({ id, steps: [step, said('A heron.')] });
+    expect(partsIn(bodies[1])).toEqual(geminiThinks.back.slice(2));
+  });
+
+  test('answers without signatures that it refuses', async () => {
+    const refusal: Refusal = (body) =>
+      JSON.stringify(body['contents']).includes('c2ln') ? 'Request contains an invalid argument.' : undefined;
+    const { bodies, refused, posts } = await play({ id, refusal, steps: [geminiThinks.events, said('A heron.')] });
+    expect([posts, refused.length]).toEqual([['A heron.'], 1]);
+    expect(JSON.stringify(bodies[1])).toContain('skip_thought_signature_validator');
+  });
+});
+
+describe('OpenAI', () => {
+  const id = 'openai:gpt-5.6-luna';
+  const inputOf = (body: Body | undefined) => z.array(z.looseObject({})).parse(body?.['input']);
+  const reasoningIn = (body: Body | undefined) => inputOf(body).filter(({ type }) => type === 'reasoning');
+
+  test('gets its encrypted reasoning back before the call', async () => {
+    const steps = [openaiThinks.events, openaiThinks.events, openaiAnswers];
+    const { bodies, posts, stored, log } = await play({ id, steps });
+    expect(posts).toEqual(['A heron.']);
+    expect(bodies[0]).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
+    expect(reasoningIn(bodies[1])).toEqual(openaiThinks.back);
+    const at = inputOf(bodies[1]).findIndex(({ type }) => type === 'reasoning');
+    expect(inputOf(bodies[1])[at + 1]).toMatchObject({ type: 'function_call', name: 'look', arguments: '{}' });
+    expect(stored + log).not.toContain('gAAAA');
+  });
+
+  test('answers without reasoning that it refuses', async () => {
+    const asks = ['What is there?', 'And now?', 'Still?'];
+    const refusal: Refusal = (body) =>
+      reasoningIn(body).length > 0 ? 'The encrypted content gAAA... could not be verified.' : undefined;
+    const steps = asks.flatMap(() => [openaiThinks.events, openaiAnswers]);
+    const { refused, posts } = await play({ id, asks, refusal, steps });
+    expect(posts).toEqual(['A heron.', 'A heron.', 'A heron.']);
+    // What it refuses twice in a row, it does not get a third time.
+    expect(refused).toHaveLength(2);
+  });
+
+  test('gets none that the package leaves out', async () => {
+    const part = { item_id: 'rs_1', output_index: 0 };
+    const [created, added, done, ...rest] = openaiThinks.events;
+    const summary = [
+      { ...part, type: 'response.reasoning_summary_text.delta', summary_index: 0, delta: 'They want to know.' },
+      { ...part, type: 'response.reasoning_summary_part.done', summary_index: 0 },
+      { ...part, type: 'response.reasoning_summary_part.added', summary_index: 1 },
+    ];
+    const steps = [[created, added, ...summary, done, ...rest], openaiAnswers];
+    const { posts, log } = await play({ id, steps });
+    expect(posts).toEqual(['A heron.']);
+    expect(log).toContain('Skipping reasoning part');
+    expect(log).not.toMatch(/gAAAA|want to know/);
+  });
+
+  test('gets it again after one refusal', async () => {
+    const asks = ['What is there?', 'And now?', 'Still?', 'Really?', 'Yes?'];
+    let asked = 0;
+    const refusal: Refusal = (body) => {
+      if (reasoningIn(body).length === 0) return undefined;
+      asked += 1;
+      return asked % 2 === 1 ? 'The encrypted content gAAA... could not be verified.' : undefined;
+    };
+    const steps = asks.flatMap(() => [openaiThinks.events, openaiAnswers]);
+    const { bodies, refused, posts } = await play({ id, asks, refusal, steps });
+    expect([posts.length, refused.length]).toEqual([5, 3]);
+    expect(bodies.filter((body) => reasoningIn(body).length > 0)).toHaveLength(2);
+  });
+});
+
+test('Ollama gets its thinking back with the call', async () => {
+  const message = { role: 'assistant', content: '' };
+  const step = [
+    { message: { ...message, thinking: 'I should ' } },
+    { message: { ...message, thinking: 'look.' } },
+    { message: { ...message, tool_calls: [{ function: { name: 'look', arguments: {} } }] } },
+    { message, done: true, done_reason: 'stop' },
+  ];
+  const answer = [{ message: { ...message, content: 'A heron.' } }, { message, done: true, done_reason: 'stop' }];
+  const { bodies, posts, stored } = await play({ id: 'ollama:gpt-oss', steps: [step, answer] });
+  expect(posts).toEqual(['A heron.']);
+  expect(saidIn(bodies[1])).toMatchObject([
+    { thinking: 'I should look.', tool_calls: [{ function: { name: 'look' } }] },
+  ]);
+  expect(stored).not.toContain('I should look.');
+});

@@ -4,8 +4,8 @@ import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import { defineTool, type Log } from '../../../src/adapter-kit.ts';
 import type { AgentOverrides } from '../../../src/config/defaults.ts';
 import { silentLog } from '../../fixtures/models-requests.ts';
-import { claude, gemini, type Received, serve, sse } from '../../fixtures/models-server.ts';
-import { claudeThinks, geminiThinks, openaiAnswers, openaiThinks } from '../../fixtures/models-thoughts.ts';
+import { chunk, claude, gemini, type Received, serve, sse } from '../../fixtures/models-server.ts';
+import { chatThinks, claudeThinks, geminiThinks, openaiAnswers, openaiThinks } from '../../fixtures/models-thoughts.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
 
 /** Turns at servers that stream what they want back with their calls. */
@@ -66,7 +66,7 @@ async function play(scene: Scene) {
   }
   const posts = [...world.channel.posts.values()].map(({ body }) => body.text);
   const stored = JSON.stringify([world.events, await world.entries(), world.channel.shown]);
-  return { bodies, refused, posts, stored, log: JSON.stringify(lines) };
+  return { bodies, refused, posts, stored, shown: world.channel.shown, log: JSON.stringify(lines) };
 }
 
 /** Of all scenes, because the SDK has the log of the first model. */
@@ -275,4 +275,141 @@ test('Ollama gets its thinking back with the call', async () => {
     { thinking: 'I should look.', tool_calls: [{ function: { name: 'look' } }] },
   ]);
   expect(stored).not.toContain('I should look.');
+});
+
+const chatAnswer = [chunk({ content: 'A heron.' }), chunk({}, 'stop'), '[DONE]'];
+const thought = ['They want to know ', 'what is there.\n'] as const;
+const inField = (name: string, step: readonly string[] = thought) =>
+  chatThinks(...step.map((text) => ({ [name]: text })));
+const detail = (more: object) => ({ reasoning_details: [{ type: 'reasoning.text', index: 0, ...more }] });
+
+describe('a compatible server', () => {
+  const id = 'local:m';
+
+  test.each(['reasoning_content', 'reasoning'])('gets back the %s that it streams', async (name) => {
+    const later = inField(name, ['So ', 'on.']);
+    const { bodies, posts, stored, log } = await play({ id, steps: [inField(name), later, chatAnswer] });
+    expect(posts).toEqual(['A heron.']);
+    const called = { role: 'assistant', tool_calls: [{ function: { name: 'look' } }] };
+    expect(saidIn(bodies[2])).toMatchObject([
+      { ...called, [name]: 'They want to know what is there.\n' },
+      { ...called, [name]: 'So on.' },
+    ]);
+    const names = saidIn(bodies[2]).flatMap((one) => Object.keys(one).filter((key) => key.startsWith('reasoning')));
+    expect(names).toEqual([name, name]);
+    expect(stored + log).not.toContain('want to know');
+  });
+
+  test('gets none of it in the next turn', async () => {
+    const asks = ['What is there?', 'And now?'];
+    const steps = [inField('reasoning_content'), chatAnswer, chatAnswer];
+    const { bodies } = await play({ id, asks, steps });
+    const given = bodies.map((body) => saidIn(body).map((one) => one['reasoning_content'] !== undefined));
+    expect(given).toEqual([[], [true], [false, false]]);
+  });
+
+  test('gets back nothing that came inside its text', async () => {
+    const steps = [chatThinks({ content: '<think>They want to know.</think>Let me look.' }), chatAnswer];
+    const { bodies, posts } = await play({ id, steps });
+    expect(posts).toEqual(['A heron.']);
+    expect(saidIn(bodies[1])).toMatchObject([{ content: 'Let me look.' }]);
+    expect(JSON.stringify(bodies[1])).not.toContain('want to know');
+  });
+
+  test('gets the signature of a call back', async () => {
+    const google = { thought_signature: 'c2ln' };
+    const call = { index: 0, id: 'c1', function: { name: 'look', arguments: '{}' }, extra_content: { google } };
+    const steps = [[chunk({ tool_calls: [call] }), chunk({}, 'tool_calls'), '[DONE]'], chatAnswer];
+    const { bodies } = await play({ id, steps });
+    expect(saidIn(bodies[1])).toMatchObject([{ tool_calls: [{ extra_content: { google } }] }]);
+  });
+
+  test('keeps it from another model', async () => {
+    const others = ['local:other'];
+    const isAway: Scene['isAway'] = ({ model }, count) => count === 1 && model === 'm';
+    const { bodies } = await play({ id, others, isAway, steps: [inField('reasoning'), chatAnswer] });
+    expect(bodies.map(({ model }) => model)).toEqual(['m', 'other']);
+    expect(saidIn(bodies[1])[0]).not.toHaveProperty('reasoning');
+  });
+
+  test.each([
+    // DeepSeek, before it could call tools while it reasons.
+    'The reasoning_content is an intermediate result for display purposes only and will not be included in the context for inference. Please remove the reasoning_content from your message to reduce network traffic.',
+    "messages.2.assistant.reasoning_content: property 'messages.2.assistant.reasoning_content' is unsupported",
+    "[{'type': 'extra_forbidden', 'loc': ('body', 'messages', 2, 'assistant', 'reasoning_content'), 'msg': 'Extra inputs are not permitted'}]",
+    'unknown field `reasoning_content`, expected one of `role`, `content`',
+  ])('learns from its refusal: %s', async (message) => {
+    const asks = ['What is there?', 'And now?'];
+    const refusal: Refusal = (body) => (JSON.stringify(body['messages']).includes('reasoning') ? message : undefined);
+    const steps = [inField('reasoning_content'), chatAnswer, inField('reasoning_content'), chatAnswer];
+    const { refused, posts } = await play({ id, asks, refusal, steps });
+    expect(posts).toEqual(['A heron.', 'A heron.']);
+    expect(refused).toHaveLength(1);
+  });
+
+  test('gets its own with a space in place of older', async () => {
+    const asks = ['What is there?', 'And now?'];
+    const refusal: Refusal = (body) =>
+      saidIn(body).every((one) => one['reasoning_content'] !== undefined)
+        ? undefined
+        : 'Missing `reasoning_content` field in the assistant message at message index 2.';
+    const steps = [inField('reasoning_content'), chatAnswer, inField('reasoning_content'), chatAnswer];
+    const { bodies, posts } = await play({ id, asks, refusal, steps });
+    expect(posts).toEqual(['A heron.', 'A heron.']);
+    expect(saidIn(bodies[3]).map((one) => one['reasoning_content'])).toEqual([' ', ' ', thought.join('')]);
+  });
+
+  test('shows the same drafts', async () => {
+    const talking = [{ content: 'Let me ' }, { content: 'look.' }];
+    const shown = async (...deltas: readonly Readonly<Record<string, unknown>>[]) =>
+      (await play({ id, steps: [chatThinks(...deltas, ...talking), chatAnswer] })).shown;
+    const drafts = await shown();
+    expect(drafts).toContainEqual({ kind: 'draft', text: 'Let me look.' });
+    expect(await shown(...thought.map((text) => ({ reasoning_content: text })))).toEqual(drafts);
+  });
+});
+
+describe('OpenRouter', () => {
+  const steps = (...details: readonly object[]) => [chatThinks(...details.map(detail)), chatAnswer];
+
+  test('gets its details back as one sequence', async () => {
+    const { bodies, posts, stored } = await play({
+      id: 'openrouter:anthropic/claude-sonnet-4.5',
+      steps: steps(
+        { text: 'They want ', format: 'anthropic-claude-v1' },
+        { text: 'to know.', signature: null },
+        { text: '', signature: 'EqoB+signed==' },
+        { type: 'reasoning.encrypted', index: 1, data: 'hidden==', id: 'c1' },
+        { type: 'reasoning.encrypted', index: 1, data: 'more==', id: 'rs_1' },
+      ),
+    });
+    expect(posts).toEqual(['A heron.']);
+    const [said] = saidIn(bodies[1]);
+    const own = z.array(z.object({ id: z.string() })).parse(said?.['tool_calls'])[0]?.id;
+    expect(said?.['reasoning_details']).toEqual([
+      {
+        type: 'reasoning.text',
+        index: 0,
+        text: 'They want to know.',
+        format: 'anthropic-claude-v1',
+        signature: 'EqoB+signed==',
+      },
+      { type: 'reasoning.encrypted', index: 1, data: 'hidden==', id: own },
+      { type: 'reasoning.encrypted', index: 1, data: 'more==', id: 'rs_1' },
+    ]);
+    // The mark of the cache is beside it.
+    expect(said).toHaveProperty('cache_control');
+    expect(stored).not.toContain('to know');
+  });
+
+  test('gets none if they are endless', async () => {
+    const long = { text: 'x'.repeat(100_000) };
+    const { bodies, posts } = await play({
+      id: 'openrouter:m',
+      agent: { context_window: 1_000_000, max_output_tokens: 30_000 },
+      steps: steps(...Array(11).fill(long)),
+    });
+    expect(posts).toEqual(['A heron.']);
+    expect(saidIn(bodies[1])[0]).not.toHaveProperty('reasoning_details');
+  });
 });

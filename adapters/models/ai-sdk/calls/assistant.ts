@@ -1,7 +1,7 @@
 import type { AssistantModelMessage } from 'ai';
 import type { JsonValue, ModelMessage, ToolCall } from '../../../../src/adapter-kit.ts';
 import type { Dialect } from './dialect.ts';
-import { type Kept, type KeptPart, type Options, readKept } from './kept.ts';
+import { type Kept, type KeptPart, type Options, readKept, renamed } from './kept.ts';
 import { toCallId, toToolName } from './names.ts';
 
 type Said = Extract<ModelMessage, { role: 'assistant' }>;
@@ -12,8 +12,14 @@ export function toAssistant(message: Said, dialect: Dialect): AssistantModelMess
   const kept = readKept(message);
   const content = kept === null ? toContent(message) : withKept(message, kept, dialect);
   if (content.length === 0) return null;
-  const fields = kept?.fields;
+  const fields = kept === null ? undefined : fieldsOf(message, kept);
   return { role: 'assistant', content, ...(fields === undefined ? {} : optional({ openaiCompatible: fields })) };
+}
+
+function fieldsOf({ calls }: Said, { parts, fields }: Kept): Kept['fields'] {
+  if (fields === undefined) return undefined;
+  const ids = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
+  return renamed(fields, new Map(ids.map((id, at) => [id, toCallId(calls[at]?.callId ?? id)])));
 }
 
 function toContent({ text, calls }: Said): Content {

@@ -1,16 +1,14 @@
 import type { ProviderMetadata, TextStreamPart, ToolSet } from 'ai';
 import { z } from 'zod';
+import { FIELDS } from '../wire/reasoning-fields.ts';
 import type { Kept } from './kept.ts';
-
-/** Under this name, a provider tells which fields of its message it wants back. */
-export const FIELDS = 'strata';
 
 interface Written {
   readonly kind: 'reasoning' | 'text';
   text: string;
   options?: ProviderMetadata;
 }
-type Given = Written | { readonly kind: 'call'; readonly options?: ProviderMetadata | undefined };
+type Given = Written | { readonly kind: 'call'; readonly id: string; readonly options?: ProviderMetadata | undefined };
 
 const fieldsSchema = z.object({ [FIELDS]: z.record(z.string(), z.json()) });
 
@@ -46,7 +44,7 @@ export function createKeeper() {
           write('text', part);
           break;
         case 'tool-call':
-          parts.push({ kind: 'call', options: part.providerMetadata });
+          parts.push({ kind: 'call', id: part.toolCallId, options: part.providerMetadata });
           break;
         case 'finish-step':
           fields = fieldsSchema.safeParse(part.providerMetadata).data?.[FIELDS];

@@ -9,9 +9,10 @@ export type Options = z.infer<typeof options>;
 /** The parts of a step in their order. The message has the calls themselves. */
 const part = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['reasoning', 'text']), text: z.string(), options: options.optional() }),
-  z.object({ kind: z.literal('call'), options: options.optional() }),
+  z.object({ kind: z.literal('call'), id: z.string(), options: options.optional() }),
 ]);
-const kept = z.object({ parts: z.array(part), fields: z.record(z.string(), z.json()).optional() });
+const fields = z.record(z.string(), z.json());
+const kept = z.object({ parts: z.array(part), fields: fields.optional() });
 
 /** What a provider wants back with the calls of a step. `fields` belong to the message as a whole. */
 export type Kept = z.infer<typeof kept>;
@@ -20,6 +21,13 @@ export type KeptPart = Kept['parts'][number];
 /** Null if the message has none. */
 export function readKept({ reasoning }: Extract<ModelMessage, { role: 'assistant' }>): Kept | null {
   return reasoning === undefined ? null : (kept.safeParse(parseJson(reasoning)).data ?? null);
+}
+
+/** The fields with other ids of calls: OpenRouter names in a signature the call that it belongs to. */
+export function renamed(given: NonNullable<Kept['fields']>, ids: ReadonlyMap<string, string>): Kept['fields'] {
+  const rename = (key: string, value: unknown) =>
+    key === 'id' && typeof value === 'string' ? (ids.get(value) ?? value) : value;
+  return fields.safeParse(parseJson(JSON.stringify(given, rename))).data;
 }
 
 export function hasReasoning({ messages }: { readonly messages: readonly ModelMessage[] }): boolean {

@@ -13,6 +13,7 @@ import { withKnownEvents } from '../wire/anthropic-events.ts';
 import { withReadableEvents } from '../wire/chat-events.ts';
 import { withGoogleEvents } from '../wire/google-events.ts';
 import { withReadableLines } from '../wire/ollama.ts';
+import { reasoningFields } from '../wire/reasoning-fields.ts';
 import { withStreams } from '../wire/unstreamed.ts';
 import { withoutSlash } from './environment.ts';
 import { withCacheMarks } from './openrouter.ts';
@@ -212,6 +213,7 @@ async function openCompatible(
     fetch: withReadableEvents(withoutRefusedFields(withStreams(fetch))),
     includeUsage: true,
     transformRequestBody: withCacheMarks,
+    metadataExtractor: reasoningFields,
   });
   return {
     model: provider.chatModel(model),

@@ -11,6 +11,7 @@ import {
   withContent,
   without,
   withoutKey,
+  withoutReasoning,
   withoutSystem,
   withoutThinking,
   withReasoning,
@@ -115,6 +116,12 @@ const LESSONS: readonly Lesson[] = [
     name: 'alternation',
     refusal: /\balternat(?:e|ing)\b|\bfirst message (?:must|should)\b|\bstart with a user\b/i,
     change: withAlternation,
+  },
+  {
+    name: 'returned reasoning',
+    refusal:
+      /\breasoning(?:_content|_details)?\b[^\n]{0,120}\b(?:unsupported|not (?:supported|permitted|allowed)|unknown|unrecognized|unexpected)\b|\b(?:unsupported|unknown|unrecognized|unexpected|extra|remove)\b[^\n]{0,120}\breasoning(?:_content|_details)?\b/i,
+    change: withoutReasoning,
   },
   { name: 'reasoning', refusal: /\breasoning_content\b/i, change: withReasoning },
   { name: 'thinking', refusal: /\bstart with a thinking block\b|\bexpected `thinking`/i, change: withoutThinking },

@@ -121,7 +121,14 @@ function canJoin(one: Message, next: Message): boolean {
   return [one, next].every(({ content, tool_calls }) => typeof content === 'string' && tool_calls === undefined);
 }
 
-/** Strata keeps no reasoning. DeepSeek accepts a space for it, but no empty text. */
+/** Of the model's own messages. Servers that only show reasoning do not read it. */
+export function withoutReasoning(given: Request): Request {
+  const messages = given.messages.map(({ reasoning, reasoning_content, reasoning_details, ...one }) => one);
+  const isSame = given.messages.every((one, at) => Object.keys(one).length === Object.keys(messages[at] ?? {}).length);
+  return isSame ? given : { ...given, messages };
+}
+
+/** Strata keeps reasoning within a turn only. DeepSeek accepts a space for it, but no empty text. */
 export function withReasoning(given: Request): Request {
   const isBare = (one: Message) => one.role === 'assistant' && one['reasoning_content'] === undefined;
   if (!given.messages.some(isBare)) return given;

@@ -94,7 +94,8 @@ function isShortened(assembly: Assembly): boolean {
   return isReduced(reduction) || request.snapshot.omitted.entries > assembly.snapshot.omitted.entries;
 }
 
-function touchedAt(tail: readonly Entry[]): number {
+/** When one of the messages was edited or deleted last. */
+export function touchedAt(tail: readonly Entry[]): number {
   let last = 0;
   for (const { editedAt, redactedAt } of tail) {
     if (editedAt !== null && editedAt > last) last = editedAt;

@@ -177,6 +177,26 @@ describe('another model of the list', () => {
   });
 });
 
+it('it is gone when a message is edited meanwhile', async () => {
+  let world: BotWorld | null = null;
+  const change = async () => {
+    const { key, clock, bot } = world as BotWorld;
+    const edit = { conversation: key, externalId: 'gate', parts: [{ kind: 'text', text: 'Never mind.' }] } as const;
+    await bot.sink.edited({ ...edit, at: clock.now() });
+    return 'A heron.';
+  };
+  const model = one(playing({ text: 'Yes.' }, looking('The code is kingfisher.'), looking('And now?')));
+  const tools = [defineTool({ name: 'look', description: 'Looks around.', input: z.object({}), run: change })];
+  await using here = await createBotWorld({ models: [model], tools, agent: { tools: ['look'] } });
+  world = here;
+  await here.say('The code of my gate is kingfisher.', { id: 'gate' });
+  await here.settled();
+  await here.say('What is there?');
+  await here.settled();
+  expect(reasoningIn(model.requests[2] as ModelRequest)).toEqual([undefined]);
+  expect(JSON.stringify(model.requests.slice(2))).not.toContain('kingfisher');
+});
+
 describe('a hook', () => {
   const seen: unknown[] = [];
   const watching: Hooks['model'] = async (context, next) => {

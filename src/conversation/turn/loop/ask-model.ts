@@ -12,12 +12,19 @@ import { createDraft } from './own-label.ts';
 import { dropReasoning, fitReasoning, reasonedIn } from './step-reasoning.ts';
 import { toMessages } from './tool-round.ts';
 
-/** Calls the model until it answers, or until a failure or a silence is not worth another request. */
-export async function callModel(options: TurnOptions, done: TurnStep[]): Promise<{ step: Step; assembly: Assembly }> {
+/**
+ * Calls the model until it answers, or until a failure or a silence is not worth another request. `before` is what the
+ * step before was asked with.
+ */
+export async function callModel(
+  options: TurnOptions,
+  done: TurnStep[],
+  before: Assembly | null,
+): Promise<{ step: Step; assembly: Assembly }> {
   const tried: Tried = { overflows: 0, refusals: 0, pauses: 0, silences: 0 };
   for (;;) {
     const assembly = await options.assemble(done.flatMap(toMessages));
-    fitReasoning(done, assembly.measurement);
+    fitReasoning(done, assembly, before);
     const asked = await askOnce(options, assembly, done);
     if (asked.kind === 'answered') {
       if (!isSilent(asked.step) || tried.silences >= MAX_SILENCES) return { step: asked.step, assembly };

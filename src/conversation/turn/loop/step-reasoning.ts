@@ -1,5 +1,6 @@
+import { touchedAt } from '../../../context/record/request-print.ts';
 import type { ReasonedMessage, Reasoning } from '../../../models/reasoning.ts';
-import type { Measurement } from '../../../ports/engine.ts';
+import type { Assembly } from '../../../ports/engine.ts';
 import type { TurnStep } from './outcome.ts';
 import { toAssistant } from './tool-round.ts';
 
@@ -13,10 +14,12 @@ export function reasonedIn(done: readonly TurnStep[]): readonly ReasonedMessage[
 
 /**
  * Drops the reasoning that does not fit beside the request, so that no message leaves the view for it. The next step
- * builds on the newest, so the oldest goes first.
+ * builds on the newest, so the oldest goes first. All of it goes if a message was edited or deleted since the request
+ * before, because it may repeat what is gone.
  */
-export function fitReasoning(done: TurnStep[], { used, window }: Pick<Measurement, 'used' | 'window'>): void {
-  let roomTokens = window - used;
+export function fitReasoning(done: TurnStep[], { measurement, snapshot }: Assembly, before: Assembly | null): void {
+  const isCurrent = before === null || touchedAt(snapshot.tail) <= touchedAt(before.snapshot.tail);
+  let roomTokens = isCurrent ? measurement.window - measurement.used : Number.NEGATIVE_INFINITY;
   for (let at = done.length - 1; at >= 0; at -= 1) {
     const step = done[at];
     if (step === undefined || step.reasoning === null) continue;

@@ -1,4 +1,5 @@
 import { describe, isStoreAway, isStrataError, ModelError } from '../../../domain/errors.ts';
+import type { Assembly } from '../../../ports/engine.ts';
 import type { TurnFailure } from '../../../ports/events.ts';
 import type { FinishReason } from '../../../ports/model.ts';
 import { cleanText, isVisible } from '../../../util/text/text.ts';
@@ -14,10 +15,12 @@ import { callTools } from './tool-round.ts';
  */
 export async function runTurn(options: TurnOptions, callIdPrefix: string): Promise<TurnOutcome> {
   const steps: TurnStep[] = [];
+  let before: Assembly | null = null;
   let hasCalledTools = false;
   try {
     for (;;) {
-      const { step, assembly } = await callModel(options, steps);
+      const { step, assembly } = await callModel(options, steps, before);
+      before = assembly;
       // The next step reads exactly what will be stored.
       const text = withoutOwnLabel(cleanText(step.text).trim());
       if (step.calls.length === 0) {

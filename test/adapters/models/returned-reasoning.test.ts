@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import { defineTool, type Log } from '../../../src/adapter-kit.ts';
 import type { AgentOverrides } from '../../../src/config/defaults.ts';
-import { silentLog } from '../../fixtures/models-requests.ts';
+import { ask, collect, finishIn, rollDice, silentLog } from '../../fixtures/models-requests.ts';
 import { chunk, claude, gemini, type Received, serve, sse } from '../../fixtures/models-server.ts';
 import { chatThinks, claudeThinks, geminiThinks, openaiAnswers, openaiThinks } from '../../fixtures/models-thoughts.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
@@ -98,6 +98,9 @@ const saidIn = (body: Body | undefined) =>
   messages.parse(body?.['messages']).filter(({ role }) => role === 'assistant' || role === 'model');
 const contentIn = (body: Body | undefined) => z.array(z.looseObject({})).parse(saidIn(body).at(-1)?.content);
 
+const MISSING = 'Expected `thinking` or `redacted_thinking`, but found `tool_use`.';
+const isLooping = (body: Body) => JSON.stringify(messages.parse(body['messages']).at(-1)).includes('tool_result');
+
 describe('Claude', () => {
   const id = 'anthropic:claude-sonnet-4-5';
   const agent = { effort: 'high' } as const;
@@ -133,9 +136,7 @@ describe('Claude', () => {
     const asks = ['What is there?', 'And now?'];
     const refusal: Refusal = (body) => {
       if (thinking(body)) return 'messages.1.content.0: Invalid `signature` in `thinking` block';
-      const isLooping = JSON.stringify(messages.parse(body['messages']).at(-1)).includes('tool_result');
-      if (body['thinking'] !== undefined && isLooping)
-        return 'Expected `thinking` or `redacted_thinking`, but found `text`.';
+      if (body['thinking'] !== undefined && isLooping(body)) return MISSING;
       return undefined;
     };
     const steps = [claudeThinks.events, answer, claudeThinks.events, answer];
@@ -166,6 +167,27 @@ describe('Claude', () => {
       ['claude-sonnet-4-5', [true, false]],
     ]);
     expect(stored).not.toContain('signed');
+  });
+
+  test('thinks again after the calls of another model', async () => {
+    const unthinking = claudeThinks.events.filter(
+      (event) => !/"index":[01],|"index":[01]}/.test(JSON.stringify(event)),
+    );
+    const refusal: Refusal = (body) => {
+      if (body['thinking'] === undefined || !isLooping(body)) return undefined;
+      return contentIn(body)[0]?.['type'] === 'thinking' ? undefined : MISSING;
+    };
+    const { bodies, posts } = await play({
+      id,
+      others: ['anthropic:claude-opus-4-5'],
+      agent,
+      asks: ['What is there?', 'And now?'],
+      steps: [claudeThinks.events, unthinking, answer, claudeThinks.events, answer],
+      refusal,
+      isAway: (body, count) => count === 1 && body['model'] === 'claude-sonnet-4-5',
+    });
+    expect(posts).toEqual(['A heron.', 'A heron.']);
+    expect(bodies.map(({ thinking: asked }) => asked !== undefined)).toEqual([true, false, false, true, true]);
   });
 });
 
@@ -402,14 +424,18 @@ describe('OpenRouter', () => {
     expect(stored).not.toContain('to know');
   });
 
-  test('gets none if they are endless', async () => {
-    const long = { text: 'x'.repeat(100_000) };
-    const { bodies, posts } = await play({
-      id: 'openrouter:m',
-      agent: { context_window: 1_000_000, max_output_tokens: 30_000 },
-      steps: steps(...Array(11).fill(long)),
-    });
-    expect(posts).toEqual(['A heron.']);
-    expect(saidIn(bodies[1])[0]).not.toHaveProperty('reasoning_details');
+  test('endless details are not gathered', async () => {
+    const kept = async (count: number) => {
+      const [events = []] = steps(...Array(count).fill({ text: 'x'.repeat(100_000) }));
+      await using server = await serve(({ method }, response) => {
+        if (method === 'GET') return void response.writeHead(404).end();
+        sse(response, events);
+        response.end();
+      });
+      const model = await providerAt(server.url).open('openrouter:m');
+      return finishIn(await collect(model, ask('What is there?', { tools: [rollDice] }))).reasoning?.length;
+    };
+    expect(await kept(9)).toBeGreaterThan(900_000);
+    expect(await kept(11)).toBeUndefined();
   });
 });

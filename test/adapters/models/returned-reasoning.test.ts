@@ -152,6 +152,15 @@ describe('Claude', () => {
     expect(contentIn(bodies[1])[0]).toEqual({ ...claudeThinks.back[0], signature: '' });
   });
 
+  test('gets it back beside a text that was cleaned', async () => {
+    const labelled = JSON.parse(
+      JSON.stringify(claudeThinks.events).replace('Let me look.', '<you>: Let me\u202e look.'),
+    );
+    const { bodies } = await play({ id, agent, steps: [labelled, answer] });
+    expect(contentIn(bodies[1]).slice(0, 3)).toEqual(claudeThinks.back);
+    expect(contentIn(bodies[1])).toHaveLength(4);
+  });
+
   test('keeps it from another model', async () => {
     const { bodies, posts, stored } = await play({
       id,
@@ -336,6 +345,20 @@ describe('a compatible server', () => {
     expect(posts).toEqual(['A heron.']);
     expect(saidIn(bodies[1])).toMatchObject([{ content: 'Let me look.' }]);
     expect(JSON.stringify(bodies[1])).not.toContain('want to know');
+  });
+
+  test('gets it back with calls that came as text', async () => {
+    const written = '<tool_call>{"name":"look","arguments":{}}</tool_call>';
+    const step = [
+      chunk({ reasoning_content: 'Let me see.' }),
+      chunk({ content: written }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    ];
+    const { bodies, posts } = await play({ id, steps: [step, chatAnswer] });
+    expect(posts).toEqual(['A heron.']);
+    const tool_calls = [{ function: { name: 'look', arguments: '{}' } }];
+    expect(saidIn(bodies[1])).toMatchObject([{ content: null, reasoning_content: 'Let me see.', tool_calls }]);
   });
 
   test('gets the signature of a call back', async () => {

@@ -2,8 +2,8 @@ import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
 import { z } from 'zod';
 import { text } from './loose.ts';
 
-/** The name under which the metadata of an answer contains the fields. */
-export const FIELDS = 'strata';
+/** The name under which the metadata of an answer contains the fields. No provider is called so. */
+export const FIELDS = '$reasoning';
 
 const detail = z.record(z.string(), z.json());
 type Detail = z.infer<typeof detail>;

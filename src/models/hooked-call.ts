@@ -37,10 +37,19 @@ function reasoningFor(calls: Step['calls'], answered: Step | null): Step['reason
   return answered !== null && isDeepStrictEqual(calls, answered.calls) ? answered.reasoning : null;
 }
 
+/** Whether the window has room for the request and its answer. */
+export function hasRoom(request: ModelRequest): boolean {
+  return neededBy(request) <= (request.windowTokens ?? Number.POSITIVE_INFINITY);
+}
+
+function neededBy(request: ModelRequest): number {
+  return estimateRequest(request) + request.maxOutputTokens;
+}
+
 function fitting(request: ModelRequest): ModelRequest {
-  const { windowTokens = Number.POSITIVE_INFINITY, maxOutputTokens } = request;
-  const needed = estimateRequest(request) + maxOutputTokens;
-  if (needed <= windowTokens) return request;
+  if (hasRoom(request)) return request;
+  const { windowTokens } = request;
+  const needed = neededBy(request);
   const cause = `the changed request needs ${needed} tokens, but the window has ${windowTokens}`;
   throw new StrataError('HOOK_FAILED', { hook: 'model', owner: 'a plugin', cause });
 }

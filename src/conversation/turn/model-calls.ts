@@ -7,7 +7,7 @@ import { describe, type ModelError } from '../../domain/errors.ts';
 import { rootOf } from '../../domain/key.ts';
 import { keepBegun } from '../../models/begun-step.ts';
 import { billedUsage } from '../../models/billed.ts';
-import { callHooked } from '../../models/hooked-call.ts';
+import { callHooked, hasRoom } from '../../models/hooked-call.ts';
 import { hasReasoning, withReasoning } from '../../models/reasoning.ts';
 import { accepted, type BilledStep, collectStep, type Step, type StepOptions } from '../../models/step.ts';
 import type { Assembly } from '../../ports/engine.ts';
@@ -146,7 +146,8 @@ async function askOne(
   const step = await callHooked(hooks, { where, request, signal }, async (sent) => {
     const seen = model.traits.images ? await calling.images.load(sent.messages) : sent.messages;
     // Added last: hooks do not see it, and what is stored about the request does not contain it.
-    const asked = { ...sent, messages: withReasoning(seen, reasoned, model) };
+    const whole = { ...sent, messages: withReasoning(seen, reasoned, model) };
+    const asked = sent === request || hasRoom(whole) ? whole : { ...sent, messages: seen };
     const made = { model, startedAt: clock.now(), sent, asked, assembly };
     const lost = (broken: BilledStep) => void bookBeside(options, calling, { ...made, step: broken });
     const collect = (how: StepOptions) => collectStep(model, asked, how);

@@ -240,6 +240,19 @@ describe('a hook', () => {
   });
 });
 
+it.each([
+  ['leaves room for it', 100],
+  ['needs its room', 4500],
+])('a hook that adds to the request %s', async (_, words) => {
+  const adding: Hooks['model'] = async ({ messages }, next) =>
+    await next({
+      messages: [...messages, { role: 'user', content: [{ kind: 'text', text: 'heron '.repeat(words) }] }],
+    });
+  const long = 'Hm, '.repeat(2000);
+  await using here = await talk([one(playing(looking(long)))], { hooks: [{ model: adding }] });
+  expect(here.sent.map(reasoningIn)).toEqual([[], [words === 100 ? long : undefined]]);
+});
+
 describe('a request without room for it', () => {
   const gaps = ({ world }: Talk) => world.events.filter(({ kind }) => kind === 'gap.opened');
 

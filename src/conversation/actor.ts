@@ -133,7 +133,7 @@ interface Receiving {
 }
 
 async function storeMessage(options: ActorOptions, self: Self, { append, onStored }: Receiving): Promise<Appended> {
-  const { cache, turns, onError } = self;
+  const { cache, turns } = self;
   // While a turn runs, the store rejects the claim, so there is no need to wait for a turn that has just ended.
   const claimLeaseMs = options.closing.aborted ? null : REPLY_LEASE_MS;
   const result = await options.services.store.transcript.append({ ...append, claimLeaseMs });
@@ -148,7 +148,7 @@ async function storeMessage(options: ActorOptions, self: Self, { append, onStore
   if (append.wantsReply) {
     noteAsker(options, self, append.message);
     turns.put(() => runOwedTurns(options, self, result.claim));
-  } else watchStored(options, self, entry).catch(onError);
+  } else turns.follow(watchStored(options, self, entry));
   // The turn does not wait for the disk; its own commit does.
   return await onDisk(options, self, result);
 }

@@ -45,6 +45,13 @@ describe('bot.send', () => {
     expect(await here.conversation()).toMatchObject({ audience: 'private', tightestAudience: 'private' });
   });
 
+  it('reports nothing if the bot stops right after it', async () => {
+    await using here = await world(false);
+    await here.bot.send(HERE, 'The build is green.', { audience: 'private' });
+    await here.bot.stop();
+    expect(here.events.filter(({ kind }) => kind === 'error.internal')).toEqual([]);
+  });
+
   it('posts the same text twice when it is said twice', async () => {
     await using here = await world();
     await here.bot.send(HERE, 'Tick.', { audience: 'private' });

@@ -11,6 +11,7 @@ it('keeps nothing of the work that has ended', async () => {
   const heapAfter = async (count: number): Promise<number> => {
     for (let done = 0; done < count; done += 1) {
       box.accompany(Promise.resolve().then(work));
+      box.follow(Promise.resolve().then(work));
       box.put(() => Promise.resolve().then(work));
       await box.drained();
     }

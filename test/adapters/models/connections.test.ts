@@ -46,6 +46,7 @@ describe('a server that cannot be reached', () => {
     ['unable to verify the first certificate', /^Set NODE_EXTRA_CA_CERTS/u],
     ['unable to get local issuer certificate', /^Set NODE_EXTRA_CA_CERTS/u],
     ['40:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:a.c:77:', /scheme/u],
+    ['bad port', /^Let the server listen on another port/u],
     ['getaddrinfo EAI_AGAIN models.example.org', /name server/u],
   ])('says what to do about: %s', (message, remedy) => {
     expect(classify(unconnected(new Error(message)), 0).remedy).toMatch(remedy);

@@ -47,9 +47,8 @@ export const POOLED = 'a connection pooler is in between, and the queue needs th
 /** The server is a node of a cluster, and the keys of the queue are elsewhere. */
 export const ELSEWHERE = 'it is a node of a Redis Cluster, and the queue is on another node';
 
-/** A failed connection to several addresses has its reasons inside, and no message of its own. */
+/** In words, where the error has none. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
   const reason = describe(error);
   if (reason.startsWith('unsupported startup parameter')) return POOLED;
   const [, node] = /^MOVED \d+ (\S+)/.exec(reason) ?? [];

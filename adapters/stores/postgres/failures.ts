@@ -170,8 +170,6 @@ function unusable(path: string, error: unknown, { reason, remedy, isDamage }: Om
   );
 }
 
-/** If several addresses were tried, the failure itself has no message. */
 function detailOf(error: unknown): string {
-  const [first] = error instanceof AggregateError ? error.errors : [error];
-  return describe(first) || errorCode(error);
+  return describe(error) || errorCode(error);
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import { explain } from '../../../adapters/stores/postgres/failures.ts';
 import { createPostgresStorage } from '../../../adapters/stores/postgres/index.ts';
 import { isStoreAway } from '../../../src/adapter-kit.ts';
 import { createKit, READER } from '../../contracts/store-kit.ts';
@@ -86,6 +87,14 @@ describe('a read that Postgres refuses', () => {
     const seen = errors.map((error, index) => [LASTING[index]?.[0], isStoreAway(error), String(error)]);
     expect(seen).toEqual(LASTING.map(([code, reason]) => [code, false, expect.stringContaining(reason)]));
   });
+});
+
+it('names each address of a server that is gone', () => {
+  const errors = ['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}:5432`));
+  const failure = Object.assign(new AggregateError(errors), { code: 'ECONNREFUSED' });
+  expect(String(explain('postgres://localhost/strata', failure))).toContain(
+    'cannot be reached: connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432.',
+  );
 });
 
 describe('a connection with TLS', () => {

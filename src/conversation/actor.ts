@@ -1,12 +1,12 @@
 import { describe } from '../domain/errors.ts';
-import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
+import type { ConversationKey, Entry } from '../domain/message.ts';
 import type { AfterTurn } from '../ports/engine.ts';
 import type { Append, Appended, AppendResult, Claim, ContextSnapshot } from '../ports/store.ts';
 import { type Limit, limitWork } from '../util/async/limit.ts';
 import { createMailbox, type Mailbox } from '../util/async/mailbox.ts';
 import type { Outbox } from './posts/outbox.ts';
 import { askedIn, newestMessage, owesReply, seqsOfTurn, toEntry } from './state/snapshot.ts';
-import { type Standing, standingOf } from './state/turn-standing.ts';
+import { type Given, NOTHING_GIVEN, type Standing, standingOf } from './state/turn-standing.ts';
 import { createViewCache, type ViewCache } from './state/view-cache.ts';
 import type { ReplyEnd } from './turn/commit.ts';
 import { REPLY_LEASE_MS, reply } from './turn/reply.ts';
@@ -28,7 +28,7 @@ export interface Actor {
   /** Checks for an owed reply, after startup or when another process gave up. */
   wake(): void;
   /**
-   * Drops the cached view and ends a turn that lost its claim or a memory that it was given, or whose messages were
+   * Drops the cached view and ends a turn that lost its claim or something that it was given, or whose messages were
    * edited.
    */
   refresh(): void;
@@ -73,7 +73,7 @@ interface Self {
 interface Running extends Standing {
   readonly limit: Limit;
   /** Empty until the turn is prepared. */
-  given: readonly MemoryId[];
+  given: Given;
 }
 
 export function createActor(options: ActorOptions, key: ConversationKey): Actor {
@@ -250,10 +250,10 @@ async function mayStart(
 /** A failed turn leaves its reply owed and is retried later. */
 async function attempt(options: ActorOptions, self: Self, opening: Omit<Opening, 'onGiven'>): Promise<ReplyEnd> {
   using limit = limitWork(options.signal);
-  const running: Running = { claim: opening.claim, snapshot: opening.snapshot, limit, given: [] };
+  const running: Running = { claim: opening.claim, snapshot: opening.snapshot, limit, given: NOTHING_GIVEN };
   self.running = running;
-  const onGiven = (ids: readonly MemoryId[]) => {
-    running.given = ids;
+  const onGiven = (given: Given) => {
+    running.given = given;
   };
   try {
     const end = await reply({ ...options, signal: limit.signal }, { ...opening, onGiven });

@@ -35,6 +35,15 @@ export interface VolatileSection {
   readonly reason: string;
   /** The memories in the text; they count as recalled if the text was not cut. */
   readonly memoryIds: readonly MemoryId[];
+  /** Messages of other conversations in the text. Default: none. */
+  readonly quotes?: readonly QuotedEntries[];
+}
+
+/** Entries of one other conversation as they were at a revision of it. */
+export interface QuotedEntries {
+  readonly conversationId: number;
+  readonly revision: number;
+  readonly seqs: readonly number[];
 }
 
 /**

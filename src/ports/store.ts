@@ -4,6 +4,7 @@ import type { ClaimRequest, ConversationChange, ReleaseOutcome } from './convers
 import type { Journal, RequestPart, UsageRow } from './journal.ts';
 import type { MemoryStore, MessageRedaction } from './memory-store.ts';
 import type { NewPost, OutboxStore, PostRow } from './outbox-store.ts';
+import type { QuotedEntries } from './sections.ts';
 import type { Summary, SummaryStore } from './summary-store.ts';
 
 /**
@@ -205,6 +206,11 @@ export interface TurnCommit {
    * readable in the place. Default: none.
    */
   readonly given?: readonly MemoryId[];
+  /**
+   * Messages of other conversations that the turn was shown. The result is stale if one of them is deleted, or if a person
+   * has edited it since. Default: none.
+   */
+  readonly quotes?: readonly QuotedEntries[];
   /**
    * The first message of the turn's view, and the revision of the conversation then. The result is stale if a person has
    * edited one of the messages up to `readUpto` since. Default: edits do not matter.

@@ -171,6 +171,33 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       });
     });
 
+    describe('messages of another conversation', () => {
+      /** Two of them, the second by a bot, and a turn that was shown them. */
+      const quoting = async () => {
+        const bot = { id: 'b1', name: 'Relay', kind: 'bot' } as const;
+        await kit.say('Ada likes tea', {}, { externalId: 'said' });
+        const { conversation } = await kit.say('tea is', {}, { externalId: 'streamed', author: bot });
+        const { claim } = await kit.say('q', { conversation: THERE, wantsReply: true, claimLeaseMs: 9 });
+        if (claim === null) throw new Error('no claim');
+        const quotes = [{ conversationId: conversation.id, revision: conversation.revision, seqs: [1, 2] }];
+        return { id: conversation.id, end: async () => (await kit.commitTurn(claim, { quotes })).kind };
+      };
+      const edit = (id: number, externalId: string) =>
+        storage.store.transcript.edit(id, { externalId, parts: textParts('other words'), tokens: 2, now: NOW });
+
+      it.each<[string, (id: number) => Promise<unknown>, string]>([
+        ['nothing happens', async () => undefined, 'committed'],
+        ['a bot goes on writing', (id) => edit(id, 'streamed'), 'committed'],
+        ['a person edits one', (id) => edit(id, 'said'), 'stale'],
+        ['one is deleted', (id) => storage.store.transcript.redact(id, { externalIds: ['said'], now: NOW }), 'stale'],
+        ['all are deleted', (id) => storage.store.conversations.change(id, { kind: 'purge' }), 'stale'],
+      ])('end a turn that was shown them: %s', async (_, happen, expected) => {
+        const { id, end } = await quoting();
+        await happen(id);
+        expect(await end()).toBe(expected);
+      });
+    });
+
     describe('memories about a person that a reader cannot read', () => {
       const withheld = (over: Partial<MemoryReader>, within = 'terminal') =>
         storage.provenance.withheld({ subjectId: 'u1', within, reader: { ...READER, ...over }, limit: 9, offset: 0 });

@@ -118,7 +118,10 @@ function leasedTurn(
   return {
     ...turn,
     show: () => undefined,
-    onGiven: (ids) => parent.context.onGiven?.(ids),
+    onGiven({ memoryIds, quotes }) {
+      parent.context.onGiven?.(memoryIds);
+      parent.onQuoted(quotes);
+    },
     async latest() {
       await parent.check();
       return await viewOf(options, child, turn.claim);
@@ -200,7 +203,8 @@ async function commit(options: ChildOptions, child: Child, turn: Answered): Prom
     usage: [],
     now,
     calibration: findings.calibration,
-    given: findings.given,
+    given: findings.given.memoryIds,
+    quotes: findings.given.quotes,
     blobs: findings.blobs,
     maintainAt: verdict.due ? now : now + idleMsOf(services.agents.agentFor(child.key)),
   });

@@ -5,6 +5,7 @@ import type { Entry } from '../../domain/message.ts';
 import type { AfterTurn } from '../../ports/engine.ts';
 import type { Claim, ContextSnapshot, TurnMessage } from '../../ports/store.ts';
 import { throughPostHooks } from '../posts/hooked-post.ts';
+import { NOTHING_GIVEN } from '../state/turn-standing.ts';
 import type { FailedTurn, TurnOutcome, TurnStep } from './loop/outcome.ts';
 import type { CallFindings } from './model-calls.ts';
 import type { ReplyOptions } from './reply-options.ts';
@@ -27,7 +28,7 @@ export interface Findings extends CallFindings, ToolFindings {
 export function endedUnprepared(outcome: FailedTurn): EndedTurn {
   return {
     outcome,
-    findings: { request: null, usage: [], calibration: null, answer: null, given: [], blobs: [] },
+    findings: { request: null, usage: [], calibration: null, answer: null, given: NOTHING_GIVEN, blobs: [] },
   };
 }
 

@@ -1,12 +1,13 @@
 import type { AgentSettings } from '../../config/schema.ts';
 import { describe, isStoreAway, isStrataError, ModelError } from '../../domain/errors.ts';
-import type { Entry, MemoryId } from '../../domain/message.ts';
+import type { Entry } from '../../domain/message.ts';
 import { failureOf } from '../../models/failure.ts';
 import type { Activity } from '../../ports/channel.ts';
 import type { ContextEngine, ContextProfile } from '../../ports/engine.ts';
 import type { TurnFailure } from '../../ports/events.ts';
 import type { ChatModel } from '../../ports/model.ts';
 import type { VolatileSection } from '../../ports/sections.ts';
+import type { Given } from '../state/turn-standing.ts';
 import { type CacheAccount, NO_CACHE_ACCOUNT } from './cache-account.ts';
 import type { FailedTurn } from './loop/outcome.ts';
 import type { Opening, Reading, ReplyOptions } from './reply-options.ts';
@@ -85,7 +86,7 @@ export async function collectTurn(
   const { snapshot, newest } = leased;
   const basis = { profile, snapshot, newest, engine, models, preparedAt, cache };
   const turn = { leased, basis, agent, volatile, ...child };
-  leased.onGiven(shownMemories(turn));
+  leased.onGiven(givenAtFirst(turn));
   return turn;
 }
 
@@ -97,9 +98,12 @@ function cacheAccountOf(
   return child === undefined ? cacheAccounts.open(claim, snapshot.conversation.key) : NO_CACHE_ACCOUNT;
 }
 
-/** The memories that the model sees before it calls a tool. */
-export function shownMemories({ volatile, basis }: Pick<PreparedTurn, 'volatile' | 'basis'>): readonly MemoryId[] {
-  return [...volatile, ...basis.profile.sections].flatMap(({ memoryIds = [] }) => memoryIds);
+/** What the model is given before it calls a tool. */
+export function givenAtFirst({ volatile, basis }: Pick<PreparedTurn, 'volatile' | 'basis'>): Given {
+  return {
+    memoryIds: [...volatile, ...basis.profile.sections].flatMap(({ memoryIds = [] }) => memoryIds),
+    quotes: volatile.flatMap(({ quotes = [] }) => quotes),
+  };
 }
 
 function reasonNotOpened(error: unknown): TurnFailure {

@@ -1,6 +1,6 @@
 import type { Profiles } from '../../context/profile/profile.ts';
 import type { RequestRecorder } from '../../context/record/record-request.ts';
-import type { ConversationKey, Entry, MemoryId } from '../../domain/message.ts';
+import type { ConversationKey, Entry } from '../../domain/message.ts';
 import type { Breaker } from '../../models/breaker.ts';
 import type { Channel } from '../../ports/channel.ts';
 import type { ContextEngine, ContextProfile } from '../../ports/engine.ts';
@@ -8,6 +8,7 @@ import type { VolatileSection } from '../../ports/sections.ts';
 import type { Claim, ContextSnapshot } from '../../ports/store.ts';
 import type { Services, TextLog } from '../../services.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
+import type { Given } from '../state/turn-standing.ts';
 import type { CacheAccounts } from './cache-account.ts';
 import type { RefusedParts } from './refused/refused-part.ts';
 import type { RefusedPasts } from './refused/refused-past.ts';
@@ -44,8 +45,8 @@ export interface Opening {
   readonly claim: Claim;
   readonly snapshot: ContextSnapshot;
   latest(): Promise<ContextSnapshot | null>;
-  /** Called before the first model call, with the memories that the turn is given. */
-  onGiven(ids: readonly MemoryId[]): void;
+  /** Called before the first model call, with what the turn is given. */
+  onGiven(given: Given): void;
 }
 
 /** What one turn reads: the view when it started, and the newest message in it. */

@@ -1,6 +1,7 @@
 import type { ConversationKey } from '../../domain/message.ts';
 import type { ContextProfile } from '../../ports/engine.ts';
 import type { UsageRow } from '../../ports/journal.ts';
+import type { QuotedEntries } from '../../ports/sections.ts';
 import type { Claim, Conversation } from '../../ports/store.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import type { ChildAnswer, ChildTask } from '../../tools/spawn.ts';
@@ -25,6 +26,8 @@ export interface ParentCall {
   readonly ordinal: number;
   /** Rejects if the turn may not continue, for example because a message was deleted. */
   check(): Promise<unknown>;
+  /** Called with messages of other conversations that the child was shown: the turn may repeat them. */
+  onQuoted(quotes: readonly QuotedEntries[]): void;
 }
 
 /** Counts the children of one turn, and theirs. */

@@ -1,13 +1,14 @@
 import { StrataError } from '../../domain/errors.ts';
 import type { Author, MemoryId } from '../../domain/message.ts';
 import type { NewBlob } from '../../ports/blob-store.ts';
+import type { QuotedEntries } from '../../ports/sections.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { ToolContext } from '../../tools/define.ts';
 import { createTurnBlobs, type TurnBlobs } from '../../tools/turn-blobs.ts';
-import { standingOf } from '../state/turn-standing.ts';
+import { type Given, standingOf } from '../state/turn-standing.ts';
 import type { OpenedImages } from './images/opened-images.ts';
 import type { ToolEffects } from './loop/effects.ts';
-import { type PreparedTurn, shownMemories } from './prepare.ts';
+import { givenAtFirst, type PreparedTurn } from './prepare.ts';
 import type { RefusedPast } from './refused/refused-past.ts';
 import type { Opening, ReplyOptions } from './reply-options.ts';
 import type { ParentCall, Spawner } from './spawner.ts';
@@ -19,8 +20,7 @@ export interface ToolCalls {
 }
 
 export interface ToolFindings {
-  /** Every memory that the model saw, even in part: its text may repeat it. */
-  readonly given: readonly MemoryId[];
+  readonly given: Given;
   /** Long results, to be stored with the turn. */
   readonly blobs: readonly NewBlob[];
 }
@@ -31,7 +31,7 @@ interface Shared {
 }
 
 export function createToolCalls(options: ReplyOptions, turn: PreparedTurn, { past, images }: Shared): ToolCalls {
-  const given = createGivenMemories(turn);
+  const given = createGiven(turn);
   const blobs = createTurnBlobs(turn.child?.blobs);
   return {
     effects: {
@@ -44,13 +44,13 @@ export function createToolCalls(options: ReplyOptions, turn: PreparedTurn, { pas
         past.withheld();
       },
     },
-    findings: () => ({ given: given.ids(), blobs: blobs.all() }),
+    findings: () => ({ given: given.all(), blobs: blobs.all() }),
   };
 }
 
 /** What the tool calls of a turn fill. */
 interface Filled {
-  readonly given: ReturnType<typeof createGivenMemories>;
+  readonly given: ReturnType<typeof createGiven>;
   readonly images: OpenedImages;
   readonly blobs: TurnBlobs;
 }
@@ -64,12 +64,12 @@ function toolCaller(
   const { claim, signal } = turn.leased;
   const budget = turn.child?.budget ?? { children: 0 };
   return async (call, offered) => {
-    const check = () => requireStanding(options, turn.leased, given.ids());
+    const check = () => requireStanding(options, turn.leased, given.all());
     const { audience, key } = await check();
-    const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.add };
+    const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.recall };
     const own = { ...toolContext(turn), ...called, ...images.listenerFor(call) };
     const context = turn.child?.contextOf(own) ?? own;
-    const parent = { key, claim, profile, tool: call.tool, context, budget, check };
+    const parent = { key, claim, profile, tool: call.tool, context, budget, check, onQuoted: given.quote };
     const spawn = spawnFor(options.children, parent);
     return options.tools.run(call, { ...context, spawn }, offered);
   };
@@ -84,15 +84,21 @@ function spawnFor(children: Spawner, call: Omit<ParentCall, 'ordinal'>): ToolCon
   };
 }
 
-/** Memories that the turn was given: those of its sections, and what its tools recalled. */
-function createGivenMemories(turn: PreparedTurn) {
+/** What the turn was given: by its sections, and by its tools and their children. */
+function createGiven(turn: PreparedTurn) {
+  const first = givenAtFirst(turn);
   const recalled = new Set<MemoryId>();
-  const ids = () => [...shownMemories(turn), ...recalled];
+  const quoted = [...first.quotes];
+  const all = (): Given => ({ memoryIds: [...first.memoryIds, ...recalled], quotes: quoted });
   return {
-    ids,
-    add(found: readonly MemoryId[]): void {
+    all,
+    recall(found: readonly MemoryId[]): void {
       for (const id of found) recalled.add(id);
-      turn.leased.onGiven(ids());
+      turn.leased.onGiven(all());
+    },
+    quote(found: readonly QuotedEntries[]): void {
+      quoted.push(...found);
+      turn.leased.onGiven(all());
     },
   };
 }
@@ -104,7 +110,7 @@ function createGivenMemories(turn: PreparedTurn) {
 async function requireStanding(
   { services }: ReplyOptions,
   { claim, snapshot }: Opening,
-  given: readonly MemoryId[],
+  given: Given,
 ): Promise<Conversation> {
   const conversation = await standingOf(services, { claim, snapshot, given });
   if (conversation !== null) return conversation;

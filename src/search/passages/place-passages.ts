@@ -65,9 +65,11 @@ export function passageTextElsewhere(entry: Entry, timeZone: string): string {
 }
 
 /** Only what people said. */
-function quotedFrom({ key }: Place, { seq, score, entry }: TranscriptHit, timeZone: string) {
+function quotedFrom({ id, key, revision }: Conversation, { seq, score, entry }: TranscriptHit, timeZone: string) {
   const spoken = textOf(entry.parts);
   if (entry.role !== 'user' || spoken.trim() === '') return [];
   const text = passageTextElsewhere(entry, timeZone);
-  return [{ seq, externalId: entry.externalId, from: key, score, text, tokens: estimateText(text) }];
+  return [
+    { seq, externalId: entry.externalId, from: key, of: { id, revision }, score, text, tokens: estimateText(text) },
+  ];
 }

@@ -2,7 +2,7 @@ import type { AgentSettings } from '../../config/schema.ts';
 import { estimateText } from '../../context/measure/tokens.ts';
 import { BOT_LABEL, labelOf, timeLabel } from '../../context/view/label.ts';
 import { type Entry, textOf } from '../../domain/message.ts';
-import type { Passage, PassageSection } from '../../ports/sections.ts';
+import type { Passage, PassageSection, QuotedEntries } from '../../ports/sections.ts';
 import type { ContextSnapshot } from '../../ports/store.ts';
 import { promptSourceOf } from '../../prompts/variables.ts';
 import type { Services } from '../../services.ts';
@@ -70,8 +70,24 @@ export async function passagesFor(
     source: 'transcript',
     reason: 'earlier messages relevant to the newest message',
     memoryIds: [],
+    quotes: quotesOf(others),
     passages,
   };
+}
+
+interface QuotedElsewhere {
+  readonly seq: number;
+  /** The conversation when it was searched. */
+  readonly of: { readonly id: number; readonly revision: number };
+}
+
+function quotesOf(others: readonly QuotedElsewhere[]): readonly QuotedEntries[] {
+  const found = Map.groupBy(others, ({ of }) => of.id);
+  return [...found].map(([conversationId, own]) => ({
+    conversationId,
+    revision: Math.min(...own.map(({ of }) => of.revision)),
+    seqs: own.map(({ seq }) => seq),
+  }));
 }
 
 async function passagesElsewhere(services: Pick<Services, 'store' | 'search'>, asked: PlaceQuestion) {

@@ -10,7 +10,7 @@ import { dueAt, holdsReply, prepareUpdate } from '../rows/conversation-rows.ts';
 import { toConversation } from '../rows/domain-objects.ts';
 import { type AddRequestParts, createAddRequestParts } from '../rows/requests.ts';
 import type { Shared } from '../rows/shared.ts';
-import type { ConversationRow } from '../schema/tables.ts';
+import type { ConversationRow, EntryRow } from '../schema/tables.ts';
 
 /** A finished turn in one transaction: its entries, its posts, its costs, and the end of its claim. */
 export function createTurnCommit(shared: Shared): (commit: TurnCommit) => Promise<TurnCommitResult> {
@@ -37,11 +37,22 @@ interface TurnContext {
   readonly statements: ReturnType<typeof prepareStatements>;
 }
 
+interface Checked {
+  readonly row: ConversationRow;
+  readonly commit: TurnCommit;
+}
+
+/** Whether what the turn was shown has changed. */
+async function isOutdated(context: TurnContext, transaction: Transaction, checked: Checked): Promise<boolean> {
+  for (const quoted of checked.commit.quotes ?? []) if (await misquotes(context, transaction, quoted)) return true;
+  return await isEdited(context, transaction, checked);
+}
+
 /** Whether a person has edited what the turn read. Most conversations did not change at all during a turn. */
-async function isOutdated(
+async function isEdited(
   { shared }: TurnContext,
   transaction: Transaction,
-  { row, commit: { read, readUpto } }: { readonly row: ConversationRow; readonly commit: TurnCommit },
+  { row, commit: { read, readUpto } }: Checked,
 ): Promise<boolean> {
   if (read === undefined || row.changed_revision <= read.revision) return false;
   const edited = shared.engine.query
@@ -55,9 +66,39 @@ async function isOutdated(
   return (await first(transaction, edited.limit(1).compile())) !== null;
 }
 
+/** Whether a message of another conversation that the turn was shown is deleted, or a person has edited it. */
+async function misquotes(
+  { shared }: TurnContext,
+  transaction: Transaction,
+  { conversationId, revision, seqs }: NonNullable<TurnCommit['quotes']>[number],
+): Promise<boolean> {
+  const row = await shared.conversations.get(transaction, conversationId);
+  if (row === null) return true;
+  if (row.changed_revision <= revision) return false;
+  const entries = await shared.entries.pick(transaction, conversationId, seqs);
+  const isValid = ({ redacted_at, changed_revision, author_kind }: EntryRow) =>
+    redacted_at === null && ((changed_revision ?? 0) <= revision || author_kind !== 'person');
+  return entries.filter(isValid).length < seqs.length;
+}
+
+/** The conversation, locked together with those that are quoted, in the order in which deletions take the same locks. */
+async function lockAll(
+  { conversations }: Shared,
+  transaction: Transaction,
+  { claim, quotes = [] }: TurnCommit,
+): Promise<ConversationRow | null> {
+  let own: ConversationRow | null = null;
+  const ids = new Set([claim.conversationId, ...quotes.map(({ conversationId }) => conversationId)]);
+  for (const id of [...ids].sort((a, b) => a - b)) {
+    const row = await conversations.lock(transaction, id);
+    if (id === claim.conversationId) own = row;
+  }
+  return own;
+}
+
 async function run(context: TurnContext, transaction: Transaction, commit: TurnCommit): Promise<TurnCommitResult> {
   const { shared, usage, insertPosts, readGiven, noteReadings, addRequestParts, statements } = context;
-  const row = await shared.conversations.lock(transaction, commit.claim.conversationId);
+  const row = await lockAll(shared, transaction, commit);
   if (row === null || !holdsReply(row, commit.claim.epoch)) return { kind: 'stale' };
   const { isWithdrawn, unnoted } = await readGiven(transaction, row, [...new Set(commit.given)]);
   if (isWithdrawn || (await isOutdated(context, transaction, { row, commit }))) {

@@ -1,9 +1,10 @@
 import { createRedisMock } from 'js-redis-server';
 import { describe, expect, test } from 'vitest';
 import { createSqliteStorage } from '../../adapters/stores/sqlite/index.ts';
-import { createKit, HERE, READER } from '../contracts/store-kit.ts';
+import { createKit, HERE, READER, textParts } from '../contracts/store-kit.ts';
 import { openFolder } from './strata.ts';
 
+const EVERYTHING = { fromSeq: 1, toSeq: 1000, limit: 1000 };
 const PLACE = ['--conversation', HERE] as const;
 
 /** A bot that has read the memories of the place, beside a command line that works on the same file. */
@@ -43,6 +44,16 @@ async function openBot() {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     },
     chat: (lines: string) => folder.runProcess(['chat'], lines),
+    /** A reply that repeats the memory. */
+    async repeat(text: string) {
+      const asked = { wantsReply: true, claimLeaseMs: 60_000, audience: reader.audience, now: Date.now() };
+      const { claim, seq } = await kit.say('And now?', asked);
+      if (claim === null) throw new Error('no claim');
+      const entries = [{ role: 'assistant', parts: textParts(text), tokens: 2, at: Date.now() }] as const;
+      return (await kit.commitTurn(claim, { given: [tea.id], readUpto: seq, entries })).kind;
+    },
+    runAsking: folder.runAsking,
+    transcript: async () => JSON.stringify(await store.transcript.read(conversation.id, EVERYTHING)),
     async [Symbol.asyncDispose]() {
       await store.close();
       await redis.close();
@@ -80,4 +91,16 @@ describe('a bot notices at once that the command line', () => {
     expect(await bot.chat('/privacy erase yes\n')).toMatchObject({ code: 0 });
     expect([await bot.texts(), await bot.found('tea'), await bot.areReadable()]).toEqual([[], [], false]);
   });
+});
+
+test('what a bot says meanwhile is forgotten, too', async () => {
+  await using bot = await openBot();
+  const answers = async function* () {
+    expect(await bot.repeat('Ada prefers tea, as ever.')).toBe('committed');
+    yield 'y\n';
+    yield 'y\n';
+  };
+  const { code, stderr } = await bot.runAsking(['memory', 'forget', 'tea', ...PLACE], answers());
+  expect(await bot.transcript()).not.toContain('as ever');
+  expect({ code, asked: stderr.split('Delete for good?').length - 1 }).toEqual({ code: 0, asked: 2 });
 });

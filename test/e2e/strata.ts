@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ENVIRONMENT } from '../support/environment.ts';
 
@@ -22,6 +22,8 @@ export interface Folder extends Disposable {
   file(name: string): string;
   /** Runs `strata ...` here, in this process, with the whole input. One run at a time. */
   run(args: readonly string[], input?: string | Buffer): Promise<Ended>;
+  /** The same, asked for its input line by line, as in a terminal. */
+  runAsking(args: readonly string[], answers: AsyncIterable<string>): Promise<Ended>;
   /** The same in a process of its own: for pipes, `.env`, and plugins that use the process itself. */
   runProcess(args: readonly string[], input?: string | Buffer): Promise<Ended>;
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
@@ -39,7 +41,22 @@ export function openFolder(
     path,
     file: (name) => join(path, name),
     start,
-    run: (args, input = '') => runHere({ path, args, input, columns, environment: { ...ENVIRONMENT, ...environment } }),
+    run: (args, input = '') =>
+      runHere({
+        path,
+        args,
+        stdin: new PassThrough().end(input),
+        columns,
+        environment: { ...ENVIRONMENT, ...environment },
+      }),
+    runAsking: (args, answers) =>
+      runHere({
+        path,
+        args,
+        stdin: Object.assign(Readable.from(answers), { isTTY: true }),
+        columns,
+        environment: { ...ENVIRONMENT, ...environment },
+      }),
     runProcess: (args, input = '') => ended(start(args), input),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
@@ -55,14 +72,13 @@ const { adapters }: typeof import('../../adapters/registry.ts') = load('../../ad
 async function runHere(call: {
   readonly path: string;
   readonly args: readonly string[];
-  readonly input: string | Buffer;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly columns: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
 }): Promise<Ended> {
-  const { environment } = call;
+  const { environment, stdin } = call;
   const [stdout, stderr] = [collect(), collect()];
   if (call.columns !== undefined) Object.assign(stdout.stream, { columns: call.columns });
-  const stdin = new PassThrough().end(call.input);
   const streams = { input: stdin, output: stdout.stream, errors: stderr.stream, isTTY: false, color: false };
   const parts = { adapters, streams, environment };
   let code = 0;

@@ -1,10 +1,17 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/app.ts';
-import { forgetQuestion, forgottenReply, isEmpty, previewRequest } from '../../commands/built-in/memory/forget.ts';
+import {
+  type AskedPreview,
+  forgetQuestion,
+  forgottenReply,
+  isEmpty,
+  previewRequest,
+} from '../../commands/built-in/memory/forget.ts';
 import { openCall } from '../../commands/command.ts';
 import { findConversation } from '../../conversation/find-conversation.ts';
 import { type ConversationKey, textOf } from '../../domain/message.ts';
 import type { TokenedPreview } from '../../memory/forget/forget-target.ts';
+import type { InputLine } from '../../util/text/lines.ts';
 import { type Cli, globalsOf, withApp, writeJson } from '../cli.ts';
 import { inputLines } from '../input-lines.ts';
 import { OPERATOR, printReply } from '../invoke.ts';
@@ -27,31 +34,50 @@ export async function forgetCommand(cli: Cli, own: Command, request: ForgetReque
       cli.stderr.write('Nothing matches, so there is nothing to forget.\n');
       return cli.exit(1);
     }
-    if (!request.yes) printReply(cli, forgetQuestion(asked));
-    if (request.yes || (await isConfirmed(cli))) {
-      return printReply(cli, forgottenReply(await app.services.memories.forget(preview)));
-    }
+    const confirmed = request.yes ? preview : await confirmedPreview(cli, app, { request, asked });
+    if (confirmed !== null) return printReply(cli, forgottenReply(await app.services.memories.forget(confirmed)));
     cli.stderr.write('Nothing was deleted. Add --yes to delete it.\n');
     cli.exit(1);
   });
 }
 
-async function callOf(app: App, { conversation: key, what }: ForgetRequest) {
+async function callOf(app: App, { conversation: key, what }: ForgetRequest, confirm: string | null = null) {
   const { audience } = await findConversation(app.services, key);
   const invocation = { conversation: key, audience, author: OPERATOR, rights: 'operator' } as const;
   const path = ['memory', 'forget'];
-  return await openCall(app.services, { ...invocation, path, options: { id: what } }, app.bot.commands.specs);
+  const options = confirm === null ? { id: what } : { id: what, confirm };
+  return await openCall(app.services, { ...invocation, path, options }, app.bot.commands.specs);
 }
 
 const MAX_ANSWER_BYTES = 1000;
 
-async function isConfirmed({ stdin, stderr, signal }: Cli): Promise<boolean> {
-  if (stdin.isTTY !== true) return false;
+interface Asking {
+  readonly request: ForgetRequest;
+  readonly asked: AskedPreview;
+}
+
+/**
+ * Asks in a terminal. A bot may say or learn more until somebody answers, so what would be deleted is looked up again; if
+ * it has changed, it is shown again. Null if the answer is no.
+ */
+async function confirmedPreview(cli: Cli, app: App, { request, asked }: Asking): Promise<TokenedPreview | null> {
+  printReply(cli, forgetQuestion(asked));
+  if (cli.stdin.isTTY !== true) return null;
+  await using lines = inputLines(cli.stdin, { maxBytes: MAX_ANSWER_BYTES, signal: cli.signal });
+  for (let { preview: shown } = asked; await isConfirmed(cli, lines); ) {
+    const again = await previewRequest(await callOf(app, request, shown.token));
+    if (again.preview.token === shown.token) return again.preview;
+    printReply(cli, forgetQuestion(again));
+    shown = again.preview;
+  }
+  return null;
+}
+
+async function isConfirmed({ stderr, signal }: Cli, lines: AsyncIterator<InputLine, void>): Promise<boolean> {
   stderr.write('Delete for good? [y/N] ');
-  for await (const line of inputLines(stdin, { maxBytes: MAX_ANSWER_BYTES, signal }))
-    return line.kind === 'line' && !signal.aborted && /^y(?:es)?$/i.test(line.text.trim());
-  stderr.write('\n');
-  return false;
+  const { value: line } = await lines.next();
+  if (line === undefined) stderr.write('\n');
+  return line?.kind === 'line' && !signal.aborted && /^y(?:es)?$/i.test(line.text.trim());
 }
 
 async function forgetAsJson(

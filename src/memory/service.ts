@@ -148,7 +148,8 @@ export function createMemories(services: MemoryServices): Memories {
       });
     },
     previewForget: (target, by) => asking.run([by.author.id], () => preview(services, target, by)),
-    forget: (preview) => forget(services, preview),
+    forget: ({ plan, later }) =>
+      forget(services, { plan, later: (readings) => asking.run([plan.actor], () => later(readings)) }),
     held: (by) => listHeld(services, by),
     decideHeld: (id, kind, by) => decideHeld(services, { id, kind, by }),
     async exportFor(personId, by) {
@@ -189,14 +190,21 @@ async function preview(services: MemoryServices, target: ForgetTarget, by: Reque
   return await previewForget(services, target, by);
 }
 
-async function forget({ store, events }: MemoryServices, { plan }: ForgetPreview): Promise<Forgotten> {
+async function forget(
+  { store, provenance, events }: MemoryServices,
+  { plan, later }: Pick<ForgetPreview, 'plan' | 'later'>,
+): Promise<Forgotten> {
   const { memoryIds, redactions, sentences, asker } = plan;
   const messages = redactions.reduce((sum, { seqs }) => sum + seqs.length, 0);
   const forgotten = { memoryIds, messages, sentences: sentences.length };
   const isEmpty = memoryIds.length + messages + sentences.length === 0;
   if (isEmpty && asker === undefined) return { ...forgotten, remains: null };
-  const { remains } = await store.memories.forget(plan);
-  if (!isEmpty) events.emit({ kind: 'memory.forgotten', conversation: null, ids: memoryIds });
+  const readings = await provenance.readings(memoryIds);
+  let { remains } = await store.memories.forget(plan);
+  const repeated = isEmpty ? null : await later(readings);
+  if (repeated !== null) ({ remains } = await store.memories.forget(repeated));
+  const ids = [...memoryIds, ...(repeated?.memoryIds ?? [])];
+  if (!isEmpty) events.emit({ kind: 'memory.forgotten', conversation: null, ids });
   return { ...forgotten, remains };
 }
 

@@ -58,9 +58,15 @@ export interface AreaReader {
   load(conversation: Conversation, statements: readonly Statement[]): Promise<Area>;
 }
 
-/** For one request, while nothing else changes. */
-export function createAreaReader({ store, search }: Reading): AreaReader {
-  const entriesOf = memoize((_: number) => new Map<number, Entry>());
+/** The entries that a request has read, by the number of their conversation. They keep their text when it is deleted. */
+export type ReadEntries = (conversationId: number) => Map<number, Entry>;
+
+export function createReadEntries(): ReadEntries {
+  return memoize((_: number) => new Map<number, Entry>());
+}
+
+/** For one look, while nothing else changes. */
+export function createAreaReader({ store, search }: Reading, entriesOf: ReadEntries = createReadEntries()): AreaReader {
   const found = memoize((id: number) =>
     memoize(async (text: string): Promise<Found> => {
       const query = { conversationId: id, text };

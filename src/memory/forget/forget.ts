@@ -1,13 +1,21 @@
 import { placeOf, workspaceOf } from '../../domain/key.ts';
 import type { ConversationKey, Entry } from '../../domain/message.ts';
 import type { ForgetPlan, Memory, MemoryReader } from '../../ports/memory-store.ts';
+import type { MemoryReading } from '../../ports/provenance-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import { tombstonesOf } from '../admission/tombstones.ts';
 import type { Requester } from '../rights/permissions.ts';
 import { canRead } from '../rights/policy.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
-import { type Area, type AreaReader, conversationsOf, createAreaReader } from './forget-area.ts';
+import {
+  type Area,
+  type AreaReader,
+  conversationsOf,
+  createAreaReader,
+  createReadEntries,
+  type ReadEntries,
+} from './forget-area.ts';
 import { type AreaForgetting, hasText, redactionOf, withDerived } from './forget-derived.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
@@ -36,6 +44,11 @@ export interface ForgetPreview {
   readonly summaries: number;
   /** What is also removed from places that the person who asks cannot read. */
   readonly withheld: { readonly memories: number; readonly messages: number; readonly sentences: number };
+  /**
+   * What the bot has repeated since the plan was made. To be called once that is carried out: then no running turn knows
+   * the text any more. Null if there is nothing. `readings` are those of the plan's memories, from right before.
+   */
+  later(readings: readonly MemoryReading[]): Promise<ForgetPlan | null>;
 }
 
 type Forgetters = Pick<Services, 'store' | 'search' | 'clock' | 'random' | 'provenance' | 'agents'>;
@@ -50,15 +63,69 @@ const MAX_ROUNDS = 3;
  * stays.
  */
 export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPreview> {
+  const entries = createReadEntries();
+  const first = await look(services, forgetting, { entries, readings: [] });
+  return {
+    ...previewOf(services, first),
+    async later(readings) {
+      const known = { entries, readings: [...first.readings, ...readings] };
+      const sought = { ...forgetting, memories: first.memories };
+      const conversations = await conversationsOf(services, reachOf(sought, known.readings));
+      if (!conversations.some((now) => hasGrown(now, first))) return null;
+      const { plan } = previewOf(services, repeatedSince(first, await look(services, sought, known)));
+      return plan.memoryIds.length + plan.redactions.length === 0 ? null : plan;
+    },
+  };
+}
+
+/** What a look may take from an earlier one, because it is deleted by then. */
+interface Known {
+  readonly entries: ReadEntries;
+  readonly readings: readonly MemoryReading[];
+}
+
+interface Look extends Found {
+  readonly readings: readonly MemoryReading[];
+}
+
+/** Whether something was stored there since that look. */
+function hasGrown({ id, nextSeq, extractedUpto, compactedUpto }: Conversation, { found }: Look): boolean {
+  const before = found.find(({ conversation }) => conversation.id === id)?.conversation;
+  if (before === undefined || before.nextSeq < nextSeq) return true;
+  return before.extractedUpto < extractedUpto || before.compactedUpto < compactedUpto;
+}
+
+/** Without messages of people: those were not shown before the deletion was confirmed. */
+function repeatedSince(first: Look, now: Look): Found {
+  const known = new Set(first.memories.map(({ id }) => id));
+  return {
+    by: now.by,
+    memories: now.memories.filter(({ id }) => !known.has(id)),
+    found: now.found.map((area) => {
+      const before = first.found.find(({ conversation }) => conversation.id === area.conversation.id);
+      const seqs = new Set(before?.entries.map(({ seq }) => seq));
+      return {
+        conversation: area.conversation,
+        entries: area.entries.filter(({ seq, role }) => role !== 'user' && !seqs.has(seq)),
+        sentences: [],
+        summaryIds: area.summaryIds.filter((id) => !before?.summaryIds.includes(id)),
+        blobIds: area.blobIds.filter((id) => !before?.blobIds.includes(id)),
+      };
+    }),
+  };
+}
+
+async function look(services: Forgetters, forgetting: Forgetting, known: Known): Promise<Look> {
   const { by } = forgetting;
-  const areas = createAreaReader(services);
+  const areas = createAreaReader(services, known.entries);
+  const draftFor = (memories: readonly Memory[]) => draftOf(services, { areas, known }, { ...forgetting, memories });
   let memories = await withKin(services, forgetting.memories, by);
-  let draft = await draftOf(services, areas, { ...forgetting, memories });
+  let draft = await draftFor(memories);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const siblings = await newSiblings(services, draft, { memories, by });
     if (siblings.length === 0) break;
     memories = await withKin(services, [...memories, ...siblings], by);
-    draft = await draftOf(services, areas, { ...forgetting, memories });
+    draft = await draftFor(memories);
   }
   const found: AreaForgetting[] = [];
   const beginnings = await beginningsOf(services, draft.people);
@@ -69,7 +136,7 @@ export async function planForget(services: Forgetters, forgetting: Forgetting): 
     const statements = [...draft.statements, ...elsewhere, ...begun.map(({ statement }) => statement)];
     found.push(await withDerived(services, { statements, areas }, await withBeginnings(areas, people, begun)));
   }
-  return previewOf(services, { memories, found, by });
+  return { memories, found, by, readings: draft.readings };
 }
 
 /** The deleted messages of the other conversations of a place, if replies here may have been given them. */
@@ -84,6 +151,7 @@ function quotedElsewhere(
 }
 
 export interface Draft {
+  readonly readings: readonly MemoryReading[];
   readonly statements: readonly Statement[];
   readonly people: readonly PeopleDecision[];
 }
@@ -91,14 +159,12 @@ export interface Draft {
 /** The statements, and what happens to people's messages. */
 async function draftOf(
   services: Forgetters,
-  reader: AreaReader,
+  { areas: reader, known }: { readonly areas: AreaReader; readonly known: Known },
   { memories, messages, by }: Forgetting,
 ): Promise<Draft> {
-  const readings = await services.provenance.readings(memories.map((memory) => memory.id));
-  const ids = [...readings, ...memories.flatMap(({ sources }) => sources)].map(({ conversationId }) => conversationId);
-  const named = messages.map(({ conversation }) => conversation);
-  const places = [...memories.map(({ place }) => place), ...named.map(({ key }) => placeOf(key))];
-  const conversations = await conversationsOf(services, { places, ids });
+  const stored = await services.provenance.readings(memories.map((memory) => memory.id));
+  const readings = [...known.readings, ...stored];
+  const conversations = await conversationsOf(services, reachOf({ memories, messages }, readings));
   const audienceOf = (memory: Memory) =>
     conversations.find(({ key }) => placeOf(key) === memory.place)?.audience ?? memory.audience;
   const statements = memories.map((memory) => statementOfMemory(memory, { audience: audienceOf(memory), readings }));
@@ -110,7 +176,19 @@ async function draftOf(
     const decision = await decidePeople(services, area, { statements, by, spoken });
     people.push(withNamed(decision, messages));
   }
-  return { statements, people };
+  return { readings, statements, people };
+}
+
+/** The places and conversations that may contain what is being forgotten. */
+function reachOf(
+  { memories, messages }: Pick<Forgetting, 'memories' | 'messages'>,
+  readings: readonly MemoryReading[],
+): Parameters<typeof conversationsOf>[1] {
+  const named = messages.map(({ conversation }) => placeOf(conversation.key));
+  return {
+    places: [...memories.map(({ place }) => place), ...named],
+    ids: [...readings, ...memories.flatMap(({ sources }) => sources)].map(({ conversationId }) => conversationId),
+  };
 }
 
 function withNamed(decision: PeopleDecision, messages: readonly NamedMessages[]): PeopleDecision {
@@ -152,7 +230,7 @@ interface Found {
   readonly by: Requester;
 }
 
-function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found): ForgetPreview {
+function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found): Omit<ForgetPreview, 'later'> {
   const plan: ForgetPlan = {
     memoryIds: memories.map((memory) => memory.id),
     tombstones: tombstonesOf(memories, by),
@@ -168,7 +246,7 @@ function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found
   return { plan, ...shownOf({ memories, found, by }) };
 }
 
-function shownOf({ memories, found, by: { reader } }: Found): Omit<ForgetPreview, 'plan'> {
+function shownOf({ memories, found, by: { reader } }: Found): Omit<ForgetPreview, 'plan' | 'later'> {
   const readable = memories.filter((memory) => canRead(memory, reader));
   const open = found.filter(({ conversation }) => canReadMessages(conversation, reader));
   const messages = open.flatMap(({ conversation: { key }, entries }) =>

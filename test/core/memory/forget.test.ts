@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Entry, isStrataError, textOf } from '../../../src/adapter-kit.ts';
+import { type Entry, isStrataError, makeKey, textOf, workspaceOf } from '../../../src/adapter-kit.ts';
+import { placeOf } from '../../../src/domain/key.ts';
 import { DAY_MS } from '../../../src/util/time/time.ts';
 import { ada, bob, DAY, dm, general, memoryOf, moveToParis, openWorld, type World } from './memory.world.ts';
 
+const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
 const asAda = (world: World, key = dm) => ({ reader: world.reader(key), author: ada, rights: 'member' as const });
 
 async function left(world: World, key = dm): Promise<readonly Entry[]> {
@@ -188,6 +190,32 @@ describe('forgetting', () => {
     expect(memoryIds).toHaveLength(1003);
     expect(await world.all()).toEqual([]);
   }, 120_000);
+
+  it('includes what the bot repeats before it begins', async () => {
+    await using world = await openWorld({ memory: { share_public: true } });
+    await world.say('My badge number is 99123', { key: general });
+    const { ids } = await world.learn([{ text: "Ada's badge number is 99123", sources: [1] }], { key: general });
+    await world.say('What is the number of Ada?', { key: random, by: bob });
+    const by = asAda(world, general);
+    const preview = await world.memories.previewForget({ kind: 'memories', ids: [ids[0] ?? ''] }, by);
+    await world.answer('Noted: 99123 is the number of your badge.', { key: general });
+    const { id: conversationId } = await world.conversation(general);
+    const here = { place: placeOf(general), workspace: workspaceOf(general), audience: 'public' } as const;
+    const writes = [{ kind: 'insert', memory: memoryOf('99123 opens the vault', here), sources: [1] }] as const;
+    await world.store.memories.save({ conversationId, writes, actor: 'model', now: world.time.now });
+    expect(await world.all(general)).toHaveLength(2);
+    const given = { conversationId: (await world.conversation(random)).id, now: world.time.now };
+    await world.store.memories.recalled([ids[0] ?? ('' as never)], given);
+    await world.answer('It is 99123.', { key: random });
+    await world.answer('Good night.', { key: random });
+    await world.memories.forget(preview);
+    expect(await world.all(general)).toEqual([]);
+    expect(await left(world, general)).toEqual([]);
+    expect((await left(world, random)).map(({ parts }) => textOf(parts))).toEqual([
+      'What is the number of Ada?',
+      'Good night.',
+    ]);
+  });
 
   it('announces in the plan exactly what it will delete', async () => {
     await using world = await openWorld();

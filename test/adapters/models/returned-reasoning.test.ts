@@ -248,6 +248,20 @@ describe('OpenAI', () => {
     const at = inputOf(bodies[1]).findIndex(({ type }) => type === 'reasoning');
     expect(inputOf(bodies[1])[at + 1]).toMatchObject({ type: 'function_call', name: 'look', arguments: '{}' });
     expect(stored + log).not.toContain('gAAAA');
+    // Its own id of the call, until it repeats one.
+    const callIds = bodies.map((body) => inputOf(body).flatMap(({ call_id }) => call_id ?? []));
+    expect(callIds).toEqual([[], ['call_1', 'call_1'], ['t1_1_1', 't1_1_1', 't1_2_1', 't1_2_1']]);
+  });
+
+  test('that stores answers is told which reasoning', async () => {
+    const agent = { provider_options: { openai: { store: true } } };
+    const { bodies, posts } = await play({ id, agent, steps: [openaiThinks.events, openaiAnswers] });
+    expect(posts).toEqual(['A heron.']);
+    expect(inputOf(bodies[1]).slice(-3)).toMatchObject([
+      { type: 'item_reference', id: 'rs_1' },
+      { type: 'function_call', call_id: 'call_1' },
+      { type: 'function_call_output', call_id: 'call_1' },
+    ]);
   });
 
   test('answers without reasoning that it refuses', async () => {
@@ -430,7 +444,6 @@ describe('OpenRouter', () => {
     });
     expect(posts).toEqual(['A heron.']);
     const [said] = saidIn(bodies[1]);
-    const own = z.array(z.object({ id: z.string() })).parse(said?.['tool_calls'])[0]?.id;
     expect(said?.['reasoning_details']).toEqual([
       {
         type: 'reasoning.text',
@@ -439,12 +452,29 @@ describe('OpenRouter', () => {
         format: 'anthropic-claude-v1',
         signature: 'EqoB+signed==',
       },
-      { type: 'reasoning.encrypted', index: 1, data: 'hidden==', id: own },
+      { type: 'reasoning.encrypted', index: 1, data: 'hidden==', id: 'c1' },
       { type: 'reasoning.encrypted', index: 1, data: 'more==', id: 'rs_1' },
     ]);
     // The mark of the cache is beside it.
     expect(said).toHaveProperty('cache_control');
     expect(stored).not.toContain('to know');
+  });
+
+  test('gets details under the ids of its calls', async () => {
+    const [thinks = []] = steps({ type: 'reasoning.encrypted', data: 'hidden==', id: 'c1' });
+    const { bodies } = await play({ id: 'openrouter:m', steps: [thinks, thinks, chatAnswer] });
+    const called = z.object({
+      tool_calls: z.tuple([z.object({ id: z.string() })]),
+      reasoning_details: z.tuple([z.object({ id: z.string() })]),
+    });
+    const idsIn = (body: Body | undefined) =>
+      saidIn(body).flatMap((one) => {
+        const { tool_calls, reasoning_details } = called.parse(one);
+        return [tool_calls[0].id, reasoning_details[0].id];
+      });
+    expect(idsIn(bodies[1])).toEqual(['c1', 'c1']);
+    // This server repeats them.
+    expect(idsIn(bodies[2])).toEqual(['t1_1_1', 't1_1_1', 't1_2_1', 't1_2_1']);
   });
 
   test('endless details are not gathered', async () => {

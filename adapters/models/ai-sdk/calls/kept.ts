@@ -23,6 +23,36 @@ export function readKept({ reasoning }: Extract<ModelMessage, { role: 'assistant
   return reasoning === undefined ? null : (kept.safeParse(parseJson(reasoning)).data ?? null);
 }
 
+/** Every provider accepts these. */
+const ACCEPTED = /^[\w-]{1,64}$/;
+
+/**
+ * The messages with the provider's own ids of the calls whose reasoning goes back, because it may name them. A server
+ * that repeats ids gets ours.
+ */
+export function withProviderIds(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const pairs = messages.flatMap(idsIn);
+  const theirs = new Set(pairs.map(([, id]) => id));
+  if (pairs.length === 0 || theirs.size < pairs.length || ![...theirs].every((id) => ACCEPTED.test(id)))
+    return messages;
+  const ids = new Map(pairs);
+  const rename = <One extends { readonly callId: string }>(one: One): One => {
+    return { ...one, callId: ids.get(one.callId) ?? one.callId };
+  };
+  return messages.map((message): ModelMessage => {
+    if (message.role === 'assistant') return { ...message, calls: message.calls.map(rename) };
+    return message.role === 'tool' ? { role: 'tool', results: message.results.map(rename) } : message;
+  });
+}
+
+/** Our id of each call and the provider's. */
+function idsIn(message: ModelMessage): readonly (readonly [string, string])[] {
+  const parts = (message.role === 'assistant' ? readKept(message) : null)?.parts ?? [];
+  const theirs = parts.flatMap((one) => (one.kind === 'call' ? [one.id] : []));
+  const calls = message.role === 'assistant' ? message.calls : [];
+  return calls.length === theirs.length ? calls.map(({ callId }, at) => [callId, theirs[at] ?? callId]) : [];
+}
+
 /** The fields with other ids of calls: OpenRouter names in a signature the call that it belongs to. */
 export function renamed(given: NonNullable<Kept['fields']>, ids: ReadonlyMap<string, string>): Kept['fields'] {
   const rename = (key: string, value: unknown) =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { FinishReason, ModelMessage, ModelUsage, SystemBlock, UserContent } from '../../../../src/adapter-kit.ts';
 import { toAssistant } from './assistant.ts';
 import type { Dialect } from './dialect.ts';
+import { withProviderIds } from './kept.ts';
 import { toCallId, toToolName } from './names.ts';
 
 type CacheOptions = Record<string, Record<string, { type: 'ephemeral'; ttl?: '1h' }>>;
@@ -28,7 +29,7 @@ export function toInstructions(blocks: readonly SystemBlock[], dialect: Dialect)
 /** The messages, with a breakpoint on the last but one: everything before the newest is the same next time. */
 export function toMessages(messages: readonly ModelMessage[], dialect: Dialect): SdkMessage[] {
   const merged = dialect.mergesRoles ? mergeUsers(messages) : messages;
-  const written = merged.flatMap((message) => toMessage(message, dialect));
+  const written = withProviderIds(merged).flatMap((message) => toMessage(message, dialect));
   const lastButOne = written.at(-2);
   if (dialect.cache === null || lastButOne === undefined) return written;
   return written.with(-2, marked(lastButOne, dialect.cache));

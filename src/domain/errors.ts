@@ -222,12 +222,24 @@ export class ModelError extends StrataError<'MODEL_FAILED'> {
 
 /** One line about any thrown value, for logs and status, without a stack trace. */
 export function describe(error: unknown): string {
+  return lineAbout(error, MAX_CAUSES);
+}
+
+/** Of causes within causes. An error may contain itself. */
+const MAX_CAUSES = 4;
+/** Of a connection to one name. */
+const MAX_ADDRESSES = 8;
+
+function lineAbout(error: unknown, causes: number): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;
+  if (causes === 0) return message;
+  const within = (one: unknown) => lineAbout(one, causes - 1);
   // A connection that failed to several addresses.
-  if (error instanceof AggregateError && message === '') return error.errors.map(describe).join(', ');
+  if (error instanceof AggregateError && message === '')
+    return error.errors.slice(0, MAX_ADDRESSES).map(within).join(', ');
   if (cause === undefined) return message;
   // Of `fetch`, which has the reason in its cause. The second one means that a proxy refused the connection.
-  if (message === 'fetch failed') return `${message}: ${describe(cause)}`;
-  return message === 'Request was cancelled.' ? describe(cause) : message;
+  if (message === 'fetch failed') return `${message}: ${within(cause)}`;
+  return message === 'Request was cancelled.' ? within(cause) : message;
 }

@@ -15,3 +15,12 @@ it('names each address that was tried', () => {
   expect(lineAbout(new AggregateError(errors))).toBe(words);
   expect(lineAbout(new AggregateError(errors, 'All failed'))).toBe('All failed');
 });
+
+it('ends with errors that contain themselves', () => {
+  const failed = new TypeError('fetch failed');
+  failed.cause = failed;
+  expect(lineAbout(failed)).toMatch(/^fetch failed(?:: fetch failed){1,9}$/u);
+  const all = new AggregateError([]);
+  all.errors.push(all, all);
+  expect(lineAbout(all).length).toBeLessThan(100);
+});

@@ -27,7 +27,11 @@ export function createMemories(shared: Shared): MemoryStore {
         return row === null ? null : ((await withSources(tx, [row]))[0] ?? null);
       }),
     list: (query) => engine.read((tx) => listed(tx, query)),
-    change: (id, change, event) => engine.write((tx) => changeMemory(engine, tx, { id, change, event })),
+    async change(id, change, event) {
+      const found = await engine.write((tx) => changeMemory(engine, tx, { id, change, event }));
+      if (found === 'reworded') void shared.soon.run();
+      return found !== 'unknown';
+    },
     async forget(plan) {
       await engine.write((tx) =>
         'workspace' in plan ? forgetWorkspace(engine, tx, plan.workspace) : forget(shared, tx, plan),
@@ -58,16 +62,19 @@ async function changeMemory(
     change,
     event,
   }: { readonly id: MemoryId; readonly change: MemoryChange; readonly event: Omit<MemoryEvent, 'memoryId'> },
-): Promise<boolean> {
+): Promise<'unknown' | 'changed' | 'reworded'> {
   await engine.lockMemories(transaction);
   const row = await findMemory(engine, transaction, id);
-  if (row === null) return false;
+  if (row === null) return 'unknown';
   const changed = merge(row, change, event.at);
   const { id: _id, ...values } = changed;
   await transaction.run(engine.query.updateTable('memory').set(values).where('id', '=', id).compile());
-  if (changed.text !== row.text) await engine.index.memory(transaction, row, changed);
   await addMemoryEvent(engine, transaction, { ...event, memoryId: id });
-  return true;
+  if (changed.text === row.text) return 'changed';
+  await engine.index.memory(transaction, row, changed);
+  // The earlier words may have been wrong about somebody.
+  await engine.noteDeletion(transaction);
+  return 'reworded';
 }
 
 function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {

@@ -41,7 +41,12 @@ export function createSummaries(shared: Shared): SummaryStore {
         const parent = await latestVersion(shared, tx, id);
         return parent === null || parent.level === 0 ? [] : (await summaries.children(tx, parent)).map(toSummary);
       }),
-    commitCompaction: (commit) => engine.write((tx) => commitCompaction({ shared, changedSince, tx }, commit)),
+    async commitCompaction(commit) {
+      const result = await engine.write((tx) => commitCompaction({ shared, changedSince, tx }, commit));
+      if (result !== 'erased') return result;
+      void shared.soon.run();
+      return 'committed';
+    },
     commitCondensation: (commit) => engine.write((tx) => commitCondensation({ shared, changedSince, tx }, commit)),
     commitExtraction: (commit) => engine.write((tx) => commitExtraction({ shared, changedSince, tx }, commit)),
     publish: (conversationId) => engine.write((tx) => publish({ shared, changedSince, tx }, conversationId)),
@@ -64,7 +69,8 @@ interface Work {
   readonly tx: Transaction;
 }
 
-async function commitCompaction(work: Work, commit: CompactionCommit): Promise<CommitResult> {
+/** `erased`: committed, and the text of a stale summary was deleted. */
+async function commitCompaction(work: Work, commit: CompactionCommit): Promise<CommitResult | 'erased'> {
   const { shared, tx } = work;
   const row = await lockForJob(work, commit);
   if (row === null || !extractionHolds(row, commit.extracted)) return 'stale';
@@ -76,14 +82,14 @@ async function commitCompaction(work: Work, commit: CompactionCommit): Promise<C
   const isReady = commit.ready === true;
   if (isReady && plan.kind !== 'append') return 'stale';
   if (isReady) await shared.ready.insert(tx, row.id, commit.summary);
-  else await extendStack(work, { row, base, plan, summary: commit.summary });
+  const isErased = !isReady && (await extendStack(work, { row, base, plan, summary: commit.summary }));
   await applyWrites(shared, tx, { conversationId: row.id, writes: commit.memories, actor: 'model', now: commit.now });
   await shared.conversations.change(tx, row.id, {
     ...(isReady ? {} : { compacted_upto: plan.compactedUpto }),
     revision: row.revision + 1,
     extracted_upto: Math.max(row.extracted_upto, commit.extracted?.upto ?? 0),
   });
-  return 'committed';
+  return isErased ? 'erased' : 'committed';
 }
 
 /** The stack with what is ready. */
@@ -92,6 +98,7 @@ async function readyStack({ shared, tx }: Work, row: ConversationRow): Promise<R
   return placeReady(toConversation(row), live.map(toSummary), ready);
 }
 
+/** Whether the text of a stale summary was deleted. */
 async function extendStack(
   work: Work,
   {
@@ -105,12 +112,13 @@ async function extendStack(
     readonly plan: Exclude<CompactionPlan, { kind: 'stale' }>;
     readonly summary: NewSummary;
   },
-): Promise<void> {
+): Promise<boolean> {
   const { shared, tx } = work;
   await place(work, row, base);
   const live = await shared.summaries.live(tx, row);
-  if (plan.kind === 'fill') await clearPlace(work, { plan, live, id: summary.id });
+  const isErased = plan.kind === 'fill' && (await clearPlace(work, { plan, live, id: summary.id }));
   await shared.summaries.insert(tx, newRow(row.id, 'summary', summary));
+  return isErased;
 }
 
 /** The ready summaries become part of the stack; those without a place are deleted. */
@@ -173,7 +181,7 @@ function prepareChangedSince({ query }: SqlEngine) {
 
 /**
  * What the new summary replaces leaves the stack; the rest of the range stays open. A stale one may say what its messages
- * no longer say, so its text is deleted.
+ * no longer say, so its text is deleted. True if there was one.
  */
 async function clearPlace(
   { shared, tx }: Work,
@@ -182,14 +190,18 @@ async function clearPlace(
     live,
     id,
   }: { plan: Extract<CompactionPlan, { kind: 'fill' }>; live: readonly SummaryRow[]; id: NewSummary['id'] },
-): Promise<void> {
+): Promise<boolean> {
+  let isErased = false;
   for (const row of live) {
     if (plan.replaces.includes(row.id)) {
       await shared.summaries.change(tx, row, { ...(row.stale === 1 ? asGap : {}), superseded_by: id });
     } else if (plan.remainder?.id === row.id) {
       await shared.summaries.change(tx, row, { ...asGap, from_seq: plan.remainder.fromSeq });
-    }
+    } else continue;
+    isErased ||= row.stale === 1;
   }
+  if (isErased) await shared.engine.noteDeletion(tx);
+  return isErased;
 }
 
 /** The values that turn a summary's row into a gap. */

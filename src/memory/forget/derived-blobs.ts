@@ -3,12 +3,15 @@ import type { BlobId, Entry } from '../../domain/message.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import { waitForOwnTurn } from '../../util/async/event-loop.ts';
+import { MINUTE_MS } from '../../util/time/time.ts';
 import { type BotText, isDerived, type Statement, type Surroundings } from './derived.ts';
 
 /** Characters per window, and how many of them the next window repeats. */
 const WINDOW = 40_000;
 const OVERLAP = 2_000;
 const PAGE = 100;
+/** Messages have the time of their platform, results that of this machine, which may be behind. */
+const CLOCKS_APART_MS = 10 * MINUTE_MS;
 
 interface Looking {
   readonly statements: readonly Statement[];
@@ -22,7 +25,7 @@ export async function derivedBlobs(
 ): Promise<readonly BlobId[]> {
   if (statements.length === 0) return [];
   const { conversationId } = around;
-  const since = Math.min(...statements.map((statement) => statement.since));
+  const since = Math.min(...statements.map((statement) => statement.since)) - CLOCKS_APART_MS;
   const found: BlobId[] = [];
   let after: BlobId | null = null;
   do {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ConversationKey, makeKey, type SummaryId, textOf } from '../../../src/adapter-kit.ts';
+import { type BlobId, type ConversationKey, makeKey, type SummaryId, textOf } from '../../../src/adapter-kit.ts';
 import { removeMessages } from '../../../src/memory/forget/removal.ts';
 import { createBotWorld, HERE } from '../../support/bot-world.ts';
 import { scriptedModel } from '../compaction/compaction.world.ts';
@@ -24,6 +24,17 @@ describe('a message that is deleted on its platform', () => {
     const removed = await remove(world, 'm1');
     expect(removed).toEqual({ seqs: [1, 2], elsewhere: [] });
     expect(await texts(world)).toEqual(['', '', 'The weather is fine.']);
+  });
+
+  it('also deletes long results, though this clock is behind', async () => {
+    await using world = await openWorld();
+    const sent = { at: world.time.now + 5_000, key: general };
+    await world.say('my password is swordfish', sent);
+    const { id: conversationId } = await world.conversation(general);
+    const blob = { id: 'long' as BlobId, conversationId, text: 'a long result with swordfish', now: world.time.now };
+    await world.store.blobs.put(blob);
+    await remove(world, 'm1');
+    expect(await world.store.blobs.read(blob.id, { conversationId, from: 0, length: 99 })).toBeNull();
   });
 
   it('deletes nothing that other people said', async () => {

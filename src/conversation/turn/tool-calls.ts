@@ -97,7 +97,8 @@ function createGiven(turn: PreparedTurn) {
       turn.leased.onGiven(all());
     },
     quote(found: readonly QuotedEntries[]): void {
-      quoted.push(...found);
+      // A child tells all of them each time.
+      quoted.push(...found.filter((one) => !quoted.includes(one)));
       turn.leased.onGiven(all());
     },
   };

@@ -42,11 +42,13 @@ export async function removeMessages(
       await store.transcript.redact(conversation.id, { externalIds, derived: [], now: clock.now() });
     return { seqs: [], elsewhere: [] };
   }
-  const statements = await statementsOf(services, { conversation, entries });
+  let statements = await statementsOf(services, { conversation, entries });
   const seqs: number[] = [];
   const touched = new Set<number>();
   for (let look = 0; look < LOOKS; look += 1) {
     const derived = await derivedFrom(services, { conversation, entries }, statements);
+    // Where the memories were given to replies during the search is known only as long as they are.
+    statements = await withNewReadings(services, statements);
     for (const redaction of derived.filter(hasText)) touched.add(redaction.conversationId);
     seqs.push(...(await store.transcript.redact(conversation.id, { externalIds, derived, now: clock.now() })));
   }
@@ -122,6 +124,18 @@ async function statementsOf(
   const gone = (await store.memories.list(query)).filter(hasNoOther);
   const readings = await provenance.readings(gone.map(({ id }) => id));
   return gone.map((memory) => statementOfMemory(memory, { audience: conversation.audience, readings }));
+}
+
+async function withNewReadings(
+  { provenance }: Removers,
+  statements: readonly Statement[],
+): Promise<readonly Statement[]> {
+  const ids = statements.flatMap(({ memory }) => (memory === null ? [] : [memory.id]));
+  const found = await provenance.readings(ids);
+  return statements.map((statement) => {
+    const own = found.filter(({ memoryId }) => memoryId === statement.memory?.id);
+    return { ...statement, readings: [...statement.readings, ...own] };
+  });
 }
 
 /** What repeats the messages. */

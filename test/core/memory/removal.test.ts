@@ -84,6 +84,30 @@ describe('a message that is deleted on its platform', () => {
     expect(await world.all(general)).toEqual([]);
   });
 
+  it('also deletes replies elsewhere that are stored meanwhile', async () => {
+    await using world = await openWorld({ memory: { share_public: true } });
+    const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
+    await world.say('my password is swordfish', { key: general });
+    const { ids } = await world.learn([{ text: "Ada's password is swordfish", about: 'Ada' }], { key: general });
+    await world.say('what do you know of Ada?', { key: random });
+    const { id: conversationId } = await world.conversation(random);
+    const memoryIds = ids.filter((memoryId) => memoryId !== null);
+    const { search } = world.services;
+    let searches = 0;
+    const entries: typeof search.entries = async (query) => {
+      const found = await search.entries(query);
+      searches += 1;
+      if (searches > 1) return found;
+      await world.store.memories.recalled(memoryIds, { conversationId, now: world.time.now });
+      await world.answer('swordfish, they say', { key: random });
+      return found;
+    };
+    const services = { ...world.services, search: { ...search, entries } };
+    const { elsewhere } = await removeMessages(services, await world.conversation(general), ['m1']);
+    expect(await texts(world, random)).toEqual(['what do you know of Ada?', '']);
+    expect(elsewhere.map(({ key }) => key)).toEqual([random]);
+  });
+
   it('leaves replies elsewhere while another message says it', async () => {
     await using world = await openWorld({ memory: { share_public: true } });
     const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });

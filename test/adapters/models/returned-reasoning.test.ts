@@ -92,6 +92,10 @@ function providerAt(url: string) {
   });
 }
 
+/** The step with reasoning of its own. No model thinks the same twice. */
+const anew = (step: readonly unknown[], number: number): readonly unknown[] =>
+  JSON.parse(JSON.stringify(step).replaceAll(/signed|gAAAA|(?<=rs_|call_)1/g, (found) => `${found}${number}`));
+
 const messages = z.array(z.looseObject({ role: z.string(), content: z.unknown() }));
 /** The messages of the model in a request. */
 const saidIn = (body: Body | undefined) =>
@@ -139,7 +143,7 @@ describe('Claude', () => {
       if (body['thinking'] !== undefined && isLooping(body)) return MISSING;
       return undefined;
     };
-    const steps = [claudeThinks.events, answer, claudeThinks.events, answer];
+    const steps = [claudeThinks.events, answer, anew(claudeThinks.events, 2), answer];
     const { bodies, refused, posts } = await play({ id, agent, asks, refusal, steps });
     expect(posts).toEqual(['A heron.', 'A heron.']);
     expect(bodies.map(({ thinking: asked }) => asked !== undefined)).toEqual([true, false, true, false]);
@@ -268,11 +272,21 @@ describe('OpenAI', () => {
     const asks = ['What is there?', 'And now?', 'Still?'];
     const refusal: Refusal = (body) =>
       reasoningIn(body).length > 0 ? 'The encrypted content gAAA... could not be verified.' : undefined;
-    const steps = asks.flatMap(() => [openaiThinks.events, openaiAnswers]);
+    const steps = asks.flatMap((_, at) => [anew(openaiThinks.events, at), openaiAnswers]);
     const { refused, posts } = await play({ id, asks, refusal, steps });
     expect(posts).toEqual(['A heron.', 'A heron.', 'A heron.']);
     // What it refuses twice in a row, it does not get a third time.
     expect(refused).toHaveLength(2);
+  });
+
+  test('gets only what it has not refused before', async () => {
+    const refusal: Refusal = (body) =>
+      JSON.stringify(body).includes('gAAAAA') ? 'The encrypted content gAAA... could not be verified.' : undefined;
+    const { events } = openaiThinks;
+    const steps = [events, anew(events, 2), anew(events, 3), openaiAnswers];
+    const { bodies, refused, posts } = await play({ id, refusal, steps });
+    expect([posts, refused.length]).toEqual([['A heron.'], 1]);
+    expect(bodies.map((body) => reasoningIn(body).length)).toEqual([0, 0, 1, 2]);
   });
 
   test('gets none that the package leaves out', async () => {
@@ -298,7 +312,7 @@ describe('OpenAI', () => {
       asked += 1;
       return asked % 2 === 1 ? 'The encrypted content gAAA... could not be verified.' : undefined;
     };
-    const steps = asks.flatMap(() => [openaiThinks.events, openaiAnswers]);
+    const steps = asks.flatMap((_, at) => [anew(openaiThinks.events, at), openaiAnswers]);
     const { bodies, refused, posts } = await play({ id, asks, refusal, steps });
     expect([posts.length, refused.length]).toEqual([5, 3]);
     expect(bodies.filter((body) => reasoningIn(body).length > 0)).toHaveLength(2);

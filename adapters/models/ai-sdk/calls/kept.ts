@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ModelMessage } from '../../../../src/adapter-kit.ts';
 import { parseJson } from '../wire/parse-json.ts';
@@ -64,14 +65,16 @@ export function hasReasoning({ messages }: { readonly messages: readonly ModelMe
   return messages.some((message) => message.role === 'assistant' && message.reasoning !== undefined);
 }
 
+/** `isKept`: whether a reasoning stays. */
 export function withoutReasoning<Request extends { readonly messages: readonly ModelMessage[] }>(
   request: Request,
+  isKept: (reasoning: string) => boolean = () => false,
 ): Request {
   if (!hasReasoning(request)) return request;
   const messages = request.messages.map((message): ModelMessage => {
     if (message.role !== 'assistant') return message;
     const { reasoning, ...bare } = message;
-    return bare;
+    return reasoning !== undefined && isKept(reasoning) ? message : bare;
   });
   return { ...request, messages };
 }
@@ -82,17 +85,26 @@ const MAX_REFUSALS = 2;
 /** Whether a model still gets its reasoning back. */
 export function createReturns() {
   let refusals = 0;
+  /** Hashes of what it has refused last. The later requests of the same turn contain it again. */
+  let refused: ReadonlySet<string> = new Set();
+  const isAccepted = (reasoning: string) => refused.size === 0 || !refused.has(hashOf(reasoning));
   return {
     /** The request as the model accepts it. */
     accepted: <Request extends { readonly messages: readonly ModelMessage[] }>(request: Request): Request =>
-      refusals < MAX_REFUSALS ? request : withoutReasoning(request),
+      withoutReasoning(request, refusals < MAX_REFUSALS ? isAccepted : undefined),
     /** It answers a request with its reasoning. */
     answered() {
       refusals = 0;
     },
-    /** It answers a request without its reasoning that it has refused with it. */
-    refused() {
+    /** It has refused this request, and answers it without its reasoning. */
+    refused({ messages }: { readonly messages: readonly ModelMessage[] }) {
       refusals += 1;
+      const given = messages.flatMap((message) => (message.role === 'assistant' ? (message.reasoning ?? []) : []));
+      refused = new Set(given.map(hashOf));
     },
   };
+}
+
+function hashOf(reasoning: string): string {
+  return hash('sha256', reasoning, 'hex');
 }

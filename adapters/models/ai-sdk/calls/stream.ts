@@ -89,8 +89,8 @@ interface Call {
   readonly watchdog: ReturnType<typeof createWatchdog>;
   readonly filter: ReturnType<typeof createAnswerFilter>;
   readonly returns: ReturnType<typeof createReturns>;
-  /** The model has refused the same request with its reasoning. */
-  readonly isWithoutReasoning?: true;
+  /** The same request with its reasoning, which the model has refused. */
+  readonly refused?: ModelRequest;
 }
 
 /**
@@ -113,9 +113,9 @@ async function* withRejectedParts(sdk: Sdk, options: SdkModelOptions, call: Call
   if (less !== null) yield* withRejectedParts(sdk, less.options, less.call);
 }
 
-function noteReturn({ request, returns, isWithoutReasoning }: Call): void {
+function noteReturn({ request, returns, refused }: Call): void {
   if (hasReasoning(request)) returns.answered();
-  else if (isWithoutReasoning) returns.refused();
+  else if (refused !== undefined) returns.refused(refused);
 }
 
 interface Less {
@@ -134,7 +134,7 @@ function withoutRejected(options: SdkModelOptions, call: Call, told: Classified)
     return { options: { ...options, traits: { ...traits, images: false } }, call };
   }
   if (!hasReasoning(request) || !(told.isUnexplained || told.reason === 'unsupported')) return null;
-  return { options, call: { ...call, request: withoutReasoning(request), isWithoutReasoning: true } };
+  return { options, call: { ...call, request: withoutReasoning(request), refused: request } };
 }
 
 async function* streamStep(sdk: Sdk, options: SdkModelOptions, call: Call): AsyncGenerator<ModelPart> {

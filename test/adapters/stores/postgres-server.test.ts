@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../../adapters/stores/postgres/index.ts';
 import { parseKey, type Storage } from '../../../src/adapter-kit.ts';
@@ -16,6 +17,8 @@ import { SIZED, sized } from '../../support/size.ts';
 
 const DATABASE_URL = process.env['DATABASE_URL'];
 const programs = await findPostgres();
+/** Statements that wait for a lock on a row. */
+const WAITING = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%conversation%'`;
 
 describe('on a Postgres server', () => {
   if (DATABASE_URL === undefined && programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
@@ -112,6 +115,31 @@ describe('on a Postgres server', () => {
         );
       }
       expect(await kits[0]?.recallable()).toHaveLength(20);
+    });
+
+    it('locks conversations in one order when it forgets', async () => {
+      const storage = await open();
+      const kit = createKit(storage);
+      const { conversation: first } = await kit.say('hi');
+      const { conversation: second } = await kit.say('hi', { conversation: THREAD });
+      const redactions = [{ conversationId: second.id, seqs: [1], summaryIds: [] }];
+      // As a turn of the first conversation that quotes the second.
+      const turn = new Client({ connectionString: schema.url });
+      await turn.connect();
+      try {
+        const lock = 'select id from conversation where id = $1 for update nowait';
+        await turn.query('begin');
+        await turn.query(lock, [first.id]);
+        const tombstones = [{ place: first.key as string, fingerprint: 'f' }];
+        const plan = { memoryIds: [], tombstones, redactions, sentences: [], actor: 'u', now: NOW };
+        const forgotten = storage.store.memories.forget(plan);
+        await expect.poll(async () => (await schema.ask(WAITING)).length, { timeout: 5000 }).toBe(1);
+        expect((await turn.query(lock, [second.id])).rowCount).toBe(1);
+        await turn.query('commit');
+        await forgotten;
+      } finally {
+        await turn.end();
+      }
     });
 
     it('lets nothing that is being forgotten come back', async () => {

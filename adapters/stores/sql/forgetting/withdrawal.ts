@@ -1,5 +1,5 @@
 import { PENDING } from '../query/conditions.ts';
-import type { Transaction } from '../query/engine.ts';
+import type { SqlEngine, Transaction } from '../query/engine.ts';
 import { removeQuotes } from '../rows/conversation-state.ts';
 import type { Shared } from '../rows/shared.ts';
 import type { ConversationRow } from '../schema/tables.ts';
@@ -55,22 +55,30 @@ async function unsentTurns(
   return (await transaction.rows(unsent.compile())).map(({ turn }) => turn);
 }
 
+/** The conversations of some places, and others. */
+interface Chosen {
+  readonly places: readonly string[];
+  readonly conversationIds: readonly number[];
+}
+
 /**
- * Ends the claims of turns and jobs that may have read what is being forgotten; they start again without it. What may
- * quote it is deleted.
+ * Locks all that a deletion changes at once: turns and jobs take several of these locks in the same order, so that no two
+ * transactions wait for each other.
  */
-export async function interrupt(
-  { engine, conversations }: Shared,
+export async function lockInOrder(
+  { query, rowLocks }: SqlEngine,
   transaction: Transaction,
-  {
-    places,
-    conversationIds,
-    now,
-  }: { readonly places: readonly string[]; readonly conversationIds: readonly number[]; readonly now: number },
+  all: Chosen,
 ): Promise<void> {
-  if (places.length + conversationIds.length === 0) return;
-  const { query } = engine;
-  const readers = query
+  if (rowLocks && !isNone(all)) await transaction.rows(chosen(query, all).forUpdate().compile());
+}
+
+function isNone({ places, conversationIds }: Chosen): boolean {
+  return places.length + conversationIds.length === 0;
+}
+
+function chosen(query: SqlEngine['query'], { places, conversationIds }: Chosen) {
+  return query
     .selectFrom('conversation')
     .select('id')
     .where((where) =>
@@ -80,14 +88,26 @@ export async function interrupt(
       ]),
     )
     .orderBy('id');
+}
+
+/**
+ * Ends the claims of turns and jobs that may have read what is being forgotten; they start again without it. What may
+ * quote it is deleted. The conversations are locked.
+ */
+export async function interrupt(
+  { engine, conversations }: Shared,
+  transaction: Transaction,
+  { now, ...read }: Chosen & { readonly now: number },
+): Promise<void> {
+  if (isNone(read)) return;
+  const { query } = engine;
+  const readers = chosen(query, read);
   const changed = query.updateTable('conversation').set((row) => ({
     revision: row('revision', '+', 1),
     changed_revision: row('revision', '+', 1),
     last_error: null,
   }));
-  // In one order everywhere, so that two transactions never wait for each other.
-  const locked = engine.rowLocks ? readers.forUpdate() : readers;
-  await transaction.run(changed.where('id', 'in', locked).compile());
+  await transaction.run(changed.where('id', 'in', readers).compile());
   await removeQuotes(engine, transaction, readers.$asScalar());
   const running = await transaction.rows(
     readers

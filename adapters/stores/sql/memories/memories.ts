@@ -1,7 +1,7 @@
 import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../../src/adapter-kit.ts';
 import { removeSentences } from '../forgetting/held.ts';
 import { redact } from '../forgetting/redaction.ts';
-import { interrupt } from '../forgetting/withdrawal.ts';
+import { interrupt, lockInOrder } from '../forgetting/withdrawal.ts';
 import { beginsWith } from '../query/conditions.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from '../query/engine.ts';
 import { readMemoryEvent } from '../query/json.ts';
@@ -95,15 +95,14 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
 }
 
 async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {
-  const { engine, conversations } = shared;
-  // In the order in which a job takes the same locks.
-  const touched = [...plan.redactions, ...plan.sentences].map(({ conversationId }) => conversationId);
-  for (const id of [...new Set(touched)].sort((a, b) => a - b)) await conversations.lock(transaction, id);
-  await interrupt(shared, transaction, {
+  const { engine } = shared;
+  const readers = {
     places: [...new Set(plan.tombstones.map(({ place }) => place))],
     conversationIds: await readersOf(engine, transaction, plan.memoryIds),
-    now: plan.now,
-  });
+  };
+  const touched = [...plan.redactions, ...plan.sentences].map(({ conversationId }) => conversationId);
+  await lockInOrder(engine, transaction, { ...readers, conversationIds: [...readers.conversationIds, ...touched] });
+  await interrupt(shared, transaction, { ...readers, now: plan.now });
   await engine.lockMemories(transaction);
   await engine.noteDeletion(transaction);
   await removeMemories(engine, transaction, plan.memoryIds);

@@ -94,8 +94,7 @@ function isShortened(assembly: Assembly): boolean {
   return isReduced(reduction) || request.snapshot.omitted.entries > assembly.snapshot.omitted.entries;
 }
 
-/** When one of the messages was edited or deleted last. */
-export function touchedAt(tail: readonly Entry[]): number {
+function touchedAt(tail: readonly Entry[]): number {
   let last = 0;
   for (const { editedAt, redactedAt } of tail) {
     if (editedAt !== null && editedAt > last) last = editedAt;

@@ -189,6 +189,11 @@ it('it is gone when a message is edited meanwhile', async () => {
   const tools = [defineTool({ name: 'look', description: 'Looks around.', input: z.object({}), run: change })];
   await using here = await createBotWorld({ models: [model], tools, agent: { tools: ['look'] } });
   world = here;
+  await here.say('My name is Ada.', { id: 'name', asks: false });
+  const { id } = await here.conversation();
+  // Another process, whose clock is ahead, has edited a message before.
+  const ahead = { externalId: 'name', parts: [{ kind: 'text', text: 'I am Ada.' }], tokens: 4 } as const;
+  await here.bot.services.store.transcript.edit(id, { ...ahead, now: here.clock.now() + 5000 });
   await here.say('The code of my gate is kingfisher.', { id: 'gate' });
   await here.settled();
   await here.say('What is there?');

@@ -1,6 +1,6 @@
-import { touchedAt } from '../../../context/record/request-print.ts';
 import type { ReasonedMessage, Reasoning } from '../../../models/reasoning.ts';
 import type { Assembly } from '../../../ports/engine.ts';
+import type { ContextSnapshot } from '../../../ports/store.ts';
 import type { TurnStep } from './outcome.ts';
 import { toAssistant } from './tool-round.ts';
 
@@ -18,7 +18,8 @@ export function reasonedIn(done: readonly TurnStep[]): readonly ReasonedMessage[
  * before, because it may repeat what is gone.
  */
 export function fitReasoning(done: TurnStep[], { measurement, snapshot }: Assembly, before: Assembly | null): void {
-  const isCurrent = before === null || touchedAt(snapshot.tail) <= touchedAt(before.snapshot.tail);
+  if (done.every(({ reasoning }) => reasoning === null)) return;
+  const isCurrent = before === null || !isTouched(snapshot, before.snapshot);
   let roomTokens = isCurrent ? measurement.window - measurement.used : Number.NEGATIVE_INFINITY;
   for (let at = done.length - 1; at >= 0; at -= 1) {
     const step = done[at];
@@ -26,6 +27,16 @@ export function fitReasoning(done: TurnStep[], { measurement, snapshot }: Assemb
     roomTokens -= step.reasoning.tokens;
     if (roomTokens < 0) done[at] = { ...step, reasoning: null };
   }
+}
+
+/** Whether a message was edited or deleted in between. Times are only compared with themselves: a clock may be set. */
+function isTouched({ tail }: ContextSnapshot, before: ContextSnapshot): boolean {
+  if (tail === before.tail) return false;
+  const known = new Map(before.tail.map((entry) => [entry.seq, entry]));
+  return tail.some(({ seq, editedAt, redactedAt }) => {
+    const was = known.get(seq);
+    return was !== undefined && (was.editedAt !== editedAt || was.redactedAt !== redactedAt);
+  });
 }
 
 /** Drops all reasoning that the model was sent. Returns false if there was none. */

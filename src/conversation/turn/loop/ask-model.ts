@@ -85,7 +85,8 @@ const MAX_SILENCES = 1;
 
 /**
  * Prepares another request: without reasoning or with an emergency cut after an overflow, with less of the past after a
- * filter, after a pause if the failure passes. The next answer replaces what is shown of this one. Returns false if another request would not help.
+ * filter, after a pause if the failure passes. The next answer replaces what is shown of this one. Returns false if
+ * another request would not help.
  */
 async function recover(
   options: TurnOptions,
@@ -110,8 +111,8 @@ async function recover(
 
 /**
  * Leaves out what was added last, because the request before it was accepted: the results of the last tools, with the
- * reasoning before their calls, or, without any, what people had said earlier. The results are withheld for good, so no tool runs twice, and the stored turn is
- * what the model read. Returns false if only the newest message can be the cause.
+ * reasoning before their calls, or, without any, what people had said earlier. The results are withheld for good, so no
+ * tool runs twice, and the stored turn is what the model read. Returns false if only the newest message can be the cause.
  */
 function leaveOutMore(
   options: TurnOptions,

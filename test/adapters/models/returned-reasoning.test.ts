@@ -342,6 +342,17 @@ const inField = (name: string, step: readonly string[] = thought) =>
   chatThinks(...step.map((text) => ({ [name]: text })));
 const detail = (more: object) => ({ reasoning_details: [{ type: 'reasoning.text', index: 0, ...more }] });
 
+/** What a model gives with the end of a step. */
+async function givenAfter(id: string, events: readonly unknown[]): Promise<string | undefined> {
+  await using server = await serve(({ method }, response) => {
+    if (method === 'GET') return void response.writeHead(404).end();
+    sse(response, events);
+    response.end();
+  });
+  const model = await providerAt(server.url).open(id);
+  return finishIn(await collect(model, ask('What is there?', { tools: [rollDice] }))).reasoning;
+}
+
 describe('a compatible server', () => {
   const id = 'local:m';
 
@@ -357,6 +368,10 @@ describe('a compatible server', () => {
     const names = saidIn(bodies[2]).flatMap((one) => Object.keys(one).filter((key) => key.startsWith('reasoning')));
     expect(names).toEqual([name, name]);
     expect(stored + log).not.toContain('want to know');
+  });
+
+  test.each(['reasoning_content', 'reasoning'])('takes the room of its %s once', async (name) => {
+    expect((await givenAfter(id, inField(name)))?.split('what is there').length).toBe(2);
   });
 
   test('gets none of it in the next turn', async () => {
@@ -494,13 +509,7 @@ describe('OpenRouter', () => {
   test('endless details are not gathered', async () => {
     const kept = async (count: number) => {
       const [events = []] = steps(...Array(count).fill({ text: 'x'.repeat(100_000) }));
-      await using server = await serve(({ method }, response) => {
-        if (method === 'GET') return void response.writeHead(404).end();
-        sse(response, events);
-        response.end();
-      });
-      const model = await providerAt(server.url).open('openrouter:m');
-      return finishIn(await collect(model, ask('What is there?', { tools: [rollDice] }))).reasoning?.length;
+      return (await givenAfter('openrouter:m', events))?.length;
     };
     expect(await kept(9)).toBeGreaterThan(900_000);
     expect(await kept(11)).toBeUndefined();

@@ -55,7 +55,9 @@ export function createKeeper() {
     /** As a part of the end of a step. */
     given(): { readonly reasoning: string } | Record<never, never> {
       if (fields === undefined && !parts.some(isWanted)) return {};
-      return { reasoning: JSON.stringify({ parts, fields }) };
+      // The fields repeat what was thought.
+      const kept = fields === undefined ? parts : parts.filter(({ kind }) => kind !== 'reasoning');
+      return { reasoning: JSON.stringify({ parts: kept, fields }) };
     },
   };
 }

@@ -104,3 +104,18 @@ test('what a bot says meanwhile is forgotten, too', async () => {
   expect(await bot.transcript()).not.toContain('as ever');
   expect({ code, asked: stderr.split('Delete for good?').length - 1 }).toEqual({ code: 0, asked: 2 });
 });
+
+test('what is forgotten meanwhile is not asked about again', async () => {
+  await using bot = await openBot();
+  const forget = ['memory', 'forget', 'tea', ...PLACE];
+  const answers = async function* () {
+    await bot.run(...forget, '--yes');
+    yield 'y\n';
+    yield 'y\n';
+  };
+  const { code, stderr } = await bot.runAsking(forget, answers());
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'Delete for good? [y/N] Nothing matches, so there is nothing to forget.\n',
+  });
+});

@@ -24,19 +24,20 @@ export interface ForgetRequest {
   readonly json: boolean;
 }
 
+const NO_MATCH = 'Nothing matches, so there is nothing to forget.';
+
 /** Shows what would be deleted, asks in a terminal, and deletes. Without a terminal it requires `--yes`. */
 export async function forgetCommand(cli: Cli, own: Command, request: ForgetRequest): Promise<void> {
   await withApp(cli, globalsOf(own), async (app) => {
     const asked = await previewRequest(await callOf(app, request));
     const { preview } = asked;
     if (request.json) return await forgetAsJson(cli, app, { preview, yes: request.yes });
-    if (isEmpty(preview)) {
-      cli.stderr.write('Nothing matches, so there is nothing to forget.\n');
-      return cli.exit(1);
-    }
-    const confirmed = request.yes ? preview : await confirmedPreview(cli, app, { request, asked });
-    if (confirmed !== null) return printReply(cli, forgottenReply(await app.services.memories.forget(confirmed)));
-    cli.stderr.write('Nothing was deleted. Add --yes to delete it.\n');
+    const isAnswered = request.yes || isEmpty(preview);
+    const confirmed = isAnswered ? preview : await confirmedPreview(cli, app, { request, asked });
+    if (confirmed !== null && !isEmpty(confirmed))
+      return printReply(cli, forgottenReply(await app.services.memories.forget(confirmed)));
+    const reason = confirmed === null ? 'Nothing was deleted. Add --yes to delete it.' : NO_MATCH;
+    cli.stderr.write(`${reason}\n`);
     cli.exit(1);
   });
 }
@@ -58,7 +59,7 @@ interface Asking {
 
 /**
  * Asks in a terminal. A bot may say or learn more until somebody answers, so what would be deleted is looked up again; if
- * it has changed, it is shown again. Null if the answer is no.
+ * it has changed, it is shown again. Null if the answer is no; empty if nothing is left.
  */
 async function confirmedPreview(cli: Cli, app: App, { request, asked }: Asking): Promise<TokenedPreview | null> {
   printReply(cli, forgetQuestion(asked));
@@ -66,7 +67,7 @@ async function confirmedPreview(cli: Cli, app: App, { request, asked }: Asking):
   await using lines = inputLines(cli.stdin, { maxBytes: MAX_ANSWER_BYTES, signal: cli.signal });
   for (let { preview: shown } = asked; await isConfirmed(cli, lines); ) {
     const again = await previewRequest(await callOf(app, request, shown.token));
-    if (again.preview.token === shown.token) return again.preview;
+    if (again.preview.token === shown.token || isEmpty(again.preview)) return again.preview;
     printReply(cli, forgetQuestion(again));
     shown = again.preview;
   }

@@ -435,6 +435,26 @@ describe('a compatible server', () => {
     expect(refused).toHaveLength(1);
   });
 
+  test.each(['reasoning_content', 'reasoning'])('learns to do without its %s', async (name) => {
+    const message = `property 'messages.2.assistant.${name}' is unsupported`;
+    const refusal: Refusal = (body) => (saidIn(body).some((one) => one[name] !== undefined) ? message : undefined);
+    const steps = [inField(name), inField(name), inField(name), chatAnswer];
+    expect((await play({ id, refusal, steps })).refused).toHaveLength(1);
+  });
+
+  test('learns nothing from a refusal of something else', async () => {
+    let isRefused = false;
+    const refusal: Refusal = (body) => {
+      if (isRefused || saidIn(body).length === 0) return undefined;
+      isRefused = true;
+      return 'This is not supported by reasoning models. Unsupported: reasoning with so much load.';
+    };
+    const [first, second] = [inField('reasoning'), inField('reasoning', ['So ', 'on.'])];
+    const steps = [first, chatAnswer, second, chatAnswer];
+    const { bodies } = await play({ id, asks: ['What is there?', 'And now?'], refusal, steps });
+    expect(saidIn(bodies[3]).map((one) => one['reasoning'])).toEqual([undefined, undefined, 'So on.']);
+  });
+
   test('gets its own with a space in place of older', async () => {
     const asks = ['What is there?', 'And now?'];
     const refusal: Refusal = (body) =>

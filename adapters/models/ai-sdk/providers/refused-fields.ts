@@ -119,8 +119,9 @@ const LESSONS: readonly Lesson[] = [
   },
   {
     name: 'returned reasoning',
+    // The word alone may be about models that reason.
     refusal:
-      /\breasoning(?:_content|_details)?\b[^\n]{0,120}\b(?:unsupported|not (?:supported|permitted|allowed)|unknown|unrecognized|unexpected)\b|\b(?:unsupported|unknown|unrecognized|unexpected|extra|remove)\b[^\n]{0,120}\breasoning(?:_content|_details)?\b/i,
+      /(?:\breasoning_(?:content|details)|['"`.]reasoning)\b[^\n]{0,120}\b(?:unsupported|not (?:supported|permitted|allowed)|unknown|unrecognized|unexpected)\b|\b(?:unsupported|unknown|unrecognized|unexpected|extra|remove)\b[^\n]{0,120}(?:\breasoning_(?:content|details)|['"`.]reasoning)\b/i,
     change: withoutReasoning,
   },
   { name: 'reasoning', refusal: /\breasoning_content\b/i, change: withReasoning },

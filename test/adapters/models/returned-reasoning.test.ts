@@ -442,6 +442,23 @@ describe('a compatible server', () => {
     expect((await play({ id, refusal, steps })).refused).toHaveLength(1);
   });
 
+  test('shows nothing about its window by reasoning', async () => {
+    await using server = await serve(({ method, body }, response) => {
+      if (method === 'GET') return void response.writeHead(404).end();
+      if (JSON.stringify(body).includes('long ago')) return void response.writeHead(400).end('{"error":"no"}');
+      sse(response, chatAnswer);
+      response.end();
+    });
+    const model = await providerAt(server.url).open(id);
+    const fields = { reasoning_content: 'x'.repeat(60_000) };
+    const calls = [{ callId: 'c', tool: 'roll_dice', input: {} }];
+    const thinking = { role: 'assistant', text: '', calls, reasoning: JSON.stringify({ parts: [], fields }) } as const;
+    const results = [{ callId: 'c', tool: 'roll_dice', text: 'six', isError: false }];
+    const { messages: begun } = ask('Roll.');
+    await collect(model, ask('', { tools: [rollDice], messages: [...begun, thinking, { role: 'tool', results }] }));
+    await expect(collect(model, ask('long ago '.repeat(3000)))).rejects.toMatchObject({ reason: 'overflow' });
+  });
+
   test('learns nothing from a refusal of something else', async () => {
     let isRefused = false;
     const refusal: Refusal = (body) => {

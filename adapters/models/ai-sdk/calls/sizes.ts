@@ -1,4 +1,5 @@
 import { ModelError, type ModelPart, type ModelRequest } from '../../../../src/adapter-kit.ts';
+import { withoutReasoning } from './kept.ts';
 
 /** Every window holds this much. */
 const MIN_CHARACTERS = 12_000;
@@ -35,6 +36,8 @@ function hasContent(part: ModelPart): boolean {
   return part.kind === 'call' || (part.kind !== 'retract' && part.text.trim() !== '');
 }
 
-function sizeOf({ system, messages, tools }: ModelRequest): number {
+/** Without reasoning: what is encrypted has more characters than it fills of the window, and is left out if refused. */
+function sizeOf(request: ModelRequest): number {
+  const { system, messages, tools } = withoutReasoning(request);
   return JSON.stringify([system, messages, tools]).length;
 }

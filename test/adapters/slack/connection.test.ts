@@ -389,7 +389,7 @@ describe('running it', () => {
     expect(await check()).toEqual(['token ok', 'scopes fail', 'events ok', 'socket fail']);
     slack.world.botToken = 'another';
     expect(await check()).toEqual(['token fail', 'events ok', 'socket fail']);
-    const unreachable = settingsFor({ apiUrl: 'http://127.0.0.1:9/api/' });
+    const unreachable = settingsFor({ apiUrl: `http://127.0.0.1:${await freePort()}/api/` });
     const findings = await checkSlack({ ...parts, settings: unreachable });
     const hints = findings.filter(({ severity }) => severity === 'fail').map(({ fixHint }) => fixHint);
     expect(hints).toEqual([expect.stringContaining('network'), expect.stringContaining('network')]);

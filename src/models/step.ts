@@ -138,7 +138,8 @@ interface Ended extends Pick<Step, 'finish' | 'usage'> {
 
 function stepOf(model: ChatModel, { text, unseen, calls }: Gathered, { finish, usage: told, given }: Ended): Step {
   const usage = told.inputTokens + told.outputTokens > 0 ? told : uncounted(unseen);
-  return { text, calls, finish, usage, reasoning: reasoningOf(model, given, usage) };
+  // Nothing goes back without calls, and to estimate it would hold up the answer.
+  return { text, calls, finish, usage, reasoning: calls.length === 0 ? null : reasoningOf(model, given, usage) };
 }
 
 /** Throws if a provider without a compiler returns something else than a stream. */

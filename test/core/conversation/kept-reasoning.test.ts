@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, ModelError, type ModelMessage, type ModelRequest } from '../../../src/adapter-kit.ts';
 import type { Hooks } from '../../../src/hooks/hooks.ts';
+import { collectStep } from '../../../src/models/step.ts';
 import { explainReply } from '../../../src/requests/explain.ts';
+import { ask } from '../../fixtures/models-requests.ts';
 import { type BotWorld, type BotWorldOptions, createBotWorld } from '../../support/bot-world.ts';
 import { type Said, type Script, type ScriptedModel, scriptedModel } from '../compaction/compaction.world.ts';
 import { bytesOf } from '../requests/why.world.ts';
@@ -101,6 +103,13 @@ describe('what a model wants back with its calls', () => {
     expect(explained.exactness).toBe('exact');
     const last = here.sent[2] as ModelRequest;
     expect(bytesOf(explained.request)).toBe(bytesOf({ ...last, messages: last.messages.map(withoutIt) }));
+  });
+
+  it('is not kept with an answer', async () => {
+    const step = async (said: Said) => collectStep(one(playing(said)), ask('What is there?'), how);
+    const how = { signal: AbortSignal.timeout(10_000), onText: () => undefined };
+    expect((await step(looking('first'))).reasoning).toMatchObject({ content: 'first' });
+    expect((await step({ text: 'A heron.', reasoning: 'first' })).reasoning).toBeNull();
   });
 
   it('is dropped as a whole if it is endless', async () => {

@@ -92,6 +92,20 @@ describe('behind a proxy', () => {
     expect(checked).not.toContain('pass');
   });
 
+  test('sends a password with a percent sign', async () => {
+    await using model = await serveModel();
+    await using proxy = await startProxy({ [MODEL]: model.url });
+    const address = proxy.url.replace('//', '//ada:50%off@');
+    using folder = openFolder({ HTTPS_PROXY: address, NODE_EXTRA_CA_CERTS: CERTIFICATE_FILE });
+    writeFileSync(folder.file('config.toml'), TABLES.model.join('\n'));
+    const { stdout, stderr } = await folder.runProcess(['chat'], 'x1 Hello.\n');
+    expect({ stdout, stderr }).toEqual({
+      stdout: 'Answer to x1. It is noted and kept in mind.\n',
+      stderr: expect.not.stringContaining('malformed'),
+    });
+    expect([...proxy.authorizations]).toEqual([`Basic ${btoa('ada:50%off')}`]);
+  });
+
   test('reaches this computer and exceptions without it', async () => {
     await using model = await serveModel();
     await using proxy = await startProxy();

@@ -46,10 +46,27 @@ function readProxy(environment: Environment, name: string): { readonly url?: str
   if (value === undefined) return {};
   // Many programs accept an address without `http://`.
   const url = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)) return { url };
+  if (URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)) return { url: withReadableUser(url) };
   return {
     problem: `${name} is not used: it has to be the address of an HTTP proxy, such as http://proxy.example.org:3128`,
   };
+}
+
+/** Node.js refuses percent signs that encode no character, but passwords contain them. */
+function withReadableUser(address: string): string {
+  const url = new URL(address);
+  for (const part of ['username', 'password'] as const)
+    if (!isEncoded(url[part])) url[part] = url[part].replaceAll('%', '%25');
+  return url.href;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** From now on, `fetch` and the clients of `node:http` and `node:https` use these proxies. Returns why that is impossible. */

@@ -17,8 +17,6 @@ import { SIZED, sized } from '../../support/size.ts';
 
 const DATABASE_URL = process.env['DATABASE_URL'];
 const programs = await findPostgres();
-/** Statements that wait for a lock on a row. */
-const WAITING = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%conversation%'`;
 
 describe('on a Postgres server', () => {
   if (DATABASE_URL === undefined && programs.kind === 'missing') return it.skip(`skipped: ${programs.reason}`);
@@ -129,11 +127,13 @@ describe('on a Postgres server', () => {
       try {
         const lock = 'select id from conversation where id = $1 for update nowait';
         await turn.query('begin');
+        const { rows } = await turn.query<{ pid: number }>('select pg_backend_pid() as pid');
         await turn.query(lock, [first.id]);
         const tombstones = [{ place: first.key as string, fingerprint: 'f' }];
         const plan = { memoryIds: [], tombstones, redactions, sentences: [], actor: 'u', now: NOW };
         const forgotten = storage.store.memories.forget(plan);
-        await expect.poll(async () => (await schema.ask(WAITING)).length, { timeout: 5000 }).toBe(1);
+        const waiting = `select pid from pg_stat_activity where ${rows[0]?.pid} = any(pg_blocking_pids(pid))`;
+        await expect.poll(async () => (await schema.ask(waiting)).length, { timeout: 5000 }).toBe(1);
         expect((await turn.query(lock, [second.id])).rowCount).toBe(1);
         await turn.query('commit');
         await forgotten;

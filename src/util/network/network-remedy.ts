@@ -14,7 +14,10 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     /Proxy response \(407\)|: HTTP\/1\.\d 407 /,
     'Add a user and a password to HTTPS_PROXY: http://user:password@host:port',
   ],
-  [/Proxy response \(|tunnel to /, 'Allow the host in the proxy, or add it to NO_PROXY if it is reached without one'],
+  [
+    /Proxy response \(|Failed to establish tunnel to /,
+    'Allow the host in the proxy, or add it to NO_PROXY if it is reached without one',
+  ],
   [/\bbad port$/, 'Let the server listen on another port: clients of HTTP refuse this one'],
   [/^the server redirects to /m, 'Correct the address of the server, or sign in to the network first'],
   [

@@ -46,6 +46,10 @@ describe('a server that cannot be reached', () => {
     ['unable to verify the first certificate', /^Set NODE_EXTRA_CA_CERTS/u],
     ['unable to get local issuer certificate', /^Set NODE_EXTRA_CA_CERTS/u],
     ['40:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:a.c:77:', /scheme/u],
+    [
+      'Failed to establish tunnel to a.example.org:443 via http://127.0.0.1:3128/: HTTP/1.1 403 Forbidden',
+      /^Allow the host/u,
+    ],
     ['bad port', /^Let the server listen on another port/u],
     ['getaddrinfo EAI_AGAIN models.example.org', /name server/u],
   ])('says what to do about: %s', (message, remedy) => {
@@ -73,6 +77,12 @@ describe('a server that cannot be reached', () => {
     const about = { url: 'https://example.org', requestBodyValues: {}, statusCode, responseBody, data: told };
     const found = classify(new APICallError({ ...about, message: told?.message ?? message }), 0);
     expect(found).toMatchObject({ reason, detail: expect.stringMatching(detail) });
+  });
+
+  test('is reached if it quotes words about networks', () => {
+    const about = { url: 'https://example.org', requestBodyValues: {}, statusCode: 400 };
+    const refusal = new APICallError({ ...about, message: 'invalid tool name: "dig a tunnel to China"' });
+    expect(classify(refusal, 0)).toMatchObject({ reason: 'fatal', remedy: null });
   });
 
   test('is another one after a redirect', () => {

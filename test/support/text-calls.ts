@@ -211,6 +211,10 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['adapters/models/ai-sdk/failures/retry-after.ts#retryAfterMs', (run, text) => run({ headers: {}, text }, 0)],
   ['adapters/models/ai-sdk/calls/kept.ts#renamed', (run, text) => run({ id: text, text }, new Map([[text, text]]))],
+  [
+    'adapters/models/ai-sdk/calls/kept.ts#withoutReasoning',
+    (run, text) => run({ messages: [{ role: 'assistant', text, calls: [], reasoning: text }] }),
+  ],
   ['adapters/models/ai-sdk/calls/written-calls.ts#writtenCalls', (run, text) => run(text, [{ name: text }])],
   [`${OFFLINE}/talk/acknowledge.ts#acknowledge`, (run, text) => run(text, view(text), english)],
   [`${OFFLINE}/findings/findings.ts#findingsIn`, (run, text) => run(text, speaker, '2026-11-20')],

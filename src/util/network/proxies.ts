@@ -1,6 +1,3 @@
-import http from 'node:http';
-import https from 'node:https';
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Proxies {
@@ -71,6 +68,7 @@ function isEncoded(text: string): boolean {
 
 /** From now on, `fetch` and the clients of `node:http` and `node:https` use these proxies. Returns why that is impossible. */
 export function useProxies(proxies: Proxies): string | null {
+  const http = process.getBuiltinModule('node:http');
   // Node.js 24 before 24.14 has only the variable.
   if (typeof http.setGlobalProxyFromEnv === 'function') http.setGlobalProxyFromEnv({ ...proxies });
   else if (!isProxied()) {
@@ -82,5 +80,6 @@ export function useProxies(proxies: Proxies): string | null {
 
 /** Whether Node.js uses the proxies of the environment, for whatever reason. */
 export function isProxied(): boolean {
-  return https.globalAgent.options.proxyEnv !== undefined;
+  // Loaded only now: a bot that starts in the terminal needs no client of HTTP.
+  return process.getBuiltinModule('node:https').globalAgent.options.proxyEnv !== undefined;
 }

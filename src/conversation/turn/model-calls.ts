@@ -202,7 +202,9 @@ function account(options: ReplyOptions, calling: Calling, made: Made<Step>): voi
   // The estimate is for the agent's own model, and for a request that no hook has changed. Not every provider counts the
   // reasoning that it gets back.
   const isSame = model.id === profile.modelId && sent.system === system && sent.messages === messages;
-  const estimated = isSame && !hasReasoning(asked.messages) ? assembly.estimatedTokens : 0;
+  // Most requests are sent as they are, and looking for reasoning in a long one takes a fiftieth of a turn.
+  const isReasoned = asked.messages !== messages && hasReasoning(asked.messages);
+  const estimated = isSame && !isReasoned ? assembly.estimatedTokens : 0;
   const report = { model: profile.modelId, estimated, reported: step.usage.inputTokens };
   ledger.calibration = learn(ledger.calibration ?? conversation.calibration, {
     ...report,

@@ -147,6 +147,8 @@ export interface Append {
     /** Until this time they belong to this process; afterwards any process may take them. */
     readonly heldUntil: number;
   };
+  /** It comes from a file: the platform does not know its id, so catching up cannot continue after it. Default false. */
+  readonly isImported?: boolean;
   readonly now: number;
 }
 

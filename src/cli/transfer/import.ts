@@ -81,6 +81,7 @@ export async function storeMessage(app: App, conversation: ConversationKey, mess
     wantsReply: false,
     claimLeaseMs: null,
     idleExtractMs: idleMsOf(agents.agentFor(conversation)),
+    isImported: true,
     now,
   };
   const { kind, durable } = await store.transcript.append(append);

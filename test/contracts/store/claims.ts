@@ -8,7 +8,7 @@ import {
   workspaceOf,
 } from '../../../src/adapter-kit.ts';
 import { HOUR_MS } from '../../../src/util/time/time.ts';
-import { ABROAD, HERE, type Kit, type Lab, NOW, THERE, THREAD } from '../store-kit.ts';
+import { ABROAD, HERE, type Kit, type Lab, NOW, stored, THERE, THREAD } from '../store-kit.ts';
 
 export function claimsContract(lab: Lab): void {
   describe('claims', () => {
@@ -247,6 +247,14 @@ export function claimsContract(lab: Lab): void {
       expect(await keys({ order: 'heard', scope: { within: workspaceOf(HERE) } })).not.toContain(ABROAD);
       expect(await keys({ order: 'key', scope: { place: placeOf(HERE) } })).toContain(HERE);
       expect(await keys({ order: 'key', scope: { place: placeOf(ABROAD) } })).toEqual([ABROAD]);
+    });
+
+    it('hears only messages of the platform, not imported ones', async () => {
+      const imported = { isImported: true, message: { externalId: 'line 1', at: NOW + 9 } } as const;
+      expect(stored(await kit.append(imported)).conversation.heard).toBeNull();
+      await kit.append({ message: { externalId: 'x1', at: NOW - 5 } });
+      const after = stored(await kit.append({ ...imported, message: { externalId: 'line 2', at: NOW + 9 } }));
+      expect(after.conversation.heard).toEqual({ externalId: 'x1', at: NOW - 5 });
     });
 
     it('knows the newest message of a person', async () => {

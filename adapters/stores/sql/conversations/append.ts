@@ -123,8 +123,8 @@ function accept(
   return { changed, claim };
 }
 
-function heard({ message }: Append): Partial<Pick<ConversationRow, 'heard_id' | 'heard_at'>> {
-  if (message.role !== 'user' || message.externalId === null) return {};
+function heard({ message, isImported }: Append): Partial<Pick<ConversationRow, 'heard_id' | 'heard_at'>> {
+  if (isImported === true || message.role !== 'user' || message.externalId === null) return {};
   return { heard_id: message.externalId, heard_at: message.at };
 }
 

@@ -229,13 +229,15 @@ describe('events', () => {
     ['MAX_TOKENS', 'length'],
     ['guardrail_intervened', 'filtered'],
     ['SAFETY', 'filtered'],
+    ['LANGUAGE', 'filtered'],
+    ['recitation', 'filtered'],
     ['COMPLETE', 'other'],
   ])('the reason %s is %s', async (reason, known) => {
     const parts = await answered(streamed(chunk({ content: 'Hel' }), chunk({}, reason)));
     expect(parts.at(-1)).toMatchObject({ reason: known });
   });
 
-  test.each(['error', 'abort', 'insufficient_system_resource', 'network_error'])(
+  test.each(['error', 'abort', 'insufficient_system_resource', 'network_error', 'MALFORMED_RESPONSE'])(
     'the reason %s ends no answer',
     async (reason) => {
       const failure = answered(streamed(chunk({ content: 'Hel' }), chunk({}, reason)), 'openai:m');

@@ -410,7 +410,7 @@ test.each([
     { kind: 'finished', reason: 'length' },
   ],
   [
-    { finishReason: 'other', rawFinishReason: 'RECITATION' },
+    { finishReason: 'other', rawFinishReason: 'UNEXPECTED_TOOL_CALL' },
     { kind: 'finished', reason: 'other' },
   ],
   [{ finishReason: 'other', rawFinishReason: undefined }, { kind: 'cut' }],

@@ -121,10 +121,10 @@ export interface StepFacts {
 
 /** Reasons in words of their own, by which gateways and smaller providers end an answer. */
 const CUT =
-  /^(?:error(?:_limit)?|abort(?:ed)?|timeout|network_error|insufficient_system_resource|server_error|load_shed)$/i;
+  /^(?:error(?:_limit)?|abort(?:ed)?|timeout|network_error|insufficient_system_resource|server_error|load_shed|malformed_(?:response|function_call))$/i;
 const LENGTH = /^(?:max_(?:tokens|length|output_tokens)|model_length|token_limit)$/i;
 const FILTERED =
-  /^(?:safety|blocklist|prohibited_content|spii|sensitive|blocked|error_toxic|guardrail_intervened|content_filter(?:ed)?)$/i;
+  /^(?:safety|blocklist|prohibited_content|spii|recitation|language|sensitive|blocked|error_toxic|guardrail_intervened|content_filter(?:ed)?)$/i;
 
 export function endOf(facts: StepFacts): StepEnd {
   const { finishReason, rawFinishReason } = facts;

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
-import type { MemoryId, Storage } from '../../../src/adapter-kit.ts';
-import { createKit, type Kit, NOW, textParts } from '../../contracts/store-kit.ts';
+import type { Conversation, MemoryId, Storage } from '../../../src/adapter-kit.ts';
+import { createKit, type Kit, NOW, post, textParts } from '../../contracts/store-kit.ts';
 import { filesWith } from '../../support/on-disk.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 
@@ -52,3 +52,31 @@ it('the earlier words of a memory', async () => {
   expect(await storage.store.memories.change(id as MemoryId, change, event)).toBe(true);
   expect(await untilGone('qzxmemoryqzx')).toBe('');
 }, 60_000);
+
+/** A reply that was not posted yet, in a private place. */
+async function unsent(text: string): Promise<Conversation> {
+  const { conversation } = await kit.say('a question', { audience: 'private', wantsReply: true });
+  const entries = [{ role: 'assistant', parts: textParts(text), tokens: 2, at: NOW }] as const;
+  await kit.commitTurn(await kit.claim('reply', conversation.id), {
+    entries,
+    posts: [{ ...post('answer'), body: { kind: 'text', text } }],
+  });
+  expect(filesWith(directory, text)).not.toBe('');
+  return conversation;
+}
+
+it.each([
+  [
+    'a change',
+    ({ id }: Conversation) =>
+      storage.store.conversations.change(id, { kind: 'audience', audience: 'public', now: NOW }),
+  ],
+  ['a message', () => kit.say('open now', { audience: 'public' })],
+])(
+  'a reply that %s of the audience withdraws',
+  async (_, open) => {
+    await open(await unsent('qzxreplyqzx'));
+    expect(await untilGone('qzxreplyqzx')).toBe('');
+  },
+  60_000,
+);

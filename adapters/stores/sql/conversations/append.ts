@@ -30,7 +30,8 @@ export function createAppend(shared: Shared): (append: Append) => Promise<Append
   const context = { shared, statements, insertPosts: createPostInsert(shared.engine) };
   const write = async (append: Append) => {
     const { result, durable } = await shared.engine.writeAhead((transaction) => run(context, transaction, append));
-    return { ...result, durable };
+    if (result.isWithdrawn) void shared.soon.run();
+    return { ...result.appended, durable };
   };
   if (!shared.engine.rowLocks) return write;
   // Units run concurrently; without an order, two messages of one person could change places.
@@ -44,28 +45,36 @@ interface AppendContext {
   readonly insertPosts: InsertPosts;
 }
 
-async function run(context: AppendContext, transaction: Transaction, append: Append): Promise<Appended> {
+interface Ran {
+  readonly appended: Appended;
+  /** Whether a reply was deleted that waited to be posted. */
+  readonly isWithdrawn: boolean;
+}
+
+async function run(context: AppendContext, transaction: Transaction, append: Append): Promise<Ran> {
   const { shared, statements } = context;
   const place = { key: append.conversation, externalId: append.message.externalId };
   const known = await first(transaction, statements.lock(place));
   const row = known ?? (await create(context, transaction, append));
   if (row.duplicate_seq !== null) {
-    return { kind: 'duplicate', seq: row.duplicate_seq, conversation: toConversation(row) };
+    const appended = { kind: 'duplicate', seq: row.duplicate_seq, conversation: toConversation(row) } as const;
+    return { appended, isWithdrawn: false };
   }
   if (!tighterThan(append.audience).includes(presentOf(row))) {
     return await store(context, transaction, { append, row, isNew: known === null });
   }
   // The place opens with this message, but a running reply was written for fewer readers.
-  await withdrawReplies(shared, transaction, { ids: [row.id], now: append.now });
+  const isWithdrawn = await withdrawReplies(shared, transaction, { ids: [row.id], now: append.now });
   const withdrawn = (await first(transaction, statements.lock(place))) ?? row;
-  return await store(context, transaction, { append, row: withdrawn, isNew: false });
+  const stored = await store(context, transaction, { append, row: withdrawn, isNew: false });
+  return { ...stored, isWithdrawn: isWithdrawn || stored.isWithdrawn };
 }
 
 async function store(
   { shared, statements, insertPosts }: AppendContext,
   transaction: Transaction,
   { append, row, isNew }: { readonly append: Append; readonly row: ConversationRow; readonly isNew: boolean },
-): Promise<Appended> {
+): Promise<Ran> {
   const { changed, claim } = accept(row, append, nextEpoch(shared.engine, row.reply_epoch));
   const wantsReply = append.wantsReply ? 1 : 0;
   const entry = { ...newEntry(row, append.message, row.next_seq), wants_reply: wantsReply };
@@ -79,19 +88,13 @@ async function store(
     insertPosts(transaction, shown, rows),
   ]);
   // The first message of a thread also reveals something about its channel.
-  if (isNew || changed.present_audience !== presentOf(row)) {
-    const { audience, now } = append;
-    await changeAudience(shared, transaction, { place: row.place, audience, exceptId: row.id, now });
-  }
-  const previousActivityAt = row.last_activity_at;
-  return {
-    kind: 'stored',
-    seq: row.next_seq,
-    conversation: toConversation(changed),
-    previousActivityAt,
-    claim,
-    posts,
-  };
+  const { audience, now } = append;
+  const change = { place: row.place, audience, exceptId: row.id, now };
+  const isChange = isNew || changed.present_audience !== presentOf(row);
+  const isWithdrawn = isChange && (await changeAudience(shared, transaction, change));
+  const conversation = toConversation(changed);
+  const added = { seq: row.next_seq, previousActivityAt: row.last_activity_at, posts };
+  return { appended: { kind: 'stored', conversation, ...added, claim }, isWithdrawn };
 }
 
 type LockedRow = ConversationRow & { readonly duplicate_seq: number | null };

@@ -23,7 +23,8 @@ export async function changeConversation(shared: Shared, id: number, change: Con
       await erasure.finish(await withRow((tx, row) => reset(shared, tx, row)));
       return shared.soon.run();
     case 'audience':
-      return void (await withRow((tx, { place }) => changeAudience(shared, tx, { ...change, place })));
+      if (await withRow((tx, { place }) => changeAudience(shared, tx, { ...change, place }))) await shared.soon.run();
+      return;
     case 'maintain':
       return void (await withRow((tx, row) => conversations.change(tx, id, dueAt(row, change.at))));
     case 'purge':

@@ -17,13 +17,20 @@ export interface AudienceChange {
 /**
  * The audience of a place changes. What was captured there, and its other threads, gets no wider audience than the
  * place ever had; a place that opens is read with its new audience, but reveals nothing captured before. Replies that
- * may contain what their readers must not see any more are written again.
+ * may contain what their readers must not see any more are written again. Returns whether text was deleted.
  */
-export async function changeAudience(shared: Shared, transaction: Transaction, change: AudienceChange): Promise<void> {
+export async function changeAudience(
+  shared: Shared,
+  transaction: Transaction,
+  change: AudienceChange,
+): Promise<boolean> {
   const { engine } = shared;
   const { place, audience, exceptId = -1, now } = change;
   const { query } = engine;
-  await withdrawReplies(shared, transaction, { ids: await exposed(shared, transaction, change), now });
+  const isDeleted = await withdrawReplies(shared, transaction, {
+    ids: await exposed(shared, transaction, change),
+    now,
+  });
   const present = query
     .updateTable('conversation')
     .set({ present_audience: audience, present_from: sql<number>`next_seq` })
@@ -32,13 +39,14 @@ export async function changeAudience(shared: Shared, transaction: Transaction, c
     .where(presentAudience, '!=', audience);
   await transaction.run(present.compile());
   const looser = looserThan(audience);
-  if (looser.length === 0) return;
+  if (looser.length === 0) return isDeleted;
   const conversations = query.updateTable('conversation').set({ audience }).where('place', '=', place);
   await transaction.run(conversations.where('audience', 'in', looser).compile());
   // Concurrent writes either see the changed place, or are seen here.
   await engine.lockMemories(transaction);
   const memories = query.updateTable('memory').set({ audience }).where('place', '=', place);
   await transaction.run(memories.where('audience', 'in', looser).compile());
+  return isDeleted;
 }
 
 const presentAudience = sql<Audience>`coalesce(present_audience, audience)`;

@@ -5,28 +5,31 @@ import type { Shared } from '../rows/shared.ts';
 import type { ConversationRow } from '../schema/tables.ts';
 import { redact, withoutReader } from './redaction.ts';
 
-/** Withdraws running and unposted replies of these conversations; they are owed again. */
+/** Withdraws running and unposted replies of these conversations; they are owed again. Returns whether text was deleted. */
 export async function withdrawReplies(
   shared: Shared,
   transaction: Transaction,
   { ids, now }: { readonly ids: readonly number[]; readonly now: number },
-): Promise<void> {
+): Promise<boolean> {
+  let isDeleted = false;
   for (const id of ids) {
     const row = await shared.conversations.lock(transaction, id);
-    if (row !== null) await withdraw(shared, transaction, { row, now });
+    if (row !== null && (await withdraw(shared, transaction, { row, now }))) isDeleted = true;
   }
+  return isDeleted;
 }
 
 async function withdraw(
   shared: Shared,
   transaction: Transaction,
   { row, now }: { readonly row: ConversationRow; readonly now: number },
-): Promise<void> {
+): Promise<boolean> {
   const { engine, conversations } = shared;
   const turns = await unsentTurns(shared, transaction, row.id);
   const [first] = turns;
   if (first === undefined) {
-    return await conversations.change(transaction, row.id, { revision: row.revision + 1, ...withoutReader(row) });
+    await conversations.change(transaction, row.id, { revision: row.revision + 1, ...withoutReader(row) });
+    return false;
   }
   const said = engine.query.selectFrom('entry').selectAll().where('conversation_id', '=', row.id);
   const entries = await transaction.rows(said.where('turn', 'in', turns).compile());
@@ -36,6 +39,7 @@ async function withdraw(
     reply_due_from: Math.min(row.reply_due_from, first),
     reply_due_seq: Math.max(row.reply_due_seq, ...turns),
   });
+  return true;
 }
 
 /** In ascending order. Unasked messages of the bot answer nobody and use no memories. */

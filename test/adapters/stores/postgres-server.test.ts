@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresStorage } from '../../../adapters/stores/postgres/index.ts';
-import { parseKey, type Storage } from '../../../src/adapter-kit.ts';
+import { type BlobId, type ConversationKey, parseKey, type Storage } from '../../../src/adapter-kit.ts';
 import { erasureContract } from '../../contracts/erasure.ts';
-import { createKit, HERE, NOW, READER, THREAD } from '../../contracts/store-kit.ts';
+import { createKit, HERE, NOW, READER, THERE, THREAD } from '../../contracts/store-kit.ts';
 import { upgradeContract } from '../../contracts/upgrade.ts';
 import { upgradeKillContract } from '../../contracts/upgrade-kill.ts';
 import { ask, createSchema, type TestSchema } from '../../support/postgres-schema.ts';
@@ -140,6 +140,41 @@ describe('on a Postgres server', () => {
       } finally {
         await turn.end();
       }
+    });
+
+    it('keeps a part that another conversation needs meanwhile', async () => {
+      const storage = await open();
+      const kit = createKit(storage);
+      const claimOf = async (conversation: ConversationKey) => {
+        const { id } = (await kit.say('hi', { conversation, wantsReply: true })).conversation;
+        return await kit.claim('reply', id);
+      };
+      const record = { note: '{}', parts: [{ hash: 'shared', text: 'You are a bot.' }] };
+      const [first, second] = [await claimOf(HERE), await claimOf(THREAD)];
+      const { conversation: elsewhere } = await kit.say('hi', { conversation: THERE });
+      await kit.commitTurn(first, { record });
+      // Holds the second turn after it has stored its parts.
+      const holder = new Client({ connectionString: schema.url });
+      await holder.connect();
+      try {
+        const blob = { id: 'held' as BlobId, text: 'long' };
+        await holder.query('begin');
+        const hold = 'insert into blob (id, conversation_id, text, created_at) values ($1, $2, $3, 1)';
+        await holder.query(hold, [blob.id, elsewhere.id, blob.text]);
+        const waiting = 'select pid from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0';
+        const wait = (count: number) =>
+          expect.poll(async () => (await schema.ask(waiting)).length, { timeout: 5000 }).toBe(count);
+        const committed = kit.commitTurn(second, { record, blobs: [blob] });
+        await wait(1);
+        const purged = storage.store.conversations.change(first.conversationId, { kind: 'purge' });
+        await Promise.race([purged, wait(2)]);
+        await holder.query('rollback');
+        await purged;
+        expect((await committed).kind).toBe('committed');
+      } finally {
+        await holder.end();
+      }
+      expect(await storage.store.journal.requests.parts(['shared'])).toEqual(new Map([['shared', 'You are a bot.']]));
     });
 
     it('lets nothing that is being forgotten come back', async () => {

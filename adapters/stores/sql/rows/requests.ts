@@ -36,7 +36,7 @@ export type AddRequestParts = (
 ) => Promise<unknown>;
 
 /** Stores each text once, and that the conversation needs it. */
-export function createAddRequestParts({ query }: SqlEngine): AddRequestParts {
+export function createAddRequestParts({ query, rowLocks }: SqlEngine): AddRequestParts {
   const addPart = prepare((p: Parameter<RequestPart>) =>
     query
       .insertInto('request_part')
@@ -49,25 +49,45 @@ export function createAddRequestParts({ query }: SqlEngine): AddRequestParts {
       .values({ conversation_id: p('conversationId'), hash: p('hash') })
       .onConflict((conflict) => conflict.columns(['conversation_id', 'hash']).doNothing()),
   );
-  return (transaction, conversationId, parts) =>
+  const add = (transaction: Transaction, conversationId: number, parts: readonly RequestPart[]) =>
     together(
-      // In one order everywhere, so that two transactions never wait for each other.
-      parts
-        .toSorted((a, b) => (a.hash < b.hash ? -1 : 1))
-        .flatMap(({ hash, text }) => [
-          transaction.run(addPart({ hash, text })),
-          transaction.run(addLink({ conversationId, hash })),
-        ]),
+      parts.flatMap(({ hash, text }) => [
+        transaction.run(addPart({ hash, text })),
+        transaction.run(addLink({ conversationId, hash })),
+      ]),
     );
+  return async (transaction, conversationId, parts) => {
+    // In one order everywhere, so that two transactions never wait for each other.
+    let missing = parts.toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+    while (missing.length > 0) {
+      await add(transaction, conversationId, missing);
+      if (!rowLocks) return;
+      // A text that was stored before may be deleted until it is held: the deletion does not see the new link yet.
+      const held = await transaction.rows(holdParts(query, hashesOf(missing)));
+      missing = missing.filter(({ hash }) => !held.some((one) => one.hash === hash));
+    }
+  };
+}
+
+function hashesOf(parts: readonly RequestPart[]): readonly string[] {
+  return parts.map(({ hash }) => hash);
+}
+
+function holdParts(query: SqlEngine['query'], hashes: readonly string[]) {
+  const held = query.selectFrom('request_part').select('hash').where('hash', 'in', hashes).orderBy('hash');
+  return held.forKeyShare().compile();
 }
 
 /** Deletes the texts that only this conversation needs. Called before the conversation itself is deleted. */
 export async function removeRequestParts(
-  { query }: Pick<SqlEngine, 'query'>,
+  { query, rowLocks }: Pick<SqlEngine, 'query' | 'rowLocks'>,
   transaction: Transaction,
   conversationId: number,
 ): Promise<void> {
   const here = query.selectFrom('request_link').select('hash').where('conversation_id', '=', conversationId);
+  // Waits for turns that are about to need one of them, so that the next statement sees their links.
+  const own = query.selectFrom('request_part').select('hash').where('hash', 'in', here).orderBy('hash');
+  if (rowLocks) await transaction.rows(own.forUpdate().compile());
   const unused = query
     .deleteFrom('request_part')
     .where('hash', 'in', here)

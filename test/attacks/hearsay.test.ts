@@ -34,10 +34,17 @@ describe('what one person says about another', () => {
     expect(await stateOf(world)).toBe('candidate');
   });
 
-  it('is not believed when their webhook repeats it', async () => {
-    await using world = await claimed();
-    world.time.now += DAY;
-    await claim(world, feed);
+  it.each([
+    ['repeats it', [bob, feed]],
+    ['has said it first', [feed, bob]],
+    ['has repeated it', [bob, feed, bob]],
+  ])('is not believed when their webhook %s', async (_when, speakers) => {
+    await using world = await openWorld();
+    await world.say('hello', { key: general });
+    for (const by of speakers) {
+      await claim(world, by);
+      world.time.now += DAY;
+    }
     expect(await stateOf(world)).toBe('candidate');
   });
 

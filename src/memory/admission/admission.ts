@@ -1,19 +1,11 @@
 import type { AgentSettings } from '../../config/schema.ts';
 import { placeOf, workspaceOf } from '../../domain/key.ts';
 import { type Audience, type Author, type Entry, type MemoryId, textOf, tighter } from '../../domain/message.ts';
-import {
-  MEMORY_STATES,
-  type Memory,
-  type MemoryReader,
-  type MemoryState,
-  type MemoryWrite,
-  type NewMemory,
-} from '../../ports/memory-store.ts';
+import type { Memory, MemoryWrite, NewMemory } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import { createOptOut } from '../people/opt-out.ts';
 import { peopleAt, withoutRepetitions } from '../people/people.ts';
-import { readerFor } from '../rights/policy.ts';
 import { fingerprintOf } from '../statements/fingerprint.ts';
 import {
   byImportance,
@@ -25,6 +17,7 @@ import {
 } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { throughMemoryHooks } from './hooked.ts';
+import { historyOf, knownLike } from './known.ts';
 import { besides, corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { type Provenance, peopleOf, provenanceOf, readCited } from './provenance.ts';
 import { concernedBy, forgottenAmong, rejectedForAll } from './tombstones.ts';
@@ -154,56 +147,14 @@ async function decide(
     return { reason: 'a person marked it as wrong' };
   }
   if (twin) {
-    const events = twin.state === 'candidate' ? await services.store.memories.events(twin.id) : [];
     const { conversation, people } = request;
-    const facts = { conversationId: conversation.id, events, people, now: services.clock.now() };
+    const history = await historyOf(services.store, twin);
+    const facts = { ...history, conversationId: conversation.id, people, now: services.clock.now() };
     return corroboration(twin, statement, facts) ?? { reason: 'it is already known from the same messages' };
   }
   const sources = statement.sources.map((entry) => entry.seq);
   const outdated = outdatedBy(statement, known);
   return outdated ? { kind: 'supersede', id: outdated.id, memory, sources } : { kind: 'insert', memory, sources };
-}
-
-/**
- * Existing memories that may say the same or the opposite. Only of this place, because merging across audiences would
- * leak.
- */
-async function knownLike(
-  services: Pick<Services, 'store' | 'search'>,
-  request: AdmissionRequest,
-  statement: Statement,
-): Promise<readonly Memory[]> {
-  const reader = { ...readerFor(request.conversation, request.agent), sharePublic: false };
-  const { subjectId } = statement.memory;
-  const page = { reader, states: MEMORY_STATES, limit: OF_SUBJECT, offset: 0 };
-  const found = [
-    ...(await alike(services, { reader, statement, states: MEMORY_STATES })),
-    // Many people may have the same remembered, which must not hide that it was rejected.
-    ...(await alike(services, { reader, statement, states: ['rejected'] })),
-    ...(subjectId === null ? [] : await services.store.memories.list({ ...page, subjectId })),
-  ];
-  const here = found.filter((memory) => memory.scope === 'place' && memory.place === reader.place);
-  return [...new Map(here.map((memory) => [memory.id, memory])).values()];
-}
-
-interface Alike {
-  readonly reader: MemoryReader;
-  readonly statement: Statement;
-  readonly states: readonly MemoryState[];
-}
-
-/** In the same words, in similar ones, or named by the model. */
-async function alike(
-  { store, search }: Pick<Services, 'store' | 'search'>,
-  { reader, statement, states }: Alike,
-): Promise<readonly Memory[]> {
-  const { supersedes } = statement;
-  const { text, fingerprint } = statement.memory;
-  const hits = await search.memories({ reader, text, states, limit: ALIKE });
-  const ids = [...hits.map((hit) => hit.id), ...(supersedes ? [supersedes as MemoryId] : [])];
-  const page = { reader, states, limit: ALIKE * 2, offset: 0 };
-  const same = await store.memories.list({ ...page, fingerprints: [fingerprint] });
-  return ids.length === 0 ? same : [...same, ...(await store.memories.list({ ...page, ids }))];
 }
 
 function accept(services: Pick<Services, 'random'>, request: PlacedRequest, refused: Refusal[]): Statement[] {
@@ -284,9 +235,5 @@ function capturedAudience(
 ): Audience {
   return sources.every(({ seq }) => seq >= audienceFrom) ? audience : tighter(audience, tightestAudience);
 }
-
-/** Existing memories to compare with one statement: the most similar ones, and those about the same person. */
-const ALIKE = 12;
-const OF_SUBJECT = 50;
 
 const CONFIDENCE: Readonly<Record<Memory['trust'], number>> = { operator: 1, self: 0.9, other: 0.6, inferred: 0.4 };

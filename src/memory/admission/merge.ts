@@ -83,7 +83,7 @@ export function corroboration(twin: Memory, statement: Statement, facts: Repetit
     days: new Set([dayOf(twin.validFrom), ...fresh.map((entry) => dayOf(entry.at))]),
     saidBySubject: statement.memory.state === 'active',
     saidByPerson: statement.memory.trust !== 'inferred',
-    isHearsay: isAboutMember(statement.memory, facts.people) && !isSaidByMore(twin, fresh),
+    isHearsay: isAboutMember(statement.memory, facts.people) && !isSaidByMore(twin, facts.speakers, fresh),
     demotedAt: demotedAt(facts.events),
   };
   const promote = mayPromote(twin, evidence, facts.now);
@@ -93,6 +93,8 @@ export function corroboration(twin: Memory, statement: Statement, facts: Repetit
 interface RepetitionFacts {
   readonly conversationId: number;
   readonly events: readonly MemoryEvent[];
+  /** The ids of the people who said it so far. */
+  readonly speakers: readonly string[];
   /** Everybody who is known in the place. */
   readonly people: readonly Author[];
   readonly now: number;
@@ -105,10 +107,14 @@ function isAboutMember({ subjectId, subjectName }: About, people: readonly Autho
 }
 
 /** By at least two people, or by the person it is about. */
-function isSaidByMore(twin: Memory, fresh: readonly Entry[]): boolean {
-  const before = twin.sources.flatMap(({ authorId }) => authorId ?? []);
-  const now = fresh.flatMap(({ role, author }) => (role === 'user' && author?.kind === 'person' ? [author.id] : []));
-  return new Set([...before, ...now]).size > 1 || (twin.subjectId !== null && now.includes(twin.subjectId));
+function isSaidByMore({ subjectId }: Memory, before: readonly string[], fresh: readonly Entry[]): boolean {
+  const now = peopleAmong(fresh);
+  return new Set([...before, ...now]).size > 1 || (subjectId !== null && now.includes(subjectId));
+}
+
+/** The ids of the people among the authors: anybody may have a webhook repeat what they say. */
+export function peopleAmong(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap(({ role, author }) => (role === 'user' && author?.kind === 'person' ? [author.id] : []));
 }
 
 /** A demotion is recorded as an edit that says so: see `memory/service.ts`. */

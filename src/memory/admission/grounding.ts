@@ -102,11 +102,17 @@ const meaningIn = memoize((parts: readonly Part[]) => meaningOf(textOf(parts)), 
 
 /** The same for their authors' own words, as long as the names are the same list. */
 const ownMeanings = memoize((names: readonly string[]) => {
-  const looks = new Set(names.flatMap(looksOf));
+  const ownTextOf = ownTexts(names);
   return memoize((entry: Entry) => {
-    const own = ownWords(entry, looks);
+    const own = ownTextOf(entry);
     return own === textOf(entry.parts) ? meaningIn(entry.parts) : meaningOf(own);
   }, new WeakMap());
+}, new WeakMap());
+
+/** What the authors of messages say without quoting anybody with one of the names, computed once for each list. */
+export const ownTexts = memoize((names: readonly string[]) => {
+  const looks = new Set(names.flatMap(looksOf));
+  return memoize((entry: Entry) => ownWords(entry, looks), new WeakMap());
 }, new WeakMap());
 
 /** Reads the long messages for `groundingOf`, in slices; then it takes no time, however long they are. */

@@ -1,4 +1,4 @@
-import { type Author, type Entry, type Part, textOf } from '../../domain/message.ts';
+import type { Author, Entry } from '../../domain/message.ts';
 import type { MemoryState, Trust } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import { yieldToEventLoop } from '../../util/async/event-loop.ts';
@@ -7,7 +7,7 @@ import { oneLine } from '../../util/text/foreign-text.ts';
 import { calledIn, isCalled } from '../people/first-names.ts';
 import { isSameName, membersIn } from '../people/people.ts';
 import type { MemoryCandidate } from './candidate.ts';
-import { type Grounding, groundingOf, isLong, readSources } from './grounding.ts';
+import { type Grounding, groundingOf, isLong, ownTexts, readSources } from './grounding.ts';
 import { holdsOrder } from './orders.ts';
 import { asksToRemember } from './remember-intent.ts';
 
@@ -49,9 +49,12 @@ export function provenanceOf(
   if (isInstruction && trust === 'inferred') return { reason: 'no person gave this instruction' };
   if (holdsOrder(said.text) && !isInstruction) return { reason: 'it is an instruction, not a statement' };
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
-  // In a DM, wrong statements can mislead only the person who made them, whomever they are about.
-  const own = isDirect && isByOnePerson(grounding.supporting);
-  const asked = isAskedFor(said.sources) && !isAboutMember(subject, people);
+  const asks = isAskedFor(said.sources, names);
+  // In a DM, wrong statements can mislead only the person who made them, whomever they are about. An order in a mail that
+  // they quote is not theirs.
+  const isGiven = !isInstruction || grounding.strength !== 'quoted' || asks;
+  const own = isDirect && isGiven && isByOnePerson(grounding.supporting);
+  const asked = asks && !isAboutMember(subject, people);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
 }
@@ -70,20 +73,25 @@ export async function readCited({
 }): Promise<void> {
   const cited = new Set(candidates.flatMap(({ sources }) => sources));
   const sources = entries.filter((entry) => cited.has(entry.seq) && isLong(entry));
-  await readSources(sources, namesOf(people));
-  for (const { parts } of sources) {
-    isRequest(parts);
+  const names = namesOf(people);
+  await readSources(sources, names);
+  for (const source of sources) {
+    requests(names)(source);
     await yieldToEventLoop();
   }
 }
 
-/** A person explicitly asked to remember it. */
-function isAskedFor(sources: readonly Entry[]): boolean {
-  return isByOnePerson(sources) && sources.some(({ role, parts }) => role === 'user' && isRequest(parts));
+/** A person explicitly asked to remember it, in their own words. */
+function isAskedFor(sources: readonly Entry[], names: readonly string[]): boolean {
+  const isRequest = requests(names);
+  return isByOnePerson(sources) && sources.some((entry) => entry.role === 'user' && isRequest(entry));
 }
 
 /** Many statements may cite one long message. */
-const isRequest = memoize((parts: readonly Part[]) => asksToRemember(textOf(parts)), new WeakMap());
+const requests = memoize((names: readonly string[]) => {
+  const ownTextOf = ownTexts(names);
+  return memoize((entry: Entry) => asksToRemember(ownTextOf(entry)), new WeakMap());
+}, new WeakMap());
 
 /** A statement about another person who is present needs more than a request. */
 function isAboutMember(subject: Provenance['subject'], people: readonly Author[]): boolean {

@@ -20,16 +20,11 @@ import { rewording } from './admission/rewording.ts';
 import type { PersonExport } from './export.ts';
 import type { ForgetPreview } from './forget/forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget/forget-target.ts';
-import {
-  assertManages,
-  assertMayChange,
-  assertMayWord,
-  type Requester,
-  type WordingAction,
-} from './rights/permissions.ts';
+import { assertMayRaise } from './rights/own-wording.ts';
+import { assertManages, assertMayChange, assertMayWord, type Requester } from './rights/permissions.ts';
 import { assertReadable, canRead } from './rights/policy.ts';
 import { withheldAbout } from './rights/withheld.ts';
-import { isFaded, type Transition, transition } from './statements/lifecycle.ts';
+import { isFaded, RAISING, type Transition, transition } from './statements/lifecycle.ts';
 
 /** What people can do with memories, with all permissions checked. Commands, the CLI and tools use it. */
 export interface Memories {
@@ -135,7 +130,8 @@ export function createMemories(services: MemoryServices): Memories {
       return await alter(id, { by, kind: 'pinned', change: () => ({ pinned }), detail: { pinned } });
     },
     async move(id, step, by) {
-      if (RAISING[step] !== undefined) assertMayWord(await find(id, by.reader), by, RAISING[step]);
+      const action = RAISING[step];
+      if (action !== undefined) await assertMayRaise(store.memories, await find(id, by.reader), { by, action });
       return await alter(id, {
         by,
         kind: step === 'promote' ? 'promoted' : step === 'reject' ? 'rejected' : 'edited',
@@ -276,9 +272,6 @@ async function alterMemory(services: MemoryServices, id: string, alteration: Alt
   await services.store.memories.change(memory.id, alteration.change(memory), event);
   return findReadable(services, id, by.reader);
 }
-
-/** The commands that give a memory a higher rank. */
-const RAISING: Readonly<Partial<Record<Transition, WordingAction>>> = { promote: 'approve', restore: 'restore' };
 
 const POSSIBLE: Readonly<Record<Transition, string>> = {
   promote: 'a candidate can be approved',

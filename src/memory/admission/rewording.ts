@@ -1,6 +1,7 @@
 import type { Memory, MemoryChange } from '../../ports/memory-store.ts';
 import type { Services } from '../../services.ts';
 import { mentionsName } from '../people/people.ts';
+import { isOwnWording } from '../rights/own-wording.ts';
 import { inPlaceOf, type Requester } from '../rights/permissions.ts';
 import { fingerprintOf } from '../statements/fingerprint.ts';
 import {
@@ -43,7 +44,9 @@ export async function rewording(
   await assertNotForgotten(services, by.reader.place, { text, people: concernedIn(memory, { named }, by) });
   const names = [...named.map(({ name }) => name), ...(called === null ? [] : [called])];
   const namesMore = names.some((name) => !mentionsName(memory.text, name));
-  const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !namesMore ? 'self' : 'other';
+  // An earlier edit may have named them first.
+  const isAboutOthers = namesMore || (names.length > 0 && (await isOwnWording(services.store.memories, memory, by)));
+  const trust = by.rights === 'operator' ? 'operator' : isAboutAsker && !isAboutOthers ? 'self' : 'other';
   const isNewRule = memory.kind !== 'instruction' && isRule(text, by);
   const kind = isNewRule ? 'instruction' : memory.kind;
   const isJudged = memory.state === 'active' && (isNewRule || namesMore);

@@ -73,6 +73,12 @@ export function transition(state: MemoryState, step: Transition): MemoryState | 
   return TRANSITIONS[state][step] ?? null;
 }
 
+/** The commands that make a memory recalled. */
+export const RAISING: Readonly<Partial<Record<Transition, 'approve' | 'restore'>>> = {
+  promote: 'approve',
+  restore: 'restore',
+};
+
 export interface Evidence {
   /** Conversations and days (UTC) in which it was said, including now. */
   readonly conversations: ReadonlySet<number>;

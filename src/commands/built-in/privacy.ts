@@ -29,7 +29,7 @@ export const privacy: Command = {
 };
 
 async function show(call: Call): Promise<CommandReply> {
-  const { services, invocation, conversation, reader, agent } = call;
+  const { services, invocation, conversation, reader } = call;
   const { author } = invocation;
   const paused = await createOptOut(services.state).isPaused(personOf(call));
   const mine = await services.store.memories.list({ reader, subjectId: author.id, limit: MAX_COUNTED, offset: 0 });
@@ -39,7 +39,7 @@ async function show(call: Call): Promise<CommandReply> {
     fields: [
       {
         name: 'Stored here',
-        value: `${counted((conversation?.nextSeq ?? 1) - 1, 'message', 'messages')} in full, with their summaries`,
+        value: `${counted((conversation?.nextSeq ?? 1) - 1, 'message', 'messages')}, in full unless deleted, with their summaries`,
       },
       {
         name: 'Memories about you',
@@ -51,12 +51,7 @@ async function show(call: Call): Promise<CommandReply> {
       { name: 'Learning about you', value: paused ? 'paused' : 'on' },
       { name: 'Stored in', value: services.dataLocation },
       { name: 'Readable by', value: READERS[reader.audience] },
-      {
-        name: 'Sent to',
-        value: `the model ${modelsOf(agent)
-          .join(', otherwise ')
-          .replace(/^auto$/, 'chosen at startup')}`,
-      },
+      { name: 'Sent to', value: receiversOf(call) },
     ],
     actions: [
       { label: 'Show memories about you', command: commandTo('memory list', { about: 'me' }), style: 'plain' },
@@ -66,6 +61,19 @@ async function show(call: Call): Promise<CommandReply> {
       { label: 'Get a copy', command: commandTo('memory export'), style: 'plain' },
     ],
   });
+}
+
+/** All models that get messages of the conversation. */
+function receiversOf({ agent, services: { reranker } }: Call): string {
+  const { compaction, recall } = agent;
+  const models = modelsOf(agent);
+  const isOwn = compaction.model === 'auto' || models.includes(compaction.model);
+  const isOrdered = reranker !== null && recall.rerank_model !== '';
+  return [
+    `the model ${models.map((model) => (model === 'auto' ? 'chosen at startup' : model)).join(', otherwise ')}`,
+    ...(isOwn ? [] : [`for summaries and memories ${compaction.model}`]),
+    ...(isOrdered ? [`to order earlier messages ${recall.rerank_model}`] : []),
+  ].join('; ');
 }
 
 async function pause(call: Call): Promise<CommandReply> {

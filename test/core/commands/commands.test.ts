@@ -589,7 +589,7 @@ describe('/privacy', () => {
     expect(cells(await world.type('/memory list'))).toEqual([]);
     const shown = await world.type('/privacy');
     expect(field(shown, 'Learning about you')).toBe('paused');
-    expect(field(shown, 'Stored here')).toContain('2 messages');
+    expect(field(shown, 'Stored here')).toBe('2 messages, in full unless deleted, with their summaries');
     expect(field(shown, 'Stored in')).toContain('strata-commands-');
     await world.type('/privacy resume');
     await world.say('I live in Riga.');
@@ -609,6 +609,35 @@ describe('/privacy', () => {
     await world.type('/memory list');
     expect(field(await world.type('/privacy'), 'Memories about you')).toBe('2 statements');
     expect(field(await world.type('/status'), 'Memories')).toBe('2');
+  });
+
+  test('names every model that receives messages', async () => {
+    const reranker = { rerank: async () => [], embed: async () => [] };
+    const agents = [
+      {
+        id: 'main',
+        model: ['a:chat', 'b:spare'],
+        compaction: { model: 'c:summaries' },
+        recall: { rerank_model: 'd:order' },
+      },
+    ];
+    await using world = await openWorld({ parts: { agents, reranker } });
+    expect(field(await world.type('/privacy'), 'Sent to')).toBe(
+      'the model a:chat, otherwise b:spare; for summaries and memories c:summaries; to order earlier messages d:order',
+    );
+  });
+
+  test('names a model once that writes summaries, too', async () => {
+    for (const [model, sent] of [
+      ['auto', 'the model chosen at startup'],
+      ['a:chat', 'the model chosen at startup; for summaries and memories a:chat'],
+    ] as const) {
+      await using world = await openWorld({ parts: { agents: [{ id: 'main', compaction: { model } }] } });
+      expect(field(await world.type('/privacy'), 'Sent to')).toBe(sent);
+    }
+    const agents = [{ id: 'main', model: 'a:chat', compaction: { model: 'a:chat' } }];
+    await using world = await openWorld({ parts: { agents } });
+    expect(field(await world.type('/privacy'), 'Sent to')).toBe('the model a:chat');
   });
 
   test('erases everything on request', async () => {

@@ -34,6 +34,14 @@ const MIN_SHARE = 0.6;
 /** A greeting or an addressed name in front of a question has at most these words. */
 const MAX_GREETING_WORDS = 3;
 const MAX_LEAD_WORDS = 2;
+/** "Thanks, that helps a lot." in front of a question. */
+const MAX_REACTION_WORDS = 5;
+/** A shorter question after a reaction continues the topic: "Oh, why?" */
+const MIN_NEW_QUESTION_WORDS = 3;
+/** The same in characters, where words have no spaces. */
+const MIN_UNSPACED_QUESTION = 5;
+/** A negation that is part of the question, and no answer: "¿No vivía Clara en Lisboa?" */
+const NEGATED = /^[^\p{L}]*n(?:o|on|ão)\s+\p{L}[^,.!]*$/u;
 /** What a short statement in front of a question may have: "We are at the door. What was the code?" */
 const MAX_REASON_WORDS = 12;
 const MIN_REASONED_WORDS = 4;
@@ -59,12 +67,13 @@ const MAX_ABBREVIATION = 6;
 export function asksOfThePast(text: string): boolean {
   const read = fold(text.slice(0, READ_CHARACTERS)).trim();
   const folded = GREEK.test(read) ? read.replaceAll(';', '?') : read;
-  const sentences = withoutGreeting(sentencesOf(folded).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence)));
+  const sentences = reactionJoined(
+    withoutGreeting(sentencesOf(folded).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))),
+  );
   const [opening = '', ...others] = sentences;
   const words = withoutGreetings(wordsIn(opening));
   const [first = ''] = words;
-  if (words.length === 0 || (REACTIONS.has(first) && !ONCE_MORE.test(opening) && !FORGOTTEN.test(opening)))
-    return false;
+  if (words.length === 0 || (REACTIONS.has(first) && !asksAfterReaction(opening, words))) return false;
   const told = others
     .filter((sentence) => !QUESTION_MARKS.test(sentence))
     .reduce((sum, sentence) => sum + wordsIn(sentence).length, 0);
@@ -73,6 +82,20 @@ export function asksOfThePast(text: string): boolean {
   if (isOpened(opening, words) || (isMarked && opensMarked(first))) return words.length <= MAX_OPENED_WORDS;
   if (isMarked) return words.length <= MAX_CLOSED_WORDS;
   return !opening.endsWith('!') && isAskedWithReason(words, others);
+}
+
+/**
+ * Most questions after a reaction are about what was just said: "Hmm, should I restart it after that?" One with a
+ * question word, as in "Ok, and where does Clara live?", may be about anything.
+ */
+function asksAfterReaction(opening: string, words: readonly string[]): boolean {
+  if (ONCE_MORE.test(opening) || FORGOTTEN.test(opening)) return true;
+  if (!QUESTION_MARKS.test(opening)) return false;
+  if (NEGATED.test(opening)) return words.length >= MIN_NEW_QUESTION_WORDS;
+  const asked = words.slice(words.findIndex((word) => !REACTIONS.has(word) && !GREETINGS.has(word)));
+  const said = asked.join('');
+  if (UNSPACED_SCRIPT.test(said)) return said.length >= MIN_UNSPACED_QUESTION && ASKING_UNSPACED.test(said);
+  return asked.length >= MIN_NEW_QUESTION_WORDS && QUESTION_WORDS.has(asked[0] ?? '');
 }
 
 /** Whether a sentence asks by its words alone, without a question mark. A label before a colon is left out. */
@@ -147,6 +170,15 @@ function withoutGreeting(sentences: readonly string[]): readonly string[] {
   const words = wordsIn(first);
   const isGreeting = others.length > 0 && GREETINGS.has(words[0] ?? '') && words.length <= MAX_GREETING_WORDS;
   return isGreeting && !QUESTION_MARKS.test(first) ? others : sentences;
+}
+
+/** A reaction that is a sentence of its own counts as the beginning of the question after it. */
+function reactionJoined(sentences: readonly string[]): readonly string[] {
+  const [first = '', second = '', ...others] = sentences;
+  const words = wordsIn(first);
+  const [reaction = ''] = words;
+  const isReaction = REACTIONS.has(reaction) && words.length <= MAX_REACTION_WORDS && !QUESTION_MARKS.test(first);
+  return isReaction && QUESTION_MARKS.test(second) ? [`${reaction}, ${second}`, ...others] : sentences;
 }
 
 /** Split after each sentence mark followed by a space; marks of unspaced scripts need no space. */

@@ -3,7 +3,7 @@ import { reasonIn } from '../../../adapters/models/ai-sdk/failures/error-body.ts
 import { createAiSdkModels } from '../../../adapters/models/ai-sdk/index.ts';
 import type { ChatModel } from '../../../src/adapter-kit.ts';
 import { ask, collect, rollDice, silentLog, textIn } from '../../fixtures/models-requests.ts';
-import { type Answer, chunk, serve, sse, type TestServer } from '../../fixtures/models-server.ts';
+import { type Answer, chunk, claude, gemini, serve, sse, type TestServer } from '../../fixtures/models-server.ts';
 
 /** Servers that speak a provider's interface in their own way. */
 
@@ -159,12 +159,26 @@ describe('lines of Ollama', () => {
   });
 });
 
+const greetings: Readonly<Record<string, readonly unknown[]>> = {
+  'anthropic:m': claude('Hello', 'end_turn'),
+  'google:m': gemini({ candidates: [{ index: 0, content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }),
+};
+
 describe('events', () => {
   test('the last one may lack its empty line', async () => {
     const parts = await answered((_, response) => {
       sse(response, [chunk({ content: 'Hello' })]);
       response.end(`data: ${JSON.stringify(chunk({}, 'stop'))}`);
     });
+    expect(textIn(parts)).toBe('Hello');
+  });
+
+  test.each(providers)('empty ones end no answer of %s', async (id) => {
+    const parts = await answered((_, response) => {
+      const events = greetings[id] ?? [chunk({ content: 'Hello' }), chunk({}, 'stop'), '[DONE]'];
+      sse(response, ['', ...events.flatMap((event) => [event, ''])]);
+      response.end();
+    }, id);
     expect(textIn(parts)).toBe('Hello');
   });
 

@@ -36,6 +36,9 @@ export interface LineReader {
 /** Begins the lines of a stream that have data. */
 export const DATA = 'data:';
 
+/** A line that nobody reads. */
+const COMMENT = ':';
+
 export function dataOf(line: string): unknown {
   return parseJson(line.slice(DATA.length));
 }
@@ -82,9 +85,14 @@ export function withLines(send: typeof fetch, open: () => LineReader): typeof fe
     const reader = open();
     const encoder = new TextEncoder();
     for await (const lines of untilLast(wholeLines(chunks), reader))
-      yield encoder.encode(lines.map((line) => `${reader.change(line)}\n`).join(''));
+      yield encoder.encode(lines.map((line) => `${isEmpty(line) ? COMMENT : reader.change(line)}\n`).join(''));
     yield encoder.encode(`\n${reader.missing?.() ?? ''}`);
   });
+}
+
+/** Proxies keep a connection open with it. A provider package takes it for an event that it cannot read. */
+function isEmpty(line: string): boolean {
+  return line.startsWith(DATA) && line.slice(DATA.length).trim() === '';
 }
 
 /** How long a server has to close the response after its last line. Only a closed one leaves its connection for others. */

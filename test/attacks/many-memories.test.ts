@@ -14,6 +14,9 @@ it('people find what is about them among many memories', async () => {
   const own = memoryOf('Ada keeps bees', { ...here, subjectId: ADA.id, subjectName: ADA.name });
   const writes = [...eves, own].map((memory) => ({ kind: 'insert', memory, sources: [] }) as const);
   await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: 1 });
-  const list = await world.type('/memory list about=me');
-  expect(cells(list).map((row) => row[2])).toEqual(['Ada keeps bees']);
+  for (const line of ['/memory list about=me', '/memory list about=Ada']) {
+    expect(cells(await world.type(line)).map((row) => row[2])).toEqual(['Ada keeps bees']);
+  }
+  expect((await world.type('/memory list')).text).toContain('1,000 memories here, the most important first. There are');
+  expect((await world.type('/memory list about=Bo')).text).toContain('There are no memories about Bo here.');
 });

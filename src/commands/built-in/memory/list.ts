@@ -1,9 +1,17 @@
 import { isSameName } from '../../../memory/people/people.ts';
-import { MEMORY_KINDS, MEMORY_STATES, type Memory, type MemoryKind } from '../../../ports/memory-store.ts';
+import { isFaded } from '../../../memory/statements/lifecycle.ts';
+import {
+  MEMORY_KINDS,
+  MEMORY_STATES,
+  type Memory,
+  type MemoryKind,
+  type MemoryList,
+} from '../../../ports/memory-store.ts';
 import type { WithheldMemory } from '../../../ports/provenance-store.ts';
 import type { CommandReply } from '../../../ports/reply.ts';
-import { counted, excerpt } from '../../../util/text/text.ts';
-import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand } from '../../command.ts';
+import { waitForOwnTurn } from '../../../util/async/event-loop.ts';
+import { counted, excerpt, formatNumber } from '../../../util/text/text.ts';
+import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand, typed } from '../../command.ts';
 import { makeReply, sentences, takePage } from '../../reply.ts';
 import { extractUnread } from '../unread.ts';
 import { MAX_LISTED } from './find.ts';
@@ -12,29 +20,44 @@ import { withheldFor, withheldLine, withheldRow } from './withheld.ts';
 const MAX_HITS = 40;
 
 export async function list(call: Call): Promise<CommandReply> {
-  const { services, reader } = call;
+  const { reader } = call;
   const unread = await extractUnread(call);
   const isAboutAsker = optionOf(call, 'about')?.toLowerCase() === 'me';
   const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
-  const query = {
+  const { all, isCut } = await listed(call, {
     reader,
     states: MEMORY_STATES,
-    limit: MAX_LISTED,
-    offset: 0,
     ...(kind === undefined ? {} : { kinds: [kind] }),
-    // However many memories there are, people see all that are about them.
     ...(isAboutAsker ? { subjectId: call.invocation.author.id } : {}),
-  };
-  const all = (await services.memories.list(query)).filter(isAbout(call));
+  });
   const withheld = (await withheldFor(call)).filter((memory) => kind === undefined || memory.kind === kind);
-  const found = all.length === 0 ? nothing(kind) : countLine(all.length);
+  const more = isCut ? `There are more: ${typed(call, 'memory search')} finds them.` : '';
+  const found = all.length === 0 ? nothing(call, kind) : sentences(countLine(all.length), more);
   const shown = isAboutAsker ? withheld : [];
   const text = sentences(found, withheldLine(call, withheld.length - shown.length), unread);
   return listing(call, [...all, ...shown], text);
 }
 
+/** However many memories are pinned before them, people see those about whom they ask. */
+async function listed(
+  call: Call,
+  query: Omit<MemoryList, 'limit' | 'offset'>,
+): Promise<{ readonly all: readonly Memory[]; readonly isCut: boolean }> {
+  const { store, clock } = call.services;
+  const isWanted = isAbout(call);
+  const now = clock.now();
+  const all: Memory[] = [];
+  for (let offset = 0; all.length <= MAX_LISTED; offset += MAX_LISTED) {
+    if (offset > 0) await waitForOwnTurn();
+    const page = await store.memories.list({ ...query, limit: MAX_LISTED, offset });
+    all.push(...page.filter((memory) => !isFaded(memory, now) && isWanted(memory)));
+    if (page.length < MAX_LISTED) break;
+  }
+  return { all: all.slice(0, MAX_LISTED), isCut: all.length > MAX_LISTED };
+}
+
 function countLine(count: number): string {
-  return count === 1 ? 'There is one memory here.' : `${count} memories here, the most important first.`;
+  return count === 1 ? 'There is one memory here.' : `${formatNumber(count)} memories here, the most important first.`;
 }
 
 export async function search(call: Call): Promise<CommandReply> {
@@ -72,8 +95,11 @@ function rowOf(memory: Memory): readonly string[] {
   return [memory.id, memory.kind, excerpt(memory.text, 120), memory.subjectName ?? '', state];
 }
 
-function nothing(kind: MemoryKind | undefined): string {
-  return kind === undefined ? 'There are no memories here yet.' : `There are no memories of kind ${kind} here.`;
+function nothing(call: Call, kind: MemoryKind | undefined): string {
+  const about = optionOf(call, 'about');
+  if (kind === undefined && about === null) return 'There are no memories here yet.';
+  const whom = about?.toLowerCase() === 'me' ? 'you' : excerpt(about ?? '', 80);
+  return `There are no memories${kind === undefined ? '' : ` of kind ${kind}`}${about === null ? '' : ` about ${whom}`} here.`;
 }
 
 function isAbout(call: Call): (memory: Memory) => boolean {

@@ -204,6 +204,50 @@ describe('changes while the bot was offline', () => {
     );
   });
 
+  /** Servers such as Spacebar answer with the status as the code. */
+  const fails404 = (double: DiscordDouble) =>
+    double.rest.fail('GET', /messages\/\d+$/, { status: 404, code: 404, times: 9 });
+
+  test('finds deletions on servers with other error codes', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          for (const text of ['one', 'two']) double.say(GENERAL, ADA, text);
+          return 2;
+        },
+        meanwhile: (double) => {
+          const [one] = double.messagesIn(GENERAL);
+          if (one !== undefined) double.remove(one, { silent: true });
+          fails404(double);
+        },
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(sink.removals.map(({ externalIds }) => externalIds)).toEqual([[sink.messages[0]?.externalId]]);
+      },
+    );
+  });
+
+  test('believes other error codes only beside listed messages', async () => {
+    await afterAnAbsence(
+      {
+        before: (double) => {
+          double.say(GENERAL, ADA, 'one');
+          return 1;
+        },
+        meanwhile: (double) => {
+          double.world.readsHistory = false;
+          fails404(double);
+        },
+      },
+      async ({ double, sink }) => {
+        await settled(double, sink);
+        expect(double.rest.sent('GET', /messages\/\d+$/)).toHaveLength(1);
+        expect(sink.removals).toEqual([]);
+      },
+    );
+  });
+
   test('is not requested where nothing was said for days', async () => {
     const double = await startDiscord();
     const sink = recordSink();

@@ -3,7 +3,7 @@ import { HOUR_MS, type KeptMessage } from '../../../../src/adapter-kit.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { dropMalformed } from '../drops.ts';
 import { isSourceDeleted } from '../map.ts';
-import { isDeleted, isRefusal, withRetries } from '../web/retry.ts';
+import { isDeleted, isNotFound, isRefusal, withRetries } from '../web/retry.ts';
 import { editedAt, isNewer, isSnowflake, namedSchema, pageSchema, type WireMessage } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { readMessage } from './packets.ts';
@@ -115,7 +115,9 @@ export async function findChanges(
   const absent = looked.filter(({ externalId }) => isNewer(externalId, oldest) && !listed.has(externalId));
   const removed = looked.filter(isGoneAtSource).map(({ externalId }) => externalId);
   for (const { externalId } of absent.slice(-MAX_LOOKED_FOR)) {
-    if (await isGone(context, channelId, externalId)) removed.push(externalId);
+    const error = await failureOf(context, channelId, externalId);
+    // Other servers have error codes of their own. If they list messages, the bot may read the history.
+    if (isDeleted(error) || (isNotFound(error) && listed.size > 0)) removed.push(externalId);
   }
   return { edited, removed };
 }
@@ -134,12 +136,12 @@ async function readBackTo(
 }
 
 /** A list may lack messages for other reasons: a bot without permission to read the history gets none. */
-async function isGone(context: CatchUpContext, channelId: string, externalId: string): Promise<boolean> {
+async function failureOf(context: CatchUpContext, channelId: string, externalId: string): Promise<unknown> {
   try {
     await readNow(context, Routes.channelMessage(channelId, externalId));
-    return false;
+    return null;
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return isDeleted(error);
+    return error;
   }
 }

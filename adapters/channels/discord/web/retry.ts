@@ -45,6 +45,11 @@ export function isDeleted(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.code === UNKNOWN_CHANNEL || error.code === UNKNOWN_MESSAGE);
 }
 
+/** Without Discord's own code this may concern the route, or what the bot may see. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof DiscordAPIError && error.status === 404;
+}
+
 /** The bot is not in the server, or the server no longer exists. */
 export function isNotIn(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.code === UNKNOWN_GUILD || error.code === MISSING_ACCESS);

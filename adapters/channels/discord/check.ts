@@ -1,5 +1,6 @@
 import {
   ApplicationFlagsBitField,
+  DiscordAPIError,
   PermissionFlagsBits,
   RateLimitError,
   type RESTPutAPIApplicationCommandsJSONBody,
@@ -54,16 +55,16 @@ function unanswered(found: Reporter, id: string, error: unknown): Finding {
     return found.fail(id, `Discord accepts no requests for another ${waitS} s`, 'Wait that long, then try again.');
   }
   if (error instanceof z.ZodError) {
-    const problem = `Discord returned an unreadable response: ${problemOf(error)}`;
-    return found.fail(
-      id,
-      problem,
-      'If rest_url is set, it must be the base URL of a REST API compatible with Discord.',
-    );
+    return found.fail(id, `Discord returned an unreadable response: ${problemOf(error)}`, OTHER_SERVER);
+  }
+  if (error instanceof DiscordAPIError) {
+    return found.fail(id, `Discord refused to answer: ${describe(error)} (HTTP ${error.status})`, OTHER_SERVER);
   }
   const remedy = networkRemedy(error) ?? 'Check the network, and rest_url if it is set';
   return found.fail(id, `Discord cannot be reached: ${describe(error)}`, `${remedy}.`);
 }
+
+const OTHER_SERVER = 'If rest_url is set, it must be the base URL of a REST API compatible with Discord.';
 
 interface Asked {
   readonly rest: Rest;

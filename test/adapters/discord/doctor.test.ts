@@ -11,6 +11,7 @@ import {
   TOKEN,
 } from '../../fixtures/discord/double.ts';
 import { createState, openChannel, recordLog } from '../../fixtures/discord/kit.ts';
+import type { RestAnswer } from '../../fixtures/discord/rest.ts';
 
 function context(): ChannelContext {
   const clock = createSystemClock();
@@ -154,6 +155,32 @@ describe('the doctor', () => {
     expect(findings).toMatchObject([
       { checkId: 'token', severity: 'fail', message: expect.stringContaining('cannot be reached') },
     ]);
+  });
+});
+
+/** The doctor's report on one check whose requests get this answer. */
+async function reportOn(id: string, pattern: RegExp, answer: RestAnswer) {
+  const found = await check({ before: (double) => double.rest.instead('GET', pattern, answer, 9) });
+  return found[id];
+}
+
+describe('a server other than Discord', () => {
+  const hint = 'If rest_url is set, it must be the base URL of a REST API compatible with Discord.';
+
+  test('is not called unreachable when it refuses', async () => {
+    const answer = { status: 404, body: { code: 404, message: 'Endpoint not found' } };
+    expect(await reportOn('token', /applications/, answer)).toMatchObject({
+      severity: 'fail',
+      message: 'Discord refused to answer: Endpoint not found (HTTP 404)',
+      fixHint: hint,
+    });
+  });
+
+  test('is quoted with the status that it really sent', async () => {
+    const answer = { status: 405, page: '<html>Cannot GET</html>' };
+    expect((await reportOn('commands', /commands$/, answer))?.message).toBe(
+      'Discord cannot be reached: The response does not come from Discord (HTTP 405)',
+    );
   });
 });
 

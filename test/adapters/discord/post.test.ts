@@ -15,6 +15,7 @@ const post = (details: Partial<Post> = {}) => postTo(conversation, details);
 const signal = new AbortController().signal;
 
 const sent = (double: DiscordDouble) => double.rest.sent('POST', /messages$/);
+const PAGE = '<!doctype html><title>Just a moment</title>';
 
 describe('a post', () => {
   // Shows: D
@@ -197,6 +198,16 @@ describe('a post', () => {
       double.forgetNonces();
       await channel.post({ ...reply, attempt: 2 }, { signal });
       expect(sent(double)).toHaveLength(1);
+    });
+  });
+
+  test.each([
+    ['Discord answered 502 Bad Gateway', { status: 502, page: PAGE }],
+    ['The response does not come from Discord (HTTP 404)', { status: 404, page: PAGE }],
+  ])('fails with the status that arrived: %s', async (reason, answer) => {
+    await withChannel({}, async ({ double, channel }) => {
+      double.rest.instead('POST', /messages$/, answer);
+      await expect(channel.post(post(), { signal })).rejects.toMatchObject({ data: { reason } });
     });
   });
 

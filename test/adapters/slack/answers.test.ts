@@ -56,6 +56,16 @@ describe('a post', () => {
     40_000,
   );
 
+  test.each<[string, Failure]>([
+    ['The response does not come from Slack (HTTP 200)', { page: PAGE }],
+    ['The response does not come from Slack (HTTP 404)', { status: 404 }],
+    ['Service Unavailable (HTTP 503)', { status: 503 }],
+  ])('fails with the status that arrived: %s', async (reason, failure) => {
+    const bot = await start();
+    slack.fail('chat.postMessage', failure);
+    expect(await failureOf(bot)).toMatchObject({ reason });
+  });
+
   test.each(['ratelimited', 'rate_limited', 'message_limit_exceeded'])('waits after the error %s', async (error) => {
     const bot = await start();
     slack.fail('chat.postMessage', { error });

@@ -14,7 +14,9 @@ export const makeRequest: RESTOptions['makeRequest'] = async (url, init) => {
   const response = await makeOne(url, init).catch((error: unknown) => {
     throw new Error(lossOf(error), { cause: error });
   });
-  if (response.status >= 500) throw new Error(`Discord answered ${response.status} ${response.statusText}`.trim());
+  const { status, statusText } = response;
+  if (status >= 500 && statusText.startsWith(NOT_DISCORD)) throw new Error(statusText);
+  if (status >= 500) throw new Error(`Discord answered ${status} ${statusText}`.trim());
   return response;
 };
 
@@ -35,7 +37,7 @@ async function makeOne(url: Request[0], init: Request[1]): Promise<Response> {
   const { status, headers } = response;
   const text = await textOf(response);
   const read = judged({ status, headers: Object.fromEntries(headers), text });
-  const statusText = read.status === status ? response.statusText : NOT_DISCORD;
+  const statusText = read.status === status ? response.statusText : `${NOT_DISCORD} (HTTP ${status})`;
   return new Response(read.text === '' ? null : read.text, { status: read.status, statusText, headers: read.headers });
 }
 
@@ -66,6 +68,7 @@ interface RestResponse {
 }
 
 const BAD_GATEWAY = 502;
+/** Followed by the status that was really received. */
 const NOT_DISCORD = 'The response does not come from Discord';
 const TOO_MANY = 429;
 const TOO_LARGE = 413;

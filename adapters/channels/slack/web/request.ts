@@ -24,10 +24,13 @@ export function createFetch(apiUrl: string, stopping?: AbortSignal): typeof glob
     const body = response.body === null ? Buffer.alloc(0) : await readAtMost(response.body, MAX_ANSWER_BYTES);
     const { status, statusText, headers } = response;
     if (body === null || (isApi && !isSlacks(status, body)))
-      return new Response(null, { status: 502, statusText: 'The response does not come from Slack' });
+      return new Response(null, { status: 502, statusText: `${NOT_SLACK} (HTTP ${status})` });
     return new Response(body.byteLength === 0 ? null : new Uint8Array(body), { status, statusText, headers });
   };
 }
+
+/** Followed by the status that was really received. */
+export const NOT_SLACK = 'The response does not come from Slack';
 
 const answerSchema = z.union([
   z.object({ ok: z.literal(true) }),

@@ -3,7 +3,7 @@ import { type Clock, describe, type Log, StrataError } from '../../../../src/ada
 import { MAX_UNKNOWN_TRIES } from '../../shared/post-tries.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import type { SlackSettings } from '../settings.ts';
-import { createFetch } from './request.ts';
+import { createFetch, NOT_SLACK } from './request.ts';
 
 /** The caller decides about retries: a post with a lost response may exist, and the library would repeat it. */
 const RETRIES = { retries: 0 };
@@ -111,7 +111,8 @@ export function codeOf(error: unknown): string | null {
 export function outageOf(error: unknown): string {
   if (error instanceof webApi.WebAPIRequestError) return describe(error.original);
   if (!(error instanceof webApi.WebAPIHTTPError)) return describe(error);
-  return `${error.statusMessage} (HTTP ${error.statusCode})`.trim();
+  const { statusMessage, statusCode } = error;
+  return statusMessage.startsWith(NOT_SLACK) ? statusMessage : `${statusMessage} (HTTP ${statusCode})`.trim();
 }
 
 /** The pause after a rate limit error that does not name one. */

@@ -11,6 +11,9 @@ import { type Grounding, groundingOf, isLong, ownTexts, readSources } from './gr
 import { holdsOrder } from './orders.ts';
 import { asksToRemember } from './remember-intent.ts';
 
+/** As long as names in labels. */
+const MAX_NAME = 64;
+
 /** What code, never a model, decides about a statement. */
 export interface Provenance {
   readonly trust: Trust;
@@ -126,7 +129,7 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   const about = oneLine(named ?? '').replace(/^@/u, '');
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
-  if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? { id: null, name: about };
+  if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? strangerCalled(about);
   if (speaker === null) return null;
   const isMentioned = membersIn(text);
   const others = known.filter((person) => person.id !== speaker.id);
@@ -134,6 +137,11 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   if (other !== undefined) return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
   const called = calledIn(text, speaker, others);
   return called === null ? speaker : { id: null, name: called };
+}
+
+/** Nobody here has the name. A text may have told the model to put something else in its place. */
+function strangerCalled(name: string): Provenance['subject'] {
+  return name.length > MAX_NAME || holdsOrder(name) ? null : { id: null, name };
 }
 
 function speakerCalled(name: string, speaker: Author | null): Author | null {

@@ -4,6 +4,7 @@ import { StrataError } from '../domain/errors.ts';
 import type { Entry } from '../domain/message.ts';
 import { candidateSchema, MIN_CANDIDATES } from '../memory/admission/candidate.ts';
 import { groundingOf, readSources } from '../memory/admission/grounding.ts';
+import { aboutOf } from '../memory/recall/recall.ts';
 import { readerFor } from '../memory/rights/policy.ts';
 import type { Memories } from '../memory/service.ts';
 import type { Memory, MemoryWrite } from '../ports/memory-store.ts';
@@ -140,6 +141,7 @@ function agentOf({ agents }: Pick<Services, 'agents'>, { agentId, conversation }
   return agents.agent(agentId) ?? agents.agentFor(conversation);
 }
 
-function itemOf({ id, kind, text, subjectName, validFrom, trust }: Memory, timeZone: string) {
-  return { id, kind, text, about: subjectName, saidOn: localDate(validFrom, timeZone), trust };
+function itemOf(memory: Memory, timeZone: string) {
+  const { id, kind, text, validFrom, trust } = memory;
+  return { id, kind, text, about: aboutOf(memory), saidOn: localDate(validFrom, timeZone), trust };
 }

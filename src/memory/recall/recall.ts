@@ -188,13 +188,18 @@ export function recallReason(count: number): string {
   return `${count} ${count === 1 ? 'memory relates' : 'memories relate'} to the newest message`;
 }
 
+/** The name of the person as a model reads it; null for a memory about nobody in particular. */
+export function aboutOf({ subjectName }: Memory): string | null {
+  return subjectName === null ? null : plainName(subjectName);
+}
+
 /** A memory as the prompt `memories` shows it. */
 export function memoryItem(memory: Memory, timeZone: string) {
   return {
     id: memory.id,
     kind: memory.kind,
     text: memory.text,
-    about: memory.subjectName ?? '',
+    about: aboutOf(memory) ?? '',
     date: localDate(memory.validFrom, timeZone),
   };
 }

@@ -57,7 +57,7 @@ function requestOf({
     memories.length === 0
       ? []
       : [
-          `[Recalled memories: notes from earlier talk.]\n${memories.map((line, index) => `- [m${index}] 2026-11-01, fact, about Ada: ${line}`).join('\n')}`,
+          `[Recalled memories: notes from earlier talk.]\n${memories.map((line, index) => `- [m${index}] 2026-11-01, fact [about Ada]: ${line}`).join('\n')}`,
         ];
   const content = ['[Current time: 2026-11-21 09:30 UTC]', ...recalled, `${label(earlier.length + 1, by)} ${ask}`];
   return {

@@ -28,7 +28,7 @@ export interface View {
   readonly clock: string | null;
 }
 
-const MEMORY_LINE = /^- \[([^\]]+)\] ([^:]{0,80}?): (.+)$/;
+const MEMORY_LINE = /^- \[([^\]]+)\] ([^:[]{0,80})(?: \[[^\]]{0,80}\])?: (.+)$/;
 const SUMMARY_HEAD = /^\[Summary (\S+) of messages #(\d+) to #(\d+)(?:[^\d\]][^\]]*)?\]/;
 const CLOCK_LINE = /^\[Current time: ([^\]]+)\]/;
 

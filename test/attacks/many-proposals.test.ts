@@ -4,9 +4,11 @@ import { createHookRunner } from '../../src/hooks/runner.ts';
 import { admitCandidates } from '../../src/memory/admission/admission.ts';
 import { createSystemClock } from '../../src/util/time/clock.ts';
 import { openWorld } from '../core/memory/memory.world.ts';
+import { slowdown, threadCpuMs } from '../support/cpu.ts';
 
 const COUNT = 3000;
 const MAX_CONSIDERED = 96;
+const MAX_CPU_MS = 1000;
 
 it('a text that has a model propose thousands costs little', async () => {
   await using world = await openWorld();
@@ -34,4 +36,28 @@ it('a text that has a model propose thousands costs little', async () => {
   expect(writes).toHaveLength(12);
   expect(writes[0]).toMatchObject({ memory: { text: 'Ada keeps bees in Kreuzberg' } });
   expect(writes.length + refused.length).toBe(proposals.length);
+});
+
+/** Words of no language, each another one, which all begin alike. */
+function wordsLike(beginning: string, count: number, from = 0): string {
+  const spell = (number: number) =>
+    Array.from(number.toString(26), (digit) => 'äbcdefghijklmnöpqrstüvwxyz'[Number.parseInt(digit, 26)]).join('');
+  return Array.from({ length: count }, (_, at) => `${beginning}${spell(100_000 + 7919 * (from + at)).repeat(2)}`).join(
+    ' ',
+  );
+}
+
+it('statements about a long foreign message cost little', async () => {
+  await using world = await openWorld();
+  const said = await world.say(wordsLike('verst', 12_000));
+  const candidates = Array.from({ length: MAX_CONSIDERED }, (_, at) => ({
+    text: `Ada ${wordsLike('verst', 24, 30_000 + 24 * at)}`,
+    about: 'Ada',
+    sources: [said.seq],
+  }));
+  await world.admit(candidates.slice(0, 1));
+  const before = threadCpuMs();
+  const { writes, refused } = await world.admit(candidates);
+  expect(writes.length + refused.length).toBe(MAX_CONSIDERED);
+  expect(threadCpuMs() - before).toBeLessThan(MAX_CPU_MS * slowdown());
 });

@@ -335,6 +335,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     ],
   ),
   ['src/search/words/inflection.ts#isInflection', (run, text) => run(text, `${text}s`, true)],
+  ['src/search/words/inflection.ts#findInflection', (run, text) => run([text, ...text.split(' ')])],
   ['src/search/words/inflection.ts#isPartOf', (run, text) => run(text, `over${text}`, true)],
   [
     'src/search/ranking/read-tokens.ts#readTokens',

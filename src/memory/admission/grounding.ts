@@ -1,5 +1,5 @@
 import { type Entry, type Part, textOf } from '../../domain/message.ts';
-import { formsOf, isInflection } from '../../search/words/inflection.ts';
+import { findInflection, formsOf } from '../../search/words/inflection.ts';
 import { isEnglish } from '../../search/words/stop-words.ts';
 import { latinFormsOf } from '../../search/words/two-alphabets.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
@@ -72,10 +72,7 @@ function createComparison(texts: string): (word: string, meaning: ReadonlySet<st
   const inflects = inflectsIn(texts);
   return (word, meaning) => {
     if (meaning.has(word) || !inflects) return meaning.has(word);
-    const forms = formsIn(meaning);
-    return allFormsOf(word).some((form) =>
-      forms.get(form.charCodeAt(0))?.some((other) => form === other || isInflection(form, other, false)),
-    );
+    return allFormsOf(word).some(formsIn(meaning));
   };
 }
 
@@ -87,13 +84,8 @@ function allFormsOf(word: string): readonly string[] {
   return [...formsOf(word), ...latinFormsOf(word)];
 }
 
-/** By their first letter. */
 const formsIn = memoize(
-  (meaning: ReadonlySet<string>) =>
-    Map.groupBy(
-      [...meaning].flatMap(allFormsOf).filter((form) => form !== ''),
-      (form) => form.charCodeAt(0),
-    ),
+  (meaning: ReadonlySet<string>) => findInflection([...meaning].flatMap(allFormsOf).filter((form) => form !== '')),
   new WeakMap(),
 );
 

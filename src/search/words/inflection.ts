@@ -89,6 +89,47 @@ export function isInflection(one: string, other: string, hasShortEndings: boolea
   return !hasShortEndings || 2 * shared >= MIN_SHARE_OF_BOTH * (one.length + other.length);
 }
 
+/** Longer beginnings are not compared: no word in use has another form that shares more. */
+const MAX_BEGINNING = 32;
+
+/**
+ * Whether one of many forms is the given one or may be of the same word, as in a language with long endings. Takes the
+ * same time however many there are.
+ */
+export function findInflection(forms: Iterable<string>): (form: string) => boolean {
+  const known = new Set(forms);
+  /** The length of the shortest form with each beginning. */
+  const shortest = new Map<string, number>();
+  for (const form of known) {
+    const end = Math.min(form.length, MAX_BEGINNING);
+    for (let shared = SHARED_DENSE; shared <= end; shared += 1) {
+      const beginning = form.slice(0, shared);
+      shortest.set(beginning, Math.min(shortest.get(beginning) ?? Number.POSITIVE_INFINITY, form.length));
+    }
+  }
+  const nouns = new Set([...known].flatMap((form) => partedNoun(form) ?? []));
+  return (form) => {
+    if (known.has(form)) return true;
+    if (form.length === 2) return nouns.has(partedNoun(form) ?? '');
+    return !DIGIT.test(form) && (isShortForm(form, shortest) || sharesEnough(form, shortest));
+  };
+}
+
+/** Of a word of three letters, or with an ending that makes it one of up to five. */
+function isShortForm(form: string, shortest: ReadonlyMap<string, number>): boolean {
+  const length = shortest.get(form.slice(0, SHARED_DENSE)) ?? Number.POSITIVE_INFINITY;
+  return form.length === SHARED_DENSE ? length <= SHORT : form.length <= SHORT && length === SHARED_DENSE;
+}
+
+function sharesEnough(form: string, shortest: ReadonlyMap<string, number>): boolean {
+  for (let shared = leastShared(form); shared <= Math.min(form.length, MAX_BEGINNING); shared += 1) {
+    const length = shortest.get(form.slice(0, shared));
+    if (length === undefined) return false;
+    if (shared >= MIN_SHARE * Math.min(form.length, length)) return true;
+  }
+  return false;
+}
+
 function withoutDigraphs(text: string): string {
   return text.replace(DIGRAPHS, '');
 }

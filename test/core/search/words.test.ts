@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTokens, type TokenReader } from '../../../src/search/ranking/read-tokens.ts';
 import { valuesIn } from '../../../src/search/specifics/written-values.ts';
+import { findInflection, isInflection } from '../../../src/search/words/inflection.ts';
 import { plainSpelling } from '../../../src/search/words/plain-spelling.ts';
 import { beginningOf, stem } from '../../../src/search/words/stem.ts';
 import { tokensOf } from '../../../src/search/words/words.ts';
@@ -25,6 +26,23 @@ describe('the beginning of a stem', () => {
 
   it('tells most other words apart', () => {
     expect(['boat', 'y', 'possibl', 'able', '昨天'].map(beginningOf)).toEqual(['boa', 'y', 'possib', 'ab', '昨']);
+  });
+});
+
+describe('finding an inflection', () => {
+  const formsOf = (letters: string, maxLength: number) =>
+    fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength }).map((characters) => characters.join(''));
+  const forms = fc.oneof(formsOf('abä', 14), formsOf('ושa', 6), formsOf('는가日はの', 3), formsOf('1ab', 5));
+
+  it('among many compares it with each', () => {
+    let found = 0;
+    const compare = (form: string, others: readonly string[]) => {
+      const expected = others.some((other) => form === other || isInflection(form, other, false));
+      found += expected ? 1 : 0;
+      expect([form, others, findInflection(others)(form)]).toEqual([form, others, expected]);
+    };
+    fc.assert(fc.property(forms, fc.array(forms, { maxLength: 5 }), compare), { numRuns: 20_000 });
+    expect(found).toBeGreaterThan(200);
   });
 });
 

@@ -150,6 +150,12 @@ describe('the doctor', () => {
     });
   });
 
+  test('does not wait for a limit of a proxy either', async () => {
+    const answer = { status: 429, page: '<html>Too many requests</html>', headers: { 'retry-after': '60' } };
+    const found = await check({ before: (double) => double.rest.instead('GET', /applications\/@me$/, answer) });
+    expect(found['token']?.message).toMatch(/^Discord accepts no requests for another 6\d s$/);
+  });
+
   test('says when Discord cannot be asked', async () => {
     const findings = await discordAdapter.check({ token: TOKEN, rest_url: 'http://127.0.0.1:9' }, context());
     expect(findings).toMatchObject([

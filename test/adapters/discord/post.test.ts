@@ -342,6 +342,31 @@ describe('a post', () => {
     });
   });
 
+  test('says when a long one holds it up', async () => {
+    await withChannel({}, async ({ double, channel, log }) => {
+      double.rest.instead('POST', /messages$/, { status: 429, body: {}, headers: { 'retry-after': '60' } });
+      const stop = new AbortController();
+      const posting = channel.post(post(), { signal: stop.signal });
+      const line = await until(
+        'the line',
+        () => log.lines.find(({ message }) => message.includes('rate limit')),
+        3_000,
+      );
+      expect(line).toMatchObject({ level: 'warn', fields: { waitMs: expect.closeTo(60_000, -3) } });
+      stop.abort(new Error('over'));
+      await expect(posting).rejects.toThrow();
+    });
+  });
+
+  test('waits as long as the more precise time says', async () => {
+    await withChannel({}, async ({ double, channel }) => {
+      const body = { message: 'You are being rate limited.', retry_after: 0.3 };
+      double.rest.instead('POST', /messages$/, { status: 429, body, headers: { 'retry-after': '300' } });
+      await channel.post(post(), { signal });
+      expect(double.posted(GENERAL)).toHaveLength(1);
+    });
+  });
+
   test('can be given up', async () => {
     await withChannel({}, async ({ double, channel }) => {
       double.rest.limit('POST', /messages$/, { forMs: 60_000 });

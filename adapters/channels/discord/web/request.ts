@@ -119,14 +119,22 @@ const UNKNOWN_WAIT_S = 5;
 /** An absurd number must not close a channel for days. A limit that really lasts longer is answered again. */
 const MAX_WAIT_S = 3_600;
 
-/** Without a usable time, the library would repeat the request at once, and forever. */
-function withWait(headers: RestResponse['headers'], json: unknown): RestResponse['headers'] {
-  const named = Number(headers['retry-after']);
-  const waitS = named > 0 ? named : (limitSchema.safeParse(json).data?.retry_after ?? UNKNOWN_WAIT_S);
-  return { ...withSaneReset(headers), 'retry-after': String(Math.min(waitS, MAX_WAIT_S)) };
-}
-
 const RESET = 'x-ratelimit-reset-after';
+const REMAINING = 'x-ratelimit-remaining';
+const GLOBAL = 'x-ratelimit-global';
+
+/**
+ * Without a usable time, the library would repeat the request at once, and forever. A limit that is not the bucket's
+ * own, such as a proxy's, would be waited for without a word: so the bucket counts as used up until its end.
+ */
+function withWait(headers: RestResponse['headers'], json: unknown): RestResponse['headers'] {
+  const waits = [Number(headers['retry-after']), limitSchema.safeParse(json).data?.retry_after ?? 0];
+  const usable = waits.filter((seconds) => seconds > 0);
+  // The header is rounded, or counts in milliseconds.
+  const wait = String(Math.min(MAX_WAIT_S, ...(usable.length > 0 ? usable : [UNKNOWN_WAIT_S])));
+  const bucket = headers[GLOBAL] === undefined ? { [REMAINING]: '0', [RESET]: wait } : {};
+  return { ...withSaneReset(headers), ...bucket, 'retry-after': wait };
+}
 
 function withSaneReset(headers: RestResponse['headers']): RestResponse['headers'] {
   return Number(headers[RESET]) > MAX_WAIT_S ? { ...headers, [RESET]: String(MAX_WAIT_S) } : headers;

@@ -36,10 +36,14 @@ export function createRest(
   const rejectOnRateLimit = ({ timeToReset }: RateLimitData) => timeToReset > maxWaitMs;
   const rest = withLastingToken(new REST({ ...restOptionsOf(settings), rejectOnRateLimit }).setToken(settings.token));
   rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
-    log.debug('Discord returned a rate limit', { route, waitMs: timeToReset, global });
+    const level = timeToReset < LONG_WAIT_MS ? 'debug' : 'warn';
+    log[level]('Discord returned a rate limit', { route, waitMs: timeToReset, global });
   });
   return rest;
 }
+
+/** People notice that nothing is posted. */
+const LONG_WAIT_MS = 20_000;
 
 /**
  * The library drops its token after a single 401 and sends nothing any more. A token that is invalid for good closes the

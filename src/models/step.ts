@@ -11,6 +11,7 @@ import type {
 } from '../ports/model.ts';
 import { kindOf } from '../util/errors/kind-of.ts';
 import { inputToKeep } from './call-input.ts';
+import { offeredName } from './call-name.ts';
 import { withoutEchoes } from './echoes.ts';
 import { type Reasoning, reasoningOf } from './reasoning.ts';
 
@@ -114,7 +115,7 @@ async function gather(
         if (!isCall(part.call)) throw misshapen(model, part);
         const input = inputToKeep(part.call.input);
         left -= part.call.tool.length + JSON.stringify(input).length;
-        if (left >= 0) calls.push({ ...part.call, input });
+        if (left >= 0) calls.push({ ...part.call, tool: offeredName(part.call.tool, request.tools), input });
         break;
       }
       case 'finish':

@@ -148,6 +148,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
       }
     },
   ],
+  ['src/models/call-name.ts#offeredName', (run, text) => run(text, [{ name: text }, { name: 'roll_dice' }])],
   ['src/models/spoken/state.ts#say', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#restart', (run, text) => run(createState(), text)],
   ['src/models/spoken/state.ts#saysMark', (run, text) => run(createState(), text, text)],

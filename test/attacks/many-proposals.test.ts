@@ -9,6 +9,8 @@ import { slowdown, threadCpuMs } from '../support/cpu.ts';
 const COUNT = 3000;
 const MAX_CONSIDERED = 96;
 const MAX_CPU_MS = 1000;
+const MAX_BLOCK_MS = 100;
+const MANY_SOURCES = 500;
 
 it('a text that has a model propose thousands costs little', async () => {
   await using world = await openWorld();
@@ -60,4 +62,36 @@ it('statements about a long foreign message cost little', async () => {
   const { writes, refused } = await world.admit(candidates);
   expect(writes.length + refused.length).toBe(MAX_CONSIDERED);
   expect(threadCpuMs() - before).toBeLessThan(MAX_CPU_MS * slowdown());
+});
+
+/** The CPU time of the longest piece of work between two turns of the event loop. */
+async function longestMsOf(work: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0;
+  let before = threadCpuMs();
+  let next: NodeJS.Immediate | null = null;
+  const look = () => {
+    const now = threadCpuMs();
+    longestMs = Math.max(longestMs, now - before);
+    before = now;
+    next = setImmediate(look);
+  };
+  look();
+  await work();
+  if (next !== null) clearImmediate(next);
+  return Math.max(longestMs, threadCpuMs() - before);
+}
+
+it('statements that cite many messages each take their turn', async () => {
+  await using world = await openWorld();
+  const sources: number[] = [];
+  for (let at = 0; at < MANY_SOURCES; at += 1) {
+    sources.push((await world.say(`The boat ${at} left harbour ${at * 31} with a storm ahead`)).seq);
+  }
+  const candidates = Array.from({ length: MAX_CONSIDERED }, (_, at) => ({
+    text: `Ada sails boat ${at} out of the harbour before each storm`,
+    about: 'Ada',
+    sources,
+  }));
+  await world.admit(candidates.slice(0, 1));
+  expect(await longestMsOf(() => world.admit(candidates))).toBeLessThan(MAX_BLOCK_MS * slowdown());
 });

@@ -4,6 +4,7 @@ import { type Audience, type Author, type Entry, type MemoryId, textOf, tighter 
 import type { Memory, MemoryWrite, NewMemory } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { createOptOut } from '../people/opt-out.ts';
 import { peopleAt, withoutRepetitions } from '../people/people.ts';
 import { fingerprintOf } from '../statements/fingerprint.ts';
@@ -68,7 +69,10 @@ export async function admitCandidates(
     candidates: await hooked(services, { ...proposed, candidates: considered }, refused),
   };
   await readCited(request);
-  const accepted = await withoutPaused(services, request, { accepted: accept(services, request, refused), refused });
+  const accepted = await withoutPaused(services, request, {
+    accepted: await accept(services, request, refused),
+    refused,
+  });
   const statements = settle(accepted);
   const forgotten = await forgottenIn(services, request, statements);
   const writes: MemoryWrite[] = [];
@@ -157,9 +161,15 @@ async function decide(
   return outdated ? { kind: 'supersede', id: outdated.id, memory, sources } : { kind: 'insert', memory, sources };
 }
 
-function accept(services: Pick<Services, 'random'>, request: PlacedRequest, refused: Refusal[]): Statement[] {
+/** Each statement may cite hundreds of messages, and is compared with them in its own turn of the event loop. */
+async function accept(
+  services: Pick<Services, 'random'>,
+  request: PlacedRequest,
+  refused: Refusal[],
+): Promise<readonly Statement[]> {
   const accepted: Statement[] = [];
   for (const candidate of byImportance(request.candidates)) {
+    await yieldToEventLoop();
     const result = acceptOne(services, request, candidate);
     if ('reason' in result) refused.push(result);
     else accepted.push(result);

@@ -1,5 +1,6 @@
 import type { Author, Entry } from '../../domain/message.ts';
 import type { Memory, MemoryEvent, MemoryWrite, NewMemory, Trust } from '../../ports/memory-store.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { isCalled } from '../people/first-names.ts';
 import { fingerprintOf, isNearDuplicate, isRewording, meaningOf } from '../statements/fingerprint.ts';
 import { dayOf, mayPromote } from '../statements/lifecycle.ts';
@@ -135,10 +136,11 @@ interface Said extends About, Pick<Memory, 'text' | 'fingerprint'> {
   readonly isEcho: boolean;
 }
 
-function saidIn({ memory, sources }: Statement): Said {
+/** All statements of an answer are compared with each other, and each may have hundreds of sources. */
+const saidIn = memoize(({ memory, sources }: Statement): Said => {
   const people = sources.flatMap(({ role, author }) => (role === 'user' && author !== null ? [author.id] : []));
   return { ...memory, ownerId: memory.subjectId ?? onlyOf(people), isEcho: people.length === 0 };
-}
+}, new WeakMap());
 
 function saidBy(memory: Memory): Said {
   const people = memory.sources.flatMap(({ authorId }) => authorId ?? []);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { placeOf, workspaceOf } from '../../src/domain/key.ts';
+import type { MemoryId } from '../../src/domain/message.ts';
 import { ADA, cells, openWorld } from '../core/commands/commands.world.ts';
 import { memoryOf } from '../core/memory/memory.world.ts';
 
@@ -11,12 +12,14 @@ it('people find what is about them among many memories', async () => {
   const eves = Array.from({ length: 1001 }, (_, index) =>
     memoryOf(`Eve owns boat ${index}`, { ...here, subjectId: 'u-eve', subjectName: 'Eve', pinned: true }),
   );
-  const own = memoryOf('Ada keeps bees', { ...here, subjectId: ADA.id, subjectName: ADA.name });
+  const id = 'zbees' as MemoryId;
+  const own = memoryOf('Ada keeps bees', { ...here, id, subjectId: ADA.id, subjectName: ADA.name });
   const writes = [...eves, own].map((memory) => ({ kind: 'insert', memory, sources: [] }) as const);
   await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: 1 });
   for (const line of ['/memory list about=me', '/memory list about=Ada']) {
     expect(cells(await world.type(line)).map((row) => row[2])).toEqual(['Ada keeps bees']);
   }
+  expect(await world.type('/memory show zb')).toMatchObject({ title: `Memory ${id}`, text: 'Ada keeps bees' });
   expect((await world.type('/memory list')).text).toContain('1,000 memories here, the most important first. There are');
   expect((await world.type('/memory list about=Bo')).text).toContain('There are no memories about Bo here.');
 });

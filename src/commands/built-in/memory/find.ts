@@ -1,5 +1,6 @@
 import { StrataError } from '../../../domain/errors.ts';
-import { MEMORY_STATES, type Memory } from '../../../ports/memory-store.ts';
+import { MEMORY_STATES, type Memory, type MemoryList } from '../../../ports/memory-store.ts';
+import { waitForOwnTurn } from '../../../util/async/event-loop.ts';
 import { excerpt } from '../../../util/text/text.ts';
 import { type Call, requiredOption, type Suggestion } from '../../command.ts';
 
@@ -11,12 +12,27 @@ export async function findMemory(call: Call, id = requiredOption(call, 'id')): P
   const wanted = id.toLowerCase().slice(0, ID_LENGTH);
   const { services, reader } = call;
   if (wanted.length < ID_LENGTH) {
-    const all = await services.store.memories.list({ reader, states: MEMORY_STATES, limit: MAX_LISTED, offset: 0 });
-    const [only, ...more] = all.filter((memory) => memory.id.startsWith(wanted));
-    if (only !== undefined && more.length > 0) throw ambiguous(wanted, [only, ...more]);
+    const fitting: Memory[] = [];
+    for await (const page of memoryPages(call, { reader, states: MEMORY_STATES }))
+      fitting.push(...page.filter((memory) => memory.id.startsWith(wanted)));
+    const [only, ...more] = fitting;
+    if (only !== undefined && more.length > 0) throw ambiguous(wanted, fitting);
     if (only !== undefined) return only;
   }
   return await services.memories.find(wanted, reader);
+}
+
+/** All that match, however many somebody has pinned in front of them. Other work may run between the pages. */
+export async function* memoryPages(
+  { services: { store } }: Call,
+  query: Omit<MemoryList, 'limit' | 'offset'>,
+): AsyncGenerator<readonly Memory[]> {
+  for (let offset = 0; ; offset += MAX_LISTED) {
+    if (offset > 0) await waitForOwnTurn();
+    const page = await store.memories.list({ ...query, limit: MAX_LISTED, offset });
+    yield page;
+    if (page.length < MAX_LISTED) return;
+  }
 }
 
 function ambiguous(beginning: string, memories: readonly Memory[]): StrataError {

@@ -9,12 +9,11 @@ import {
 } from '../../../ports/memory-store.ts';
 import type { WithheldMemory } from '../../../ports/provenance-store.ts';
 import type { CommandReply } from '../../../ports/reply.ts';
-import { waitForOwnTurn } from '../../../util/async/event-loop.ts';
 import { counted, excerpt, formatNumber } from '../../../util/text/text.ts';
 import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand, typed } from '../../command.ts';
 import { makeReply, sentences, takePage } from '../../reply.ts';
 import { extractUnread } from '../unread.ts';
-import { MAX_LISTED } from './find.ts';
+import { MAX_LISTED, memoryPages } from './find.ts';
 import { withheldFor, withheldLine, withheldRow } from './withheld.ts';
 
 const MAX_HITS = 40;
@@ -38,20 +37,17 @@ export async function list(call: Call): Promise<CommandReply> {
   return listing(call, [...all, ...shown], text);
 }
 
-/** However many memories are pinned before them, people see those about whom they ask. */
+/** Those of the person asked about, however many others there are. */
 async function listed(
   call: Call,
   query: Omit<MemoryList, 'limit' | 'offset'>,
 ): Promise<{ readonly all: readonly Memory[]; readonly isCut: boolean }> {
-  const { store, clock } = call.services;
   const isWanted = isAbout(call);
-  const now = clock.now();
+  const now = call.services.clock.now();
   const all: Memory[] = [];
-  for (let offset = 0; all.length <= MAX_LISTED; offset += MAX_LISTED) {
-    if (offset > 0) await waitForOwnTurn();
-    const page = await store.memories.list({ ...query, limit: MAX_LISTED, offset });
+  for await (const page of memoryPages(call, query)) {
     all.push(...page.filter((memory) => !isFaded(memory, now) && isWanted(memory)));
-    if (page.length < MAX_LISTED) break;
+    if (all.length > MAX_LISTED) break;
   }
   return { all: all.slice(0, MAX_LISTED), isCut: all.length > MAX_LISTED };
 }

@@ -7,6 +7,7 @@ import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import type { Services } from '../services.ts';
 import { limitWork, rejection } from '../util/async/limit.ts';
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from './define.ts';
+import { looseInput } from './loose-input.ts';
 import { offload } from './offload.ts';
 import { sizesFor } from './result-sizes.ts';
 import { leanSchema } from './schema.ts';
@@ -203,6 +204,8 @@ function tooSlow(tool: string, timeLimitMs: number): string {
 function parseInput(tool: Tool, input: JsonValue): unknown {
   const parsed = tool.input.safeParse(input);
   if (parsed.success) return parsed.data;
+  const loose = tool.input.safeParse(looseInput(input, parsed.error.issues));
+  if (loose.success) return loose.data;
   throw new StrataError('TOOL_INPUT_INVALID', { tool: tool.name, problem: z.prettifyError(parsed.error) });
 }
 

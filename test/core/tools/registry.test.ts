@@ -183,6 +183,56 @@ describe('the registry', () => {
     expect(called.map((event) => event.isError)).toEqual([false, false, true, true, true]);
   });
 
+  const place = z.object({
+    seq: z.int(),
+    from: z.int().default(0),
+    kind: z.enum(['fact', 'event']).optional(),
+    tags: z.array(z.string()).default([]),
+    isNew: z.boolean().default(false),
+    at: z.object({ days: z.array(z.int()) }).optional(),
+  });
+  const runWith = async (input: JsonValue) => {
+    await using world = await openWorld();
+    const tool = defineTool({ name: 'open', description: '', input: place, run: (given) => ({ ...given }) });
+    const registry = createToolRegistry({ services: world.services, tools: [tool] });
+    return await registry.run(call('open', input), await contextOf(world), offered('open'));
+  };
+
+  it.each<[JsonValue, object]>([
+    [{ seq: '12' }, { seq: 12, from: 0, tags: [], isNew: false }],
+    [
+      { seq: '#12', from: null, kind: null, at: null },
+      { seq: 12, from: 0, tags: [], isNew: false },
+    ],
+    [
+      { seq: 1, tags: 'boat', isNew: 'true' },
+      { seq: 1, from: 0, tags: ['boat'], isNew: true },
+    ],
+    [
+      { seq: 1, at: { days: ['4', 5] } },
+      { seq: 1, from: 0, tags: [], isNew: false, at: { days: [4, 5] } },
+    ],
+  ])('takes the input %j', async (input, given) => {
+    const { text, isError } = await runWith(input);
+    expect([JSON.parse(text), isError]).toEqual([given, false]);
+  });
+
+  it.each<JsonValue>([
+    { seq: 'twelve' },
+    { seq: null },
+    { seq: '1.5' },
+    { seq: 1, isNew: 'perhaps' },
+    { seq: 1, tags: [7] },
+    { seq: 1, at: { days: Array.from({ length: 21 }, () => '7') } },
+    'seq 12',
+    null,
+  ])('refuses the input %j', async (input) => {
+    expect(await runWith(input)).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/input of tool open is invalid/),
+    });
+  });
+
   it('runs no tool that was not offered', async () => {
     await using world = await openWorld();
     let ran = 0;

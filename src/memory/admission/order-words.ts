@@ -42,6 +42,10 @@ export const OPENERS = list(`
   всегда никогда игнорируй игнорируйте забудь забудьте отвечай отвечайте ответь ответьте повинуйся подчиняйся выполняй
   выполни удали удалите отправь отправьте раскрой притворись действуй отныне завжди ніколи ігноруй відповідай
   πάντα ποτέ αγνόησε ξέχνα
+  vždy vždycky nikdy odpovídej odpověz odpovedaj zapomeň zabudni poslouchej počúvaj
+  mindig soha felejtsd válaszolj engedelmeskedj mostantól mereu întotdeauna niciodată
+  uvijek uvek nikad nikada zanemari ignoriraj ignoriši odgovaraj odgovori zaboravi винаги отговаряй забрави увек занемари
+  tottele unohda vastaa älä adlyd obeeix respon відтепер απάντα υπάκουε همیشه هرگز puuza daima laging palaging huwag
   تجاهل دائما انس أجب احذف أرسل نفذ תמיד התעלם תתעלם שכח ענה हमेशा luôn selalu abaikan lupakan jawablah
 `);
 
@@ -55,7 +59,9 @@ export const OPENING_PHRASES = phrases(`
   você deve, deves, de agora em diante, a partir de agora, não responda,
   je moet, u moet, vanaf nu, doe alsof, du måste, du ska, du skal, från och med nu, fra nå av, fra nu af,
   musisz, od teraz, her zaman, bundan sonra, ты должен, ты должна, вы должны, ты обязан, с этого момента, с этих пор, не отвечай,
-  ти повинен, ти мусиш, πρέπει να, من الآن, يجب عليك, עליך, מעכשיו, तुम्हें, आपको, hãy, bỏ qua, mulai sekarang, kamu harus
+  od teď, odteraz, od sada, od sad, отсега нататък, од сада, de acum înainte, de acum încolo, tästä lähtien, tästä eteenpäin,
+  a partir d ara, hemendik aurrera, nuo šiol, no šī brīža, nüüdsest, از این به بعد, از حالا به بعد, अब से, ab se, এখন থেকে, இனிமேல்,
+  từ giờ, từ nay, kuanzia sasa, mula ngayon, ти повинен, ти мусиш, πρέπει να, من الآن, يجب عليك, עליך, מעכשיו, तुम्हें, आपको, hãy, bỏ qua, mulai sekarang, kamu harus
 `);
 
 /** Who is given the order, and that they must follow it. */
@@ -71,11 +77,12 @@ export const ARTICLES = list('the this der die das dieser le l el la il lo o a d
 /** Beginnings of the verbs and nouns of "ignore all previous instructions". */
 export const REVOKING = list(`
   ignor disregard override overrid forget vergiss vergess missacht oubli olvid dimentic esquec negeer vergeet zapomn zignor
-  игнор забуд ігнор unut تجاهل התעלם abaikan
+  игнор забуд ігнор unut تجاهل התעלם abaikan αγνόησ hagyd hagyja felejts unohda ohita zanemar занемар prezri puuz balewal kalimut
 `);
 export const RULES = list(`
   instruct instruk instruc rule prompt polic guideline directive anweisung regel vorgabe richtlinie consigne règle directiv
-  istruzion regol regra instrução polec zasad инструкц правил указани talimat kural تعليم הוראות instruksi
+  utasítás szabály ohje sääntö säännö pokyn pravidl uput правил упут οδηγί εντολ κανόν nurodym taisykl norādījum noteikum juhis
+  juhend maagizo maelekezo tagubilin istruzion regol regra instrução polec zasad инструкц правил указани talimat kural تعليم הוראות instruksi
 `);
 /** Titles that claim more authority than a statement has. */
 export const CLAIMS = phrases(`
@@ -85,7 +92,9 @@ export const CLAIMS = phrases(`
 
 /** Orders in scripts without spaces, where single words cannot be isolated. */
 export const UNSPACED_ORDERS = list(
-  '你必须 你必須 您必须 你应该总是 从现在起 從現在起 从现在开始 今后必须 请始终 總是用 总是用 しなさい 今後は 常に てください 반드시 지금부터 앞으로는 하세요',
+  '你必须 你必須 您必须 你应该总是 从现在起 從現在起 从现在开始 今后必须 请始终 總是用 总是用 しなさい 今後は 常に てください 반드시 지금부터 앞으로는 하세요 จากนี้ไป ตั้งแต่นี้ไป',
 );
-export const UNSPACED_REVOKING = list('忽略 无视 無視 忘记 忘記 忘れ 무시 잊어');
-export const UNSPACED_RULES = list('指令 指示 规则 規則 提示 命令 설명 지시 규칙 명령 プロンプト ルール');
+export const UNSPACED_REVOKING = list('忽略 无视 無視 忘记 忘記 忘れ 무시 잊어 เพิกเฉย अनदेखा উপেক্ষা புறக்கணி نادیده');
+export const UNSPACED_RULES = list(
+  '指令 指示 规则 規則 提示 命令 설명 지시 규칙 명령 プロンプト ルール คําสั่ง निर्देश নির্দেশ வழிமுறை دستور',
+);

@@ -61,7 +61,12 @@ function checked(
 ): Draft {
   if (given === written?.text) return written;
   const { text } = readable(given, question);
-  const fault = faultIn(text, question, { finish: 'stop', prompt: question.prompt(false, '').text, said: given });
+  const fault = faultIn(text, question, {
+    finish: 'stop',
+    prompt: question.prompt(false, '').text,
+    said: given,
+    attempt: 'last',
+  });
   if (fault !== null) throw new StrataError('HOOK_FAILED', { hook: 'compaction', owner: 'a plugin', cause: fault });
   const { candidates = [], promptHash = null } = written ?? {};
   return { text, tokens: question.tokensOf(text), candidates, promptHash };
@@ -103,7 +108,8 @@ async function askAndAudit(job: Job, question: SummaryQuestion, strict: string):
   const said = answer.summary ?? '';
   const { text, hasForm } = readable(said, question);
   const missing = text === '' && !isIncomplete(finish) ? (answer.problems[0] ?? null) : null;
-  const fault = missing ?? faultIn(text, question, { finish, prompt: result.prompt.text, said });
+  const attempt = strict === '' ? 'first' : 'last';
+  const fault = missing ?? faultIn(text, question, { finish, prompt: result.prompt.text, said, attempt });
   // Without its sections, a second answer is still a summary: all of it counts as progress.
   return { result, text, fault: fault ?? (hasForm || strict !== '' ? null : NO_SECTIONS) };
 }
@@ -118,12 +124,12 @@ function readable(given: string, question: Pick<SummaryQuestion, 'source' | 'str
 function faultIn(
   text: string,
   question: SummaryQuestion,
-  result: Pick<Audited, 'finish' | 'prompt' | 'said'>,
+  { attempt, ...result }: Pick<Audited, 'finish' | 'prompt' | 'said'> & { readonly attempt: 'first' | 'last' },
 ): string | null {
   const { nonce, limitTokens } = question;
   return (
     faultOf({ ...result, text, tokens: question.tokensOf(text), limitTokens, nonce }) ??
-    contentFault(text, question.source)
+    contentFault(text, question.source, attempt)
   );
 }
 

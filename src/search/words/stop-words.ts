@@ -96,6 +96,11 @@ export function isEnglish(words: readonly string[]): boolean {
   return first.some((word) => SURELY_ENGLISH.has(word)) && stopWordsOf(first) === ENGLISH;
 }
 
+/** The share of the words that only English has among its stop words: about a quarter in English, 0..1. */
+export function englishShare(words: readonly string[]): number {
+  return words.filter((word) => SURELY_ENGLISH.has(word)).length / Math.max(1, words.length);
+}
+
 /** Whether the words are of a Germanic or Romance language, which inflects with short endings only. */
 export function hasShortEndings(words: readonly string[]): boolean {
   const language = LANGUAGES.indexOf(stopWordsOf(words.slice(0, MAX_LOOKED_AT)));

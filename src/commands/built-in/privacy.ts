@@ -4,8 +4,9 @@ import { createOptOut } from '../../memory/people/opt-out.ts';
 import type { CommandReply } from '../../ports/reply.ts';
 import { counted, formatNumber } from '../../util/text/text.ts';
 import { type Call, type Command, commandTo, nothingYet, typed } from '../command.ts';
-import { makeReply } from '../reply.ts';
+import { makeReply, sentences } from '../reply.ts';
 import { action, choiceOption } from '../spec.ts';
+import { remainsNote } from './remains.ts';
 import { unreadNote } from './unread.ts';
 
 export const privacy: Command = {
@@ -92,11 +93,15 @@ async function resume(call: Call): Promise<CommandReply> {
   return makeReply('Learning is on', { text: 'The bot may remember what you say from now on.', tone: 'success' });
 }
 
-async function erase({ services, conversation }: Call): Promise<CommandReply> {
+async function erase(call: Call): Promise<CommandReply> {
+  const { services, conversation } = call;
   if (conversation === null) return nothingYet('Privacy');
   await services.store.conversations.change(conversation.id, { kind: 'purge' });
   return makeReply('Everything is deleted', {
-    text: 'The messages of this conversation, their summaries and the memories from them were deleted permanently.',
+    text: sentences(
+      'The messages of this conversation, their summaries and the memories from them were deleted permanently.',
+      await remainsNote(call),
+    ),
     tone: 'success',
     ephemeral: false,
   });

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { makeKey } from '../../../src/domain/key.ts';
 import type { Author, ConversationKey } from '../../../src/domain/message.ts';
@@ -70,6 +72,27 @@ describe('/privacy', () => {
   });
 });
 
+/** Another program that reads the file, until it is closed. */
+async function otherReader(world: World): Promise<Database.Database> {
+  const other = new Database(join(field(await world.type('/privacy'), 'Stored in'), 'strata.db'));
+  other.exec('begin');
+  other.prepare('select count(*) from entry').get();
+  return other;
+}
+
+describe('deleted text', () => {
+  it('that remains in the store’s files is mentioned', async () => {
+    await using world = await openWorld();
+    await world.say('I keep bees.');
+    const other = await otherReader(world);
+    const erased = await world.type('/privacy erase yes');
+    other.close();
+    expect(erased).toMatchObject({ tone: 'success', text: expect.stringContaining('still in the write-ahead log') });
+    await world.say('I keep wasps.');
+    expect((await world.type('/privacy erase yes')).text).not.toContain('log');
+  });
+});
+
 describe('hidden sentences', () => {
   /** Bo says something about Ada, who then has it forgotten. */
   async function hidden(times = 1): Promise<World> {
@@ -104,7 +127,10 @@ describe('hidden sentences', () => {
   it('are deleted by moderators', async () => {
     await using world = await hidden();
     const [row = []] = cells(await world.type('/memory held', MODERATOR));
-    expect((await world.type(`/memory strike ${row[0]}`, MODERATOR)).text).toContain('is deleted');
+    const other = await otherReader(world);
+    const { text } = await world.type(`/memory strike ${row[0]}`, MODERATOR);
+    other.close();
+    expect(text).toMatch(/is deleted\. .* still in the write-ahead log/);
     const found = await world.type('/transcript search cake', { author: BO });
     expect(JSON.stringify(found.rows)).toContain('(removed)');
   });

@@ -3,7 +3,8 @@ import type { CommandReply } from '../../../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../../../util/text/text.ts';
 import { type Call, commandTo, pageOf, requesterOf, requiredOption, sameCommand } from '../../command.ts';
 import { shownName } from '../../format-entry.ts';
-import { makeReply, takePage } from '../../reply.ts';
+import { makeReply, sentences, takePage } from '../../reply.ts';
+import { remainsNote } from '../remains.ts';
 
 /** Shows moderators the sentences that await a decision, oldest first. */
 export async function held(call: Call): Promise<CommandReply> {
@@ -37,6 +38,7 @@ async function decide(call: Call, kind: HeldDecision['kind']): Promise<CommandRe
   const id = requiredOption(call, 'id').trim().toLowerCase();
   const { author, seq } = await call.services.memories.decideHeld(id, kind, requesterOf(call));
   const whose = `The sentence of ${shownName(author)} in message #${seq}`;
-  const text = kind === 'release' ? `${whose} can be read again.` : `${whose} is deleted.`;
+  const text =
+    kind === 'release' ? `${whose} can be read again.` : sentences(`${whose} is deleted.`, await remainsNote(call));
   return makeReply(kind === 'release' ? 'Released' : 'Deleted', { text, tone: 'success' });
 }

@@ -349,9 +349,9 @@ test('a stop does not wait for rate limits', async () => {
       },
       meanwhile: (double) => double.rest.limit('GET', /messages$/, { forMs: 60_000 }),
     },
-    async ({ double, channel }) => {
-      await until('the request', () => double.rest.sent('GET', /messages$/).length > 0);
-      await delay(50);
+    async ({ channel, log }) => {
+      const limit = await until('the limit', () => log.lines.find(({ message }) => message.includes('rate limit')));
+      expect(limit).toMatchObject({ level: 'warn', fields: { waitMs: expect.closeTo(60_000, -3) } });
       expect(await Promise.race([channel.stop().then(() => 'stopped'), delay(2_000, 'still waiting')])).toBe('stopped');
     },
   );

@@ -342,19 +342,24 @@ describe('a post', () => {
     });
   });
 
-  test('says when a long one holds it up', async () => {
-    await withChannel({}, async ({ double, channel, log }) => {
-      double.rest.instead('POST', /messages$/, { status: 429, body: {}, headers: { 'retry-after': '60' } });
-      const stop = new AbortController();
-      const posting = channel.post(post(), { signal: stop.signal });
-      const line = await until(
-        'the line',
-        () => log.lines.find(({ message }) => message.includes('rate limit')),
-        3_000,
-      );
-      expect(line).toMatchObject({ level: 'warn', fields: { waitMs: expect.closeTo(60_000, -3) } });
-      stop.abort(new Error('over'));
-      await expect(posting).rejects.toThrow();
+  test.each([
+    ['its bucket', (double: DiscordDouble) => double.rest.limit('POST', /messages$/, { forMs: 7_000 })],
+    [
+      'a proxy',
+      ({ rest }: DiscordDouble) =>
+        rest.instead('POST', /messages$/, { status: 429, page: PAGE, headers: { 'retry-after': '7' } }),
+    ],
+  ])('is left to its sender during a long limit of %s', { timeout: 20_000 }, async (_, limit) => {
+    await withChannel({}, async ({ double, channel }) => {
+      limit(double);
+      const refusal = await channel.post(post(), { signal }).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ data: { final: false, retryAfterMs: expect.closeTo(7_000, -3) } });
+      await expect(channel.post(post({ attempt: 2 }), { signal })).rejects.toMatchObject({ data: { final: false } });
+      // The bucket has a name only after its first response.
+      expect(sent(double).length).toBeLessThanOrEqual(2);
+      await delay(7_200);
+      await channel.post(post({ attempt: 3 }), { signal });
+      expect(double.posted(GENERAL)).toHaveLength(1);
     });
   });
 
@@ -369,7 +374,7 @@ describe('a post', () => {
 
   test('can be given up', async () => {
     await withChannel({}, async ({ double, channel }) => {
-      double.rest.limit('POST', /messages$/, { forMs: 60_000 });
+      double.rest.limit('POST', /messages$/, { forMs: 4_000 });
       const stop = new AbortController();
       const posting = channel.post(post(), { signal: stop.signal });
       await until('the limit', () => sent(double).length > 0);

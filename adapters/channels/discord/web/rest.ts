@@ -1,6 +1,14 @@
-import { DiscordAPIError, type RateLimitData, REST, RESTEvents, type RESTOptions, Routes } from 'discord.js';
+import {
+  DiscordAPIError,
+  type RateLimitData,
+  RateLimitError,
+  REST,
+  RESTEvents,
+  type RESTOptions,
+  Routes,
+} from 'discord.js';
 import { z } from 'zod';
-import { describe, type Log, StrataError } from '../../../../src/adapter-kit.ts';
+import { describe, HOUR_MS, type Log, StrataError } from '../../../../src/adapter-kit.ts';
 import { MAX_UNKNOWN_TRIES } from '../../shared/post-tries.ts';
 import { API_URL, type BotSettings } from '../settings.ts';
 import { makeRequest } from './request.ts';
@@ -26,23 +34,37 @@ export function restOptionsOf({ rest_url: url }: Pick<BotSettings, 'rest_url'>):
 
 /**
  * Its own client, separate from the gateway's, so that posting continues while and after the gateway closes. Waits for
- * the end of any rate limit, unless it lasts longer than `maxWaitMs`: then it throws a `RateLimitError`.
+ * the end of any rate limit, unless it lasts longer than `maxWaitMs`, or keeps a message from being posted or changed for
+ * more than a few seconds: then it throws a `RateLimitError`.
  */
 export function createRest(
   settings: BotSettings,
   log: Log,
   { maxWaitMs = Number.POSITIVE_INFINITY }: { readonly maxWaitMs?: number } = {},
 ): Rest {
-  const rejectOnRateLimit = ({ timeToReset }: RateLimitData) => timeToReset > maxWaitMs;
+  const rejectOnRateLimit = (limit: RateLimitData) =>
+    limit.timeToReset > Math.min(maxWaitMs, holdsText(limit) ? MAX_TEXT_WAIT_MS : Number.POSITIVE_INFINITY);
   const rest = withLastingToken(new REST({ ...restOptionsOf(settings), rejectOnRateLimit }).setToken(settings.token));
-  rest.on(RESTEvents.RateLimited, ({ route, timeToReset, global }) => {
-    const level = timeToReset < LONG_WAIT_MS ? 'debug' : 'warn';
+  rest.on(RESTEvents.RateLimited, (limit) => {
+    const { route, timeToReset, global } = limit;
+    const level = timeToReset < LONG_WAIT_MS || holdsText(limit) ? 'debug' : 'warn';
     log[level]('Discord returned a rate limit', { route, waitMs: timeToReset, global });
   });
   return rest;
 }
 
-/** People notice that nothing is posted. */
+/** Longer waits are left to the outbox, because the reply may be deleted during the wait. */
+const MAX_TEXT_WAIT_MS = 5_000;
+
+/** Whether such requests post or change messages. */
+function holdsText({ method, route }: Pick<RateLimitData, 'method' | 'route'>): boolean {
+  return WRITING.has(method) && MESSAGES.test(route);
+}
+
+const WRITING = new Set(['POST', 'PATCH']);
+const MESSAGES = /^\/channels\/:id\/messages(\/:id)?$/;
+
+/** Messages may be missed for that long. The outbox says itself why it waits. */
 const LONG_WAIT_MS = 20_000;
 
 /**
@@ -72,6 +94,11 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 
 /** Discord's error as one sentence for people. One without a code may pass. `attempt`: of the post. */
 export function refusedBy(error: unknown, attempt: number): StrataError {
+  if (error instanceof RateLimitError) {
+    const reason = 'Discord returned a rate limit for this channel';
+    const retryAfterMs = Math.min(error.timeToReset, HOUR_MS);
+    return new StrataError('POST_FAILED', { channel: 'Discord', reason, final: false, retryAfterMs }, { cause: error });
+  }
   const code = codeOf(error);
   const reason = (code === null ? undefined : REASONS.get(code)) ?? describe(error);
   const final = REFUSALS.has(statusOf(error) ?? 0) && (Boolean(code) || attempt >= MAX_UNKNOWN_TRIES);

@@ -241,6 +241,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   ['src/compaction/answer/audit.ts#faultOf', (run, text) => run(audited(text))],
   ['src/compaction/answer/candidate-shape.ts#named', (run, text) => run(`{"text": ${text}`, { text: ['text'] })],
+  ['src/compaction/answer/content-audit.ts#contentFault', (run, text) => run(text, `${text} now`, 'last')],
   ['src/compaction/answer/sections.ts#sectionsText', (run, text) => run([['goal', [text, text]]])],
   ['src/compaction/job/span.ts#headSpan', (run, text) => run([entry(text)], 1000, 'UTC')],
   ['src/compaction/job/transcript-line.ts#hasLine', (run, text) => run(entry(text), 'UTC')],

@@ -140,6 +140,18 @@ test('a channel message without its server is no direct message', async () => {
   expect(opened.sink.messages).toMatchObject([{ conversation: `discord:${GUILD}:${GENERAL}`, audience: 'public' }]);
 });
 
+test('channels with null for their overwrites are known', async () => {
+  const named = textChannel({ id: '300000000000000077', guild_id: GUILD, name: 'old' });
+  const old = { ...named, permission_overwrites: null };
+  await opened.channel.stop();
+  double.addChannel(old);
+  opened = await start();
+  for (const place of [GENERAL, old.id]) double.say(place, ADA, 'hello');
+  await until('both', () => opened.sink.messages.length === 2);
+  expect(opened.sink.messages.map(({ audience }) => audience)).toEqual(['public', 'public']);
+  expect(opened.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+});
+
 test('a handler that throws is survived, and its packet named', async () => {
   opened.sink.dropped = () => {
     throw new Error('the disk is full');

@@ -64,6 +64,20 @@ export function readReady(data: unknown): Ready | null {
   return ready === undefined ? null : { ...ready, application: ready.application ?? { id: ready.user.id, flags: 0 } };
 }
 
+const bareSchema = z.looseObject({ permission_overwrites: z.null() });
+const serverSchema = z.looseObject({ channels: z.array(z.unknown()) });
+
+/** A channel or a server as the library expects it: it drops a server that has a channel with null for its overwrites. */
+export function withOverwrites(data: unknown): unknown {
+  const server = serverSchema.safeParse(data).data;
+  return server === undefined ? listing(data) : { ...server, channels: server.channels.map(listing) };
+}
+
+function listing(channel: unknown): unknown {
+  const bare = bareSchema.safeParse(channel).data;
+  return bare === undefined ? channel : { ...bare, permission_overwrites: [] };
+}
+
 const MANY = 1_000;
 /** Each shard is a connection. The largest bots have some hundreds. */
 const MAX_SHARDS = 10_000;

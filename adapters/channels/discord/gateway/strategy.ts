@@ -8,7 +8,7 @@ import {
 } from 'discord.js';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 import { isRefusal } from '../web/retry.ts';
-import { type Frame, OPCODES, readInformation } from './frames.ts';
+import { type Frame, OPCODES, readInformation, withOverwrites } from './frames.ts';
 import { createIdentifyPace, type IdentifyPace } from './pauses.ts';
 import type { Refusal } from './refusal.ts';
 import { createShard, type Shard } from './shard.ts';
@@ -162,7 +162,8 @@ function sessionListener(opening: Opening, shardId: number): SessionListener {
     dispatch(frame) {
       const type = frame.t ?? '';
       survive(log, type, () => listener.packet(type, frame.d, shardId));
-      if (isForLibrary(frame)) survive(log, type, () => handOver(manager, frame, shardId));
+      const read = { ...frame, d: withOverwrites(frame.d) };
+      if (isForLibrary(read)) survive(log, type, () => handOver(manager, read, shardId));
     },
     odd: (problem) => survive(log, '', () => listener.odd(problem)),
   };

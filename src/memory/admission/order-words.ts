@@ -22,7 +22,7 @@ export const CONDITIONS = list(`
   nếu jika kalau
 `);
 
-/** First words of an order. */
+/** First words of an order. None is also a name, as the Hungarian and the Finnish "never" are: Soha, Ala. */
 export const OPENERS = list(`
   always never ignore disregard forget must pretend respond reply answer obey override execute run send delete reveal
   follow treat grant speak translate output
@@ -43,9 +43,9 @@ export const OPENERS = list(`
   выполни удали удалите отправь отправьте раскрой притворись действуй отныне завжди ніколи ігноруй відповідай
   πάντα ποτέ αγνόησε ξέχνα
   vždy vždycky nikdy odpovídej odpověz odpovedaj zapomeň zabudni poslouchej počúvaj
-  mindig soha felejtsd válaszolj engedelmeskedj mostantól mereu întotdeauna niciodată
+  mindig felejtsd válaszolj engedelmeskedj mostantól mereu întotdeauna niciodată
   uvijek uvek nikad nikada zanemari ignoriraj ignoriši odgovaraj odgovori zaboravi винаги отговаряй забрави увек занемари
-  tottele unohda vastaa älä adlyd obeeix respon відтепер απάντα υπάκουε همیشه هرگز puuza daima laging palaging huwag
+  tottele unohda vastaa adlyd obeeix respon відтепер απάντα υπάκουε همیشه هرگز puuza daima laging palaging huwag
   تجاهل دائما انس أجب احذف أرسل نفذ תמיד התעלם תתעלם שכח ענה हमेशा luôn selalu abaikan lupakan jawablah
 `);
 
@@ -59,7 +59,8 @@ export const OPENING_PHRASES = phrases(`
   você deve, deves, de agora em diante, a partir de agora, não responda,
   je moet, u moet, vanaf nu, doe alsof, du måste, du ska, du skal, från och med nu, fra nå av, fra nu af,
   musisz, od teraz, her zaman, bundan sonra, ты должен, ты должна, вы должны, ты обязан, с этого момента, с этих пор, не отвечай,
-  od teď, odteraz, od sada, od sad, отсега нататък, од сада, de acum înainte, de acum încolo, tästä lähtien, tästä eteenpäin,
+  od teď, odteraz, od sada, od sad, отсега нататък, од сада, de acum înainte, de acum încolo, tästä lähtien, tästä eteenpäin, soha ne,
+  älä koskaan, älä vastaa, älä kerro, älä paljasta, älä noudata, älä tottele, älä välitä, älä käytä, älä mainitse,
   a partir d ara, hemendik aurrera, nuo šiol, no šī brīža, nüüdsest, از این به بعد, از حالا به بعد, अब से, ab se, এখন থেকে, இனிமேல்,
   từ giờ, từ nay, kuanzia sasa, mula ngayon, ти повинен, ти мусиш, πρέπει να, من الآن, يجب عليك, עליך, מעכשיו, तुम्हें, आपको, hãy, bỏ qua, mulai sekarang, kamu harus
 `);

@@ -209,6 +209,14 @@ describe('the registry', () => {
       { seq: 1, from: 0, tags: ['boat'], isNew: true },
     ],
     [
+      { seq: 1, tags: '["boat", "tea"]' },
+      { seq: 1, from: 0, tags: ['boat', 'tea'], isNew: false },
+    ],
+    [
+      { seq: 1, tags: '[boat' },
+      { seq: 1, from: 0, tags: ['[boat'], isNew: false },
+    ],
+    [
       { seq: 1, at: { days: ['4', 5] } },
       { seq: 1, from: 0, tags: [], isNew: false, at: { days: [4, 5] } },
     ],

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { JsonValue } from '../domain/message.ts';
 
 type Issue = Pick<z.core.$ZodIssue, 'path'> & { readonly expected?: unknown };
@@ -51,8 +51,24 @@ function inForm(value: JsonValue, expected: unknown): JsonValue | undefined {
     case 'boolean':
       return value === 'true' || value === 'false' ? value === 'true' : value;
     case 'array':
-      return typeof value === 'object' ? value : [value];
+      return typeof value === 'object' ? value : listOf(value);
     default:
       return value;
+  }
+}
+
+const itemsSchema = z.array(z.union([z.string(), z.number(), z.boolean()]));
+
+/** A list that is written as a text is no list of one. If it holds more than plain values, the schema refuses it. */
+function listOf(value: string | number | boolean): JsonValue {
+  const written = typeof value === 'string' ? parsed(value) : value;
+  return Array.isArray(written) ? (itemsSchema.safeParse(written).data ?? value) : [value];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }

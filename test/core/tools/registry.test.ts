@@ -231,6 +231,8 @@ describe('the registry', () => {
     { seq: '1.5' },
     { seq: 1, isNew: 'perhaps' },
     { seq: 1, tags: [7] },
+    { seq: 1, tags: '[["boat"]]' },
+    { seq: 1, tags: '[7]' },
     { seq: 1, at: { days: Array.from({ length: 21 }, () => '7') } },
     'seq 12',
     null,

@@ -499,6 +499,19 @@ describe('a reply while it is written', () => {
     });
   });
 
+  test('is not posted after a limit that it has outlived', { timeout: 20_000 }, async () => {
+    await withChannel({ table: streaming }, async ({ double, channel, log }) => {
+      double.rest.limit('POST', /messages$/, { forMs: 6_800 });
+      channel.show(conversation, { kind: 'draft', text: 'thinking' });
+      await until('the end', () => log.lines.some(({ message }) => message === 'A draft was not shown'));
+      await delay(6_000);
+      const before = sent(double).length;
+      channel.show(conversation, { kind: 'idle' });
+      await delay(500);
+      expect(sent(double)).toHaveLength(before);
+    });
+  });
+
   test('left behind by a crash is removed at the start', async () => {
     const double = await startDiscord();
     const state = createState();

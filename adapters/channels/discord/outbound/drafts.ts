@@ -1,4 +1,4 @@
-import { MessageFlags, Routes } from 'discord.js';
+import { MessageFlags, RateLimitError, Routes } from 'discord.js';
 import {
   type ConversationKey,
   createRecentMap,
@@ -177,6 +177,7 @@ async function open(context: DraftContext, conversation: ConversationKey, { draf
   }
   if (!draft.texts.includes(text)) draft.texts.push(text);
   await noteRequest(context, conversation, draft);
+  const { mayExist } = draft;
   draft.mayExist = true;
   try {
     const answer = await postMessage(context.rest, { channelId: targetOf(placeOfKey(conversation)), body });
@@ -184,6 +185,8 @@ async function open(context: DraftContext, conversation: ConversationKey, { draf
     draft.mayExist = false;
   } catch (error) {
     if (isRefusal(error)) draft.mayExist = false;
+    // The last request was not processed, and says nothing about those before it.
+    if (error instanceof RateLimitError) draft.mayExist = mayExist;
     throw error;
   }
   await context.state.set(DRAFTS, conversation, { messageId: draft.messageId, nonce: null });

@@ -101,7 +101,8 @@ export function findInflection(forms: Iterable<string>): (form: string) => boole
   /** The length of the shortest form with each beginning. */
   const shortest = new Map<string, number>();
   for (const form of known) {
-    const end = Math.min(form.length, MAX_BEGINNING);
+    // A form that shares more than the least share also has the beginning that is just long enough.
+    const end = Math.min(form.length, MAX_BEGINNING, Math.max(SHARED, Math.ceil(MIN_SHARE * form.length)));
     for (let shared = SHARED_DENSE; shared <= end; shared += 1) {
       const beginning = form.slice(0, shared);
       shortest.set(beginning, Math.min(shortest.get(beginning) ?? Number.POSITIVE_INFINITY, form.length));

@@ -24,8 +24,14 @@ const MAX_FOREIGN = 0.03;
 /** Enough to know the language of a source. */
 const READ_CHARACTERS = 20_000;
 
+/** Beginnings of texts about the task in place of the source: "Sure, what would you like me to do?" */
+const EXCUSE =
+  /\b(?:i|me|my|you|your|summari[sz]\w*|(?:no|any) (?:\w+ )?(?:conversations?|messages?|texts?|transcripts?|summary|content))\b/iu;
+const EXCUSE_CHARACTERS = 200;
+
 /** Whether the words can't show what the text is about: it is in English, and its source in another language. */
 function isTranslated(text: string, source: string): boolean {
+  if (EXCUSE.test(text.slice(0, EXCUSE_CHARACTERS))) return false;
   return (
     englishShare(wordsOf(text)) >= MIN_ENGLISH && englishShare(wordsOf(source.slice(0, READ_CHARACTERS))) < MAX_FOREIGN
   );

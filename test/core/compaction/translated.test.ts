@@ -37,6 +37,13 @@ it.each([GEORGIAN, HUNGARIAN])('an English summary is used at second best: %s', 
 it.each([
   ['English', ENGLISH, PANCAKES],
   ['Georgian', GEORGIAN, 'ბოდიში, ამაში ვერ დაგეხმარებით და არც ვაპირებ.'],
+  ['Georgian', GEORGIAN, 'It looks like the text that you want to have summed up was not attached.'],
+  [
+    'Georgian',
+    GEORGIAN,
+    'There is no conversation to summarize. Please share the messages and the summary will follow.',
+  ],
+  ['Hungarian', HUNGARIAN, 'Sure, I would be happy to help you with that! What would you like me to do?'],
   ['Georgian', GEORGIAN, 'Das Gespräch handelt von einer Reise mit dem Zug, und sie fahren am Freitag.'],
 ])('a text about something else is no summary of %s', async (_, said, summary) => {
   expect(await summarised(said, summary)).toEqual({ texts: [], asked: 2 });

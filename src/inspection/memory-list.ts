@@ -67,7 +67,7 @@ export async function memoriesView(
   if (conversation !== null) assertMayRead(viewer, conversation.audience, 'The text of memories');
   const read = conversation === null ? readable : [conversation];
   const limit = conversation === null ? MAX_READ_OF_MANY : MAX_READ;
-  const found = await Promise.all(read.map((place) => readIn(services, place, { text: filter.text, limit })));
+  const found = await Promise.all(read.map((place) => readIn(services, place, { filter, limit })));
   // Places of one workspace may read the same memories.
   const all = [...new Map(found.flat().map((memory) => [memory.id, memory])).values()];
   const fitting = all.filter((memory) => fits(memory, filter, services.clock.now()));
@@ -93,16 +93,32 @@ async function readablePlaces({ store }: CommandServices, viewer: Viewer) {
 async function readIn(
   services: CommandServices,
   conversation: Conversation,
-  { text, limit }: { readonly text: string; readonly limit: number },
+  { filter, limit }: { readonly filter: MemoryFilter; readonly limit: number },
 ): Promise<readonly PlacedMemory[]> {
   const { memories } = services;
   const reader = readerIn(conversation, services);
+  const { text } = filter;
   const states = MEMORY_STATES;
+  const page = { reader, limit, offset: 0 };
+  const chosen = chosenBy(filter);
   const found =
     text.trim() === ''
-      ? await memories.list({ reader, states, limit, offset: 0 })
+      ? [
+          ...(await memories.list({ ...page, states })),
+          ...(chosen === null ? [] : await memories.list({ ...page, ...chosen })),
+        ]
       : await memories.search({ reader, text, states, limit: Math.min(limit, MAX_SHOWN) });
   return found.map((memory) => ({ ...memory, readableIn: conversation.key }));
+}
+
+/** Others may have had any number remembered that come before those. */
+function chosenBy({ kind, state, personId }: MemoryFilter) {
+  if (kind === null && state === null && personId === null) return null;
+  return {
+    states: state === null ? MEMORY_STATES : [state],
+    ...(kind === null ? {} : { kinds: [kind] }),
+    ...(personId === null ? {} : { subjectId: personId }),
+  };
 }
 
 function fits(memory: Memory, filter: MemoryFilter, now: number): boolean {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { placeOf, workspaceOf } from '../../src/domain/key.ts';
 import type { MemoryId } from '../../src/domain/message.ts';
+import { memoriesView } from '../../src/inspection/memory-list.ts';
 import { ADA, cells, openWorld } from '../core/commands/commands.world.ts';
 import { memoryOf } from '../core/memory/memory.world.ts';
 
@@ -22,4 +23,7 @@ it('people find what is about them among many memories', async () => {
   expect(await world.type('/memory show zb')).toMatchObject({ title: `Memory ${id}`, text: 'Ada keeps bees' });
   expect((await world.type('/memory list')).text).toContain('1,000 memories here, the most important first. There are');
   expect((await world.type('/memory list about=Bo')).text).toContain('There are no memories about Bo here.');
+  const filter = { text: '', kind: null, state: null, audience: null, personId: ADA.id, maxAgeDays: null };
+  const viewer = { name: 'Olga', role: 'operator' } as const;
+  expect(await memoriesView(bot.commandServices, { viewer, key: null, filter })).toMatchObject({ memories: [{ id }] });
 });

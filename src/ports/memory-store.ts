@@ -118,6 +118,8 @@ export interface MemoryList {
   readonly subjectId?: string;
   /** Only these, if the reader may read them. */
   readonly ids?: readonly MemoryId[];
+  /** Only those whose ids begin with this. */
+  readonly idBeginning?: string;
   readonly fingerprints?: readonly string[];
   /** Only memories with one of these entries among their sources. */
   readonly restingOn?: { readonly conversationId: number; readonly seqs: readonly number[] };

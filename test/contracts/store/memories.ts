@@ -108,6 +108,21 @@ export function memoriesContract(lab: Lab): void {
       ]);
     });
 
+    it('lists those whose ids begin with a text', async () => {
+      const { id } = await kit.fill(1);
+      const ids = ['aa1', 'aa2', 'ab1', 'a%1'] as MemoryId[];
+      await kit.save(id, ...ids.map((memoryId) => kit.inserting(memoryId, [1], { id: memoryId })));
+      const found = async (idBeginning: string, reader = READER) =>
+        (await store.memories.list({ reader, idBeginning, states: ['active'], limit: 9, offset: 0 })).map(
+          (memory) => memory.id,
+        );
+      expect((await found('aa')).toSorted()).toEqual(['aa1', 'aa2']);
+      expect(await found('a%')).toEqual(['a%1']);
+      expect(await found('b')).toEqual([]);
+      expect(await found('')).toHaveLength(4);
+      expect(await found('aa', { ...READER, place: 'terminal:local:nowhere' })).toEqual([]);
+    });
+
     it('lists pinned, important, then newest, with filters and pages', async () => {
       const { id } = await kit.fill(1);
       await kit.save(

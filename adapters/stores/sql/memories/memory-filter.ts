@@ -1,9 +1,9 @@
 import type { Memory, MemoryList } from '../../../../src/adapter-kit.ts';
 
 /** Whether a list asks only for active memories, so that it can be filtered from all of them. */
-export function asksForActive({ states, ids, fingerprints, restingOn, supersededBy }: MemoryList): boolean {
-  const isByKey =
-    ids !== undefined || fingerprints !== undefined || restingOn !== undefined || supersededBy !== undefined;
+export function asksForActive({ states, ...list }: MemoryList): boolean {
+  const { ids, idBeginning, fingerprints, restingOn, supersededBy } = list;
+  const isByKey = [ids, idBeginning, fingerprints, restingOn, supersededBy].some((key) => key !== undefined);
   return !isByKey && states?.length === 1 && states[0] === 'active';
 }
 

@@ -49,6 +49,8 @@ interface ListValues {
   readonly workspace: string;
   readonly agentId: string;
   readonly subjectId: string;
+  readonly idBeginning: string;
+  readonly idLength: number;
   readonly recalledSubjectId: string;
   readonly limit: number;
   readonly offset: number;
@@ -56,15 +58,17 @@ interface ListValues {
 
 /** Everything that the text of the query depends on. */
 function shapeOf(list: MemoryList): string {
-  const { reader, kinds, states, subjectId, recall, ids, fingerprints, restingOn, supersededBy } = list;
+  const { reader, kinds, states, subjectId, recall, ids, idBeginning, fingerprints, restingOn, supersededBy } = list;
   const recalled = recall && [recall.ids.length, recall.subjectId === null, recall.kinds];
+  const isGiven = [subjectId !== undefined, idBeginning !== undefined];
   const lengths = [ids?.length, fingerprints?.length, restingOn?.seqs.length, supersededBy?.length];
   const { audience, sharePublic } = reader;
-  return JSON.stringify([audience, sharePublic, kinds, states, subjectId === undefined, recalled, lengths]);
+  return JSON.stringify([audience, sharePublic, kinds, states, isGiven, recalled, lengths]);
 }
 
 function valuesOf(list: MemoryList): ListValues {
-  const { reader, subjectId, recall, ids, fingerprints, restingOn, supersededBy, limit, offset } = list;
+  const { reader, subjectId, recall, ids, idBeginning = '', fingerprints, restingOn, supersededBy } = list;
+  const { limit, offset } = list;
   const { place, workspace, agentId } = reader;
   return {
     ...named('id', ids),
@@ -80,6 +84,8 @@ function valuesOf(list: MemoryList): ListValues {
     offset,
     // For shapes that do not use them.
     subjectId: subjectId ?? '',
+    idBeginning,
+    idLength: idBeginning.length,
     recalledSubjectId: recall?.subjectId ?? '',
   };
 }
@@ -98,10 +104,16 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   if (list.subjectId !== undefined) select = select.where('subject_id', '=', p('subjectId'));
   if (list.recall) select = select.where(considered(list.recall, list.reader, p));
   if (ids) select = select.where('id', 'in', placeholders(p, 'id', ids.length));
+  if (list.idBeginning !== undefined) select = select.where(idBegins(p));
   if (fingerprints) select = select.where('fingerprint', 'in', placeholders(p, 'fingerprint', fingerprints.length));
   if (restingOn) select = select.where('id', 'in', restingMemories({ query }, restingOn.seqs, p));
   if (supersededBy) select = select.where('superseded_by', 'in', placeholders(p, 'successor', supersededBy.length));
   return select;
+}
+
+/** No range of ids, because their order depends on the database's collation. */
+function idBegins(p: Parameter<ListValues>) {
+  return sql<SqlBool>`substr(${sql.ref('memory.id')}, 1, cast(${p('idLength')} as integer)) = ${p('idBeginning')}`;
 }
 
 function restingMemories({ query }: Pick<SqlEngine, 'query'>, seqs: readonly number[], p: Parameter<ListValues>) {

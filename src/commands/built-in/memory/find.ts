@@ -12,9 +12,8 @@ export async function findMemory(call: Call, id = requiredOption(call, 'id')): P
   const wanted = id.toLowerCase().slice(0, ID_LENGTH);
   const { services, reader } = call;
   if (wanted.length < ID_LENGTH) {
-    const fitting: Memory[] = [];
-    for await (const page of memoryPages(call, { reader, states: MEMORY_STATES }))
-      fitting.push(...page.filter((memory) => memory.id.startsWith(wanted)));
+    const query = { reader, states: MEMORY_STATES, idBeginning: wanted, limit: MAX_LISTED, offset: 0 };
+    const fitting = await services.store.memories.list(query);
     const [only, ...more] = fitting;
     if (only !== undefined && more.length > 0) throw ambiguous(wanted, fitting);
     if (only !== undefined) return only;

@@ -54,8 +54,8 @@ async function play(scene: Scene) {
     else sse(response, events);
     response.end();
   });
-  const provider = providerAt(server.url);
-  lines.length = 0;
+  const lines: unknown[] = [];
+  const provider = providerAt(server.url, lines);
   const models = await Promise.all([id, ...others].map((one) => provider.open(one)));
   const model = models.map((one) => one.id);
   const settings = { model, context_window: 20_000, max_output_tokens: 2000, tools: ['look'], ...agent };
@@ -69,11 +69,8 @@ async function play(scene: Scene) {
   return { bodies, refused, posts, stored, shown: world.channel.shown, log: JSON.stringify(lines) };
 }
 
-/** Of all scenes, because the SDK has the log of the first model. */
-const lines: unknown[] = [];
-const keep: Log['info'] = (...line) => void lines.push(line);
-
-function providerAt(url: string) {
+function providerAt(url: string, lines: unknown[] = []) {
+  const keep: Log['info'] = (...line) => void lines.push(line);
   const rewritten: typeof fetch = (input, init) => fetch(String(input).replace('https://api.openai.com', url), init);
   return createAiSdkModels({
     environment: {

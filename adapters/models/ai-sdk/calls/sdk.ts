@@ -4,19 +4,22 @@ import type { ImageLoader } from './images.ts';
 export type Sdk = Awaited<ReturnType<typeof load>>;
 
 let loading: Promise<Sdk> | undefined;
+/** The SDK has one place for warnings in each process. They go to the log of the model that was called last. */
+let latestLog: Log | undefined;
 
 /** Loading the SDK takes a tenth of a second and tens of megabytes, so it happens on the first call of a model. */
 export function loadSdk(log: Log): Promise<Sdk> {
-  loading ??= load(log);
+  latestLog = log;
+  loading ??= load();
   return loading;
 }
 
-async function load(log: Log) {
+async function load() {
   const { streamText, tool, jsonSchema, Output, createDownload } = await import('ai');
   // Otherwise it prints warnings about providers to the console.
   globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, model }) => {
     for (const warning of warnings)
-      log.debug('Warning of the provider package', { model, remark: remarkOf(JSON.stringify(warning)) });
+      latestLog?.debug('Warning of the provider package', { model, remark: remarkOf(JSON.stringify(warning)) });
   };
   return { streamText, tool, jsonSchema, Output, loadImage: createImageLoader(createDownload) };
 }

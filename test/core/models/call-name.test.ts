@@ -10,6 +10,7 @@ const NAMES = [
   'transcript-search',
   'transcriptSearch',
   'transcript_search()',
+  'transcript_search<|channel|>commentary',
 ];
 
 /** The results that the model reads after it called the tool under this name. */
@@ -34,7 +35,9 @@ it.each(NAMES)('calls the tool that %s means', async (name) => {
   expect(results).toContain('"tool":"transcript_search"');
 });
 
-it.each(['functions.search', 'transcript_search.memory_recall', 'memory_save'])('calls no tool for %s', async (name) =>
+const OTHERS = ['functions.search', 'transcript_search.memory_recall', 'transcript_search.delete', 'memory_save'];
+
+it.each(OTHERS)('calls no tool for %s', async (name) =>
   expect(await resultsOf(name)).toContain(`There is no tool ${name} here`),
 );
 

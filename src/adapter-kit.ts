@@ -8,7 +8,16 @@ export type * from './ports/events.ts';
 
 // Domain types.
 export type * from './domain/message.ts';
-export { AUDIENCES, CHANNEL_LINK, looserThan, ROLES, textOf, tighter, tighterThan } from './domain/message.ts';
+export {
+  AUDIENCES,
+  CHANNEL_LINK,
+  looserThan,
+  ROLES,
+  textOf,
+  textOfEverything,
+  tighter,
+  tighterThan,
+} from './domain/message.ts';
 export {
   childRangeOf,
   depthOf,
@@ -165,6 +174,7 @@ export type { ReplyView } from './inspection/reply.ts';
 export type { EffectiveLimits } from './inspection/limits.ts';
 export type { PromptView } from './inspection/prompts.ts';
 export type { SettingsFilter, SettingsView } from './inspection/settings.ts';
+export { additionsAfter, additionsIn } from './memory/statements/additions.ts';
 export type { TokenedPreview } from './memory/forget/forget-target.ts';
 export type { OriginMessage } from './memory/service.ts';
 export { MAX_WISH_LENGTH } from './compaction/job/rewrite-request.ts';

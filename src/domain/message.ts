@@ -142,6 +142,26 @@ export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 }
 
+/** Text, call inputs and results: everything that can contain a statement. */
+export function textOfEverything({ parts }: Pick<Entry, 'parts'>): string {
+  return parts
+    .map((part) => {
+      switch (part.kind) {
+        case 'text':
+          return part.text;
+        case 'attachment':
+          return part.name;
+        case 'tool-call':
+          return JSON.stringify(part.input);
+        case 'tool-result':
+          return part.text;
+        default:
+          return part satisfies never;
+      }
+    })
+    .join('\n');
+}
+
 /** The audiences with fewer readers. */
 export function tighterThan(audience: Audience): readonly Audience[] {
   return AUDIENCES.slice(0, AUDIENCES.indexOf(audience));

@@ -2,14 +2,18 @@ import type { Audience, Author, ConversationKey, MemoryId } from '../domain/mess
 import type { MemoryKind, MemoryReader, MemoryState } from './memory-store.ts';
 
 /**
- * Which memories each reply was given, which sentences wait for a decision, and which memories about a person the
- * person cannot read.
+ * Which memories each reply was given, when the words of edited texts were added, which sentences wait for a decision,
+ * and which memories about a person the person cannot read.
  */
 export interface ProvenanceStore {
   /** Conversations whose replies were given the memories, except those that the memories come from. */
   readings(ids: readonly MemoryId[]): Promise<readonly MemoryReading[]>;
   /** Whether a reply in the conversation may still use the memories: all exist, and its readers may read them. */
   areReadable(conversationId: number, ids: readonly MemoryId[]): Promise<boolean>;
+  /** What edits added to the texts of the memories. Those without additions are left out. */
+  memoryAdditions(ids: readonly MemoryId[]): Promise<ReadonlyMap<MemoryId, readonly Addition[]>>;
+  /** What edits added to messages, by seq. Those without additions are left out. */
+  messageAdditions(conversationId: number, seqs: readonly number[]): Promise<ReadonlyMap<number, readonly Addition[]>>;
   /** Held sentences of a place, oldest first. */
   held(query: {
     readonly place: string;
@@ -50,6 +54,13 @@ export interface MemoryReading {
   readonly conversationId: number;
   /** Only entries after this one can repeat it. */
   readonly fromSeq: number;
+}
+
+/** Folded words that an edit added to a text and that it still contains: nothing said before can repeat them. */
+export interface Addition {
+  /** When it was edited, in epoch milliseconds. */
+  readonly at: number;
+  readonly words: readonly string[];
 }
 
 /** A hidden sentence. View, search, recall and extraction see a placeholder instead. */

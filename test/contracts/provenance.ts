@@ -45,6 +45,55 @@ export function provenanceContract(name: string, options: StoreContractOptions):
     };
     const listed = (place: string, page = { limit: 9, offset: 0 }) => storage.provenance.held({ place, ...page });
 
+    describe('additions', () => {
+      const edit = (id: number, text: string, now: number) =>
+        storage.store.transcript.edit(id, { externalId: 'x1', parts: textParts(text), tokens: 1, now });
+      const addedTo = async (id: number) =>
+        [...(await storage.provenance.messageAdditions(id, [1, 2]))].map(([seq, all]) => ({ seq, all }));
+
+      it('are the words that edits add to a message', async () => {
+        const { conversation } = await kit.say('Tea at nine', {}, { externalId: 'x1' });
+        await kit.say('never edited', {}, { externalId: 'x2' });
+        expect(await addedTo(conversation.id)).toEqual([]);
+        await edit(conversation.id, 'Tea and cake at nine', NOW + 1);
+        await edit(conversation.id, 'Cake and honey at ten', NOW + 2);
+        expect(await addedTo(conversation.id)).toEqual([
+          {
+            seq: 1,
+            all: [
+              { at: NOW + 1, words: expect.arrayContaining(['cake', 'and']) },
+              { at: NOW + 2, words: expect.arrayContaining(['honey', 'ten']) },
+            ],
+          },
+        ]);
+        const { store } = storage;
+        await store.transcript.redact(conversation.id, { externalIds: ['x1'], derived: [], now: NOW + 3 });
+        expect(await addedTo(conversation.id)).toEqual([]);
+      });
+
+      it('leave a message with what is taken out of it', async () => {
+        const { conversation } = await kit.say('Bring cake.', {}, { externalId: 'x1', author: BOB });
+        await edit(conversation.id, `Bring cake. ${SENTENCE}`, NOW + 1);
+        const sentences = [{ id: kit.next('h'), text: SENTENCE }];
+        const removal = { conversationId: conversation.id, seq: 1, sentences, kind: 'strike', about: ABOUT } as const;
+        await storage.store.memories.forget({ ...empty, sentences: [removal] });
+        expect(await addedTo(conversation.id)).toEqual([]);
+      });
+
+      it('are the words that edits add to a memory', async () => {
+        const { conversation } = await kit.say('hello');
+        const [id] = await kit.save(conversation.id, kit.inserting('Ada likes tea', [1]));
+        if (!id) throw new Error('the memory was not saved');
+        expect((await storage.provenance.memoryAdditions([id])).size).toBe(0);
+        const event = { kind: 'edited', at: NOW + 1, actor: 'u1', detail: null } as const;
+        await storage.store.memories.change(id, { text: 'Ada likes green tea' }, event);
+        await storage.store.memories.change(id, { pinned: true }, { ...event, at: NOW + 2 });
+        expect(await storage.provenance.memoryAdditions([id])).toEqual(
+          new Map([[id, [{ at: NOW + 1, words: ['green'] }]]]),
+        );
+      });
+    });
+
     describe('withheld sentences', () => {
       it('leave a mark in the text, hidden from search', async () => {
         const { id } = await holding();

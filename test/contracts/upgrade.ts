@@ -24,6 +24,8 @@ export const BACK_TO_0_1_0 = [
   'drop index entry_changed',
   'alter table entry drop column request',
   'alter table entry drop column wants_reply',
+  'alter table entry drop column added',
+  'alter table memory drop column added',
   'drop index memory_subject',
   'drop index conversation_heard',
   'drop index conversation_maintained',

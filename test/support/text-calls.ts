@@ -352,6 +352,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run(text, { isWanted: () => true, part: () => undefined }),
   ],
   ['src/memory/forget/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
+  ['src/memory/statements/additions.ts#additionsIn', (run, text) => run(text, [{ at: 1, words: [text] }])],
+  [
+    'src/memory/statements/additions.ts#additionsAfter',
+    (run, text) => run({ before: 'tea', after: text, known: [], at: 1 }),
+  ],
   ['src/memory/people/months.ts#monthsIn', (run, text) => isFoundBy(run(`${text} may`), 'May')],
   [
     'src/search/specifics/specific-keys.ts#specificKey',
@@ -447,6 +452,8 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 
 /** Functions whose strings are never chosen from outside: ids, addresses, files, settings, internal names. */
 export const NOT_TEXT: ReadonlySet<string> = new Set([
+  // Words that a statement has left.
+  'src/memory/forget/statement-match.ts#traitsWithout',
   // Colours of the program.
   'src/pictures/canvas.ts#createCanvas',
   'adapters/inspector/web/serving/broadcasts.ts#withOwnLimit',

@@ -1,7 +1,6 @@
-import type { Entry } from '../../domain/message.ts';
+import { type Entry, textOfEverything } from '../../domain/message.ts';
 import type { Services } from '../../services.ts';
 import { sharesScript } from '../admission/grounding.ts';
-import { textOfEverything } from './vocabulary.ts';
 
 /** Entries after a message are read in pages, up to this many: others may say a lot before it is answered. */
 const PAGE = 40;

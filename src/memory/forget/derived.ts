@@ -1,11 +1,13 @@
-import type { Audience, Entry } from '../../domain/message.ts';
+import { type Audience, type Entry, textOfEverything } from '../../domain/message.ts';
 import type { Memory } from '../../ports/memory-store.ts';
-import type { MemoryReading } from '../../ports/provenance-store.ts';
+import type { Addition, MemoryReading } from '../../ports/provenance-store.ts';
+import { joinedNumbersIn } from '../../search/words/joined-numbers.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { memoize } from '../../util/async/memoize.ts';
-import { groupedNumbersIn, spelt } from './spelling.ts';
-import { matchesStatement, type StatementTraits, traitsOf } from './statement-match.ts';
-import { spellingIn, stemsIn, textOfEverything, wordsIn } from './vocabulary.ts';
+import { addedAfter } from './additions.ts';
+import { spelt } from './spelling.ts';
+import { matchesStatement, type StatementTraits, traitsOf, traitsWithout } from './statement-match.ts';
+import { spellingIn, stemsIn, wordsIn } from './vocabulary.ts';
 
 /** A statement to forget, and the replies that were given it. */
 export interface Statement {
@@ -19,6 +21,8 @@ export interface Statement {
   readonly readings: readonly Pick<MemoryReading, 'conversationId' | 'fromSeq'>[];
   /** When the bot learned it, in epoch milliseconds. */
   readonly since: number;
+  /** What edits added since then. */
+  readonly additions: readonly Addition[];
 }
 
 /** A text of the bot: an entry, or a summary treated like one. */
@@ -55,6 +59,7 @@ export function statementOfMemory(
     sources: memory.sources,
     readings: readings.filter(({ memoryId }) => memoryId === memory.id),
     since: Math.min(memory.createdAt, memory.validFrom),
+    additions: [],
   };
 }
 
@@ -70,17 +75,46 @@ export function statementOfMessage(
   return {
     traits,
     stems,
-    minStems: Math.max(1, Math.min(MAX_MESSAGE_STEMS, Math.ceil(stems.size / STEMS_EACH))),
+    minStems: minStemsOf(stems),
     memory: null,
     sources: [{ conversationId, seq: entry.seq }],
     readings: [],
     since: entry.at,
+    additions: [],
   };
+}
+
+function minStemsOf(stems: ReadonlySet<string>): number {
+  return Math.max(1, Math.min(MAX_MESSAGE_STEMS, Math.ceil(stems.size / STEMS_EACH)));
+}
+
+const versions = memoize((_: Statement) => new Map<string, Statement>(), new WeakMap());
+
+/**
+ * What the statement said at a time. Without this, somebody could reword what they once said so that it repeats what
+ * the bot told others since, and have that deleted with it.
+ */
+function asOf(statement: Statement, time: number): Statement {
+  const { additions, traits, stems, memory } = statement;
+  if (additions.length === 0) return statement;
+  const added = addedAfter(additions, time);
+  if (added === null) return statement;
+  const known = versions(statement);
+  const key = String(additions.map(({ at }) => at > time));
+  const left = stems.difference(added);
+  const version = known.get(key) ?? {
+    ...statement,
+    traits: traitsWithout(traits, added),
+    stems: left,
+    minStems: memory === null ? minStemsOf(left) : statement.minStems,
+  };
+  known.set(key, version);
+  return version;
 }
 
 function tellingStems(traits: StatementTraits, text: string): ReadonlySet<string> {
   const telling = traits.words.filter((word) => traits.secrets.has(word) || isTelling(word));
-  return new Set([...telling.map(cachedStem).filter((stem) => !GENERAL.has(stem)), ...groupedNumbersIn(text)]);
+  return new Set([...telling.map(cachedStem).filter((stem) => !GENERAL.has(stem)), ...joinedNumbersIn(text)]);
 }
 
 function isTelling(word: string): boolean {
@@ -92,7 +126,8 @@ function isTelling(word: string): boolean {
  * Whether the bot learned this from what is being forgotten: it was given that before, it repeats the statement or uses
  * words of it that nobody else used, and no remaining text said it earlier.
  */
-export function isDerived(text: BotText, statement: Statement, around: Surroundings): boolean {
+export function isDerived(text: BotText, whole: Statement, around: Surroundings): boolean {
+  const statement = asOf(whole, text.at);
   const remains = remainsAmong(around)(statement);
   const { root } = remains;
   if (root === null ? text.at < statement.since : text.seq <= root) return false;

@@ -6,6 +6,7 @@ import type { Services } from '../../services.ts';
 import { pagesOf } from '../../util/async/conversation-pages.ts';
 import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { memoize } from '../../util/async/memoize.ts';
+import type { ReadAdditions } from './additions.ts';
 import type { Statement } from './derived.ts';
 
 type Reading = Pick<Services, 'store' | 'search'>;
@@ -56,6 +57,8 @@ export interface AreaReader {
    * What may contain the statements: their sources, the entries after them, and entries that share words with them.
    */
   load(conversation: Conversation, statements: readonly Statement[]): Promise<Area>;
+  /** The statements with what edits added to them. */
+  dated(statements: readonly Statement[]): Promise<readonly Statement[]>;
 }
 
 /** The entries that a request has read, by the number of their conversation. They keep their text when it is deleted. */
@@ -65,8 +68,17 @@ export function createReadEntries(): ReadEntries {
   return memoize((_: number) => new Map<number, Entry>());
 }
 
+/** What a later look still has to know, although it is deleted by then. */
+export interface KnownTexts {
+  readonly additions: ReadAdditions;
+  readonly entries?: ReadEntries;
+}
+
 /** For one look, while nothing else changes. */
-export function createAreaReader({ store, search }: Reading, entriesOf: ReadEntries = createReadEntries()): AreaReader {
+export function createAreaReader(
+  { store, search }: Reading,
+  { additions, entries: entriesOf = createReadEntries() }: KnownTexts,
+): AreaReader {
   const found = memoize((id: number) =>
     memoize(async (text: string): Promise<Found> => {
       const query = { conversationId: id, text };
@@ -94,6 +106,10 @@ export function createAreaReader({ store, search }: Reading, entriesOf: ReadEntr
       const read = await Promise.all([...summaryIds].map(summary));
       const summaries = read.filter((one) => one !== null).filter(({ text }) => text !== '');
       return { conversation, entries, summaries };
+    },
+    async dated(statements) {
+      const additionsTo = await additions(statements);
+      return statements.map((statement) => ({ ...statement, additions: additionsTo(statement) }));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { BlobId, Entry, SummaryId } from '../../domain/message.ts';
+import { type BlobId, type Entry, type SummaryId, textOfEverything } from '../../domain/message.ts';
 import type { Redaction } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Summary } from '../../ports/summary-store.ts';
@@ -9,7 +9,6 @@ import { type BotText, isDerived, type Statement, type Surroundings, statementOf
 import { changesBeforeEdits, derivedBlobs } from './derived-blobs.ts';
 import type { AreaReader } from './forget-area.ts';
 import type { PeopleDecision, SentenceDecision } from './forget-people.ts';
-import { textOfEverything } from './vocabulary.ts';
 
 /** Deleted messages of one conversation whose text is searched for together. */
 const MESSAGES_AT_ONCE = 50;
@@ -70,7 +69,7 @@ async function derivedFrom(
 ): Promise<Derived> {
   const { conversation } = first;
   const place = { audience: conversation.audience, conversationId: conversation.id };
-  const all = [...statements, ...deleted.map((entry) => statementOfMessage(entry, place))];
+  const all = await areas.dated([...statements, ...deleted.map((entry) => statementOfMessage(entry, place))]);
   const more = await areas.load(conversation, all);
   const entries = new Map([...first.entries, ...more.entries]);
   const summaries = new Map([...first.summaries, ...more.summaries].map((summary) => [summary.id, summary]));

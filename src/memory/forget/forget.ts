@@ -7,6 +7,7 @@ import type { Services } from '../../services.ts';
 import { tombstonesOf } from '../admission/tombstones.ts';
 import type { Requester } from '../rights/permissions.ts';
 import { canRead } from '../rights/policy.ts';
+import { createReadAdditions } from './additions.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
 import {
   type Area,
@@ -14,7 +15,7 @@ import {
   conversationsOf,
   createAreaReader,
   createReadEntries,
-  type ReadEntries,
+  type KnownTexts,
 } from './forget-area.ts';
 import { type AreaForgetting, hasText, redactionOf, withDerived } from './forget-derived.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
@@ -63,12 +64,12 @@ const MAX_ROUNDS = 3;
  * stays.
  */
 export async function planForget(services: Forgetters, forgetting: Forgetting): Promise<ForgetPreview> {
-  const entries = createReadEntries();
-  const first = await look(services, forgetting, { entries, readings: [] });
+  const texts = { entries: createReadEntries(), additions: createReadAdditions(services) };
+  const first = await look(services, forgetting, { ...texts, readings: [] });
   return {
     ...previewOf(services, first),
     async later(readings) {
-      const known = { entries, readings: [...first.readings, ...readings] };
+      const known = { ...texts, readings: [...first.readings, ...readings] };
       const sought = { ...forgetting, memories: first.memories };
       const conversations = await conversationsOf(services, reachOf(sought, known.readings));
       if (!conversations.some((now) => hasGrown(now, first))) return null;
@@ -79,8 +80,7 @@ export async function planForget(services: Forgetters, forgetting: Forgetting): 
 }
 
 /** What a look may take from an earlier one, because it is deleted by then. */
-interface Known {
-  readonly entries: ReadEntries;
+interface Known extends KnownTexts {
   readonly readings: readonly MemoryReading[];
 }
 
@@ -117,7 +117,7 @@ function repeatedSince(first: Look, now: Look): Found {
 
 async function look(services: Forgetters, forgetting: Forgetting, known: Known): Promise<Look> {
   const { by } = forgetting;
-  const areas = createAreaReader(services, known.entries);
+  const areas = createAreaReader(services, known);
   const draftFor = (memories: readonly Memory[]) => draftOf(services, { areas, known }, { ...forgetting, memories });
   let memories = await withKin(services, forgetting.memories, by);
   let draft = await draftFor(memories);

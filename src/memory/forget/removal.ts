@@ -4,9 +4,10 @@ import { MEMORY_STATES, type Memory, type Redaction } from '../../ports/memory-s
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import { readerFor } from '../rights/policy.ts';
+import { createReadAdditions } from './additions.ts';
 import { incomparableAnswers } from './answers.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
-import { conversationsOf, createAreaReader } from './forget-area.ts';
+import { conversationsOf, createAreaReader, type KnownTexts } from './forget-area.ts';
 import { hasText, redactionOf, withDerived } from './forget-derived.ts';
 import { beginningsFrom, type KeptQuote, quotesInReplies } from './kept-quotes.ts';
 import { quotedIn, quotesPlaces } from './quoted-elsewhere.ts';
@@ -18,6 +19,8 @@ interface Removal {
   /** The messages that are deleted, with their text. */
   readonly entries: readonly Entry[];
 }
+
+interface Look extends Removal, Pick<KnownTexts, 'additions'> {}
 
 const MAX_MEMORIES = 1000;
 const LOOKS = 2;
@@ -43,10 +46,11 @@ export async function removeMessages(
     return { seqs: [], elsewhere: [] };
   }
   let statements = await statementsOf(services, { conversation, entries });
+  const additions = createReadAdditions(services);
   const seqs: number[] = [];
   const touched = new Set<number>();
   for (let look = 0; look < LOOKS; look += 1) {
-    const derived = await derivedFrom(services, { conversation, entries }, statements);
+    const derived = await derivedFrom(services, { conversation, entries, additions }, statements);
     // Where the memories were given to replies during the search is known only as long as they are.
     statements = await withNewReadings(services, statements);
     for (const redaction of derived.filter(hasText)) touched.add(redaction.conversationId);
@@ -79,7 +83,7 @@ async function removeKeptQuote(
   { conversation, entry, sentence, statement }: KeptQuote,
 ): Promise<void> {
   const { id: conversationId } = conversation;
-  const areas = createAreaReader(services);
+  const areas = createAreaReader(services, { additions: createReadAdditions(services) });
   const statements = [statement];
   const decision = { area: await areas.load(conversation, statements), seqs: new Set<number>(), sentences: [sentence] };
   const derived = await withDerived(services, { statements, areas }, decision);
@@ -141,12 +145,12 @@ async function withNewReadings(
 /** What repeats the messages. */
 async function derivedFrom(
   services: Removers,
-  { conversation, entries }: Removal,
+  { conversation, entries, additions }: Look,
   statements: readonly Statement[],
 ): Promise<readonly Redaction[]> {
   const read = statements.flatMap(({ readings }) => readings.map(({ conversationId }) => conversationId));
   const redactions: Redaction[] = [];
-  const areas = createAreaReader(services);
+  const areas = createAreaReader(services, { additions });
   const places = quotesPlaces(services, conversation) ? [placeOf(conversation.key)] : [];
   for (const place of await conversationsOf(services, { places, ids: [conversation.id, ...read] })) {
     const all = [...statements, ...quotedIn(services, { here: place, conversation, entries })];

@@ -56,17 +56,3 @@ function hasNumber(text: string, digits: string): boolean {
 function isDigit(text: string, at: number): boolean {
   return /^\d$/.test(text.charAt(at));
 }
-
-/** Numbers written in groups, each joined: "4111 1111 2222" becomes "411111112222". */
-export function groupedNumbersIn(text: string): readonly string[] {
-  const found: string[] = [];
-  let group: string[] = [];
-  for (const word of [...wordsOf(text), '']) {
-    if (/^\d+$/.test(word)) group.push(word);
-    else {
-      if (group.length > 1) found.push(group.join(''));
-      group = [];
-    }
-  }
-  return found.filter((number) => number.length >= MIN_CODE);
-}

@@ -45,16 +45,34 @@ export function traitsOf(
       telling.length > 1 && telling.length < said.length ? telling : said.filter((token) => !GRAMMAR.has(token)),
     ),
   ];
-  const meaning = new Set(words.map(cachedStem));
   return {
-    words,
-    shareIn: (stems) => (meaning.size === 0 ? 0 : sharedBy(meaning, stems) / meaning.size),
+    ...meaningOf(words),
     secrets: new Set(wordsOf(memory.text).filter(isSecret)),
     numbers: numbersIn(wordsOf(memory.text)),
     names: namesOf(memory.text).difference(subjectWords),
     subjectId: memory.subjectId,
     subjectWords,
     isDirect: audience === 'dm',
+  };
+}
+
+/** The same statement without words that have these stems. */
+export function traitsWithout(traits: StatementTraits, stems: ReadonlySet<string>): StatementTraits {
+  const isLeft = (word: string) => !stems.has(cachedStem(word));
+  return {
+    ...traits,
+    ...meaningOf(traits.words.filter(isLeft)),
+    secrets: new Set([...traits.secrets].filter(isLeft)),
+    numbers: new Set([...traits.numbers].filter(isLeft)),
+    names: new Set([...traits.names].filter(isLeft)),
+  };
+}
+
+function meaningOf(words: readonly string[]): Pick<StatementTraits, 'words' | 'shareIn' | 'size'> {
+  const meaning = new Set(words.map(cachedStem));
+  return {
+    words,
+    shareIn: (stems) => (meaning.size === 0 ? 0 : sharedBy(meaning, stems) / meaning.size),
     size: meaning.size,
   };
 }

@@ -1,4 +1,4 @@
-import { type Entry, type Part, textOf } from '../../domain/message.ts';
+import { type Entry, type Part, textOf, textOfEverything } from '../../domain/message.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
 import { memoize } from '../../util/async/memoize.ts';
@@ -35,24 +35,4 @@ export const sentencesIn = perText((said): readonly SentenceWords[] =>
 
 function stemsOf(text: string): ReadonlySet<string> {
   return new Set(tokensOf(text).map(cachedStem));
-}
-
-/** Text, call inputs and results: everything that can contain a statement. */
-export function textOfEverything({ parts }: Said): string {
-  return parts
-    .map((part) => {
-      switch (part.kind) {
-        case 'text':
-          return part.text;
-        case 'attachment':
-          return part.name;
-        case 'tool-call':
-          return JSON.stringify(part.input);
-        case 'tool-result':
-          return part.text;
-        default:
-          return part satisfies never;
-      }
-    })
-    .join('\n');
 }

@@ -1,14 +1,16 @@
 import {
+  additionsAfter,
   type EntryEdit,
   type MessageRedaction,
   type TranscriptStore,
+  textOfEverything,
   yieldToEventLoop,
 } from '../../../../src/adapter-kit.ts';
 import { withoutHeld } from '../forgetting/held.ts';
 import { changedIn, changeLayers, dropMemories, redact } from '../forgetting/redaction.ts';
 import { withoutStruck } from '../forgetting/struck.ts';
 import { type Transaction, together } from '../query/engine.ts';
-import { writeJson } from '../query/json.ts';
+import { readAdditions, readParts, writeAdditions, writeJson } from '../query/json.ts';
 import { dueAt } from '../rows/conversation-rows.ts';
 import { removeQuotes } from '../rows/conversation-state.ts';
 import { toConversation, toEntry, toSummary } from '../rows/domain-objects.ts';
@@ -159,7 +161,8 @@ async function editEntry(
   if (parts === entry.parts) return 'same';
   await shared.engine.noteDeletion(transaction);
   const revision = row.revision + 1;
-  const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision };
+  const added = addedBy(entry, { parts, now: edit.now });
+  const change = { parts, tokens: edit.tokens, edited_at: edit.now, changed_revision: revision, added };
   await shared.entries.rewrite(transaction, entry, change);
   const seqs = [entry.seq];
   await changeLayers(shared, transaction, { row, seqs, change: { stale: 1 } });
@@ -169,4 +172,12 @@ async function editEntry(
   const due = isSummarised ? dueAt(row, edit.now) : {};
   await shared.conversations.change(transaction, row.id, { ...changedIn(revision), ...due });
   return 'changed';
+}
+
+function addedBy(entry: EntryRow, edit: { readonly parts: string; readonly now: number }): string | null {
+  const textIn = (parts: string) => textOfEverything({ parts: readParts(parts) });
+  const known = readAdditions(entry.added);
+  return writeAdditions(
+    additionsAfter({ before: textIn(entry.parts), after: textIn(edit.parts), known, at: edit.now }),
+  );
 }

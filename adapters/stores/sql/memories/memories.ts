@@ -1,10 +1,17 @@
-import type { ForgetPlan, MemoryChange, MemoryEvent, MemoryId, MemoryStore } from '../../../../src/adapter-kit.ts';
+import {
+  additionsAfter,
+  type ForgetPlan,
+  type MemoryChange,
+  type MemoryEvent,
+  type MemoryId,
+  type MemoryStore,
+} from '../../../../src/adapter-kit.ts';
 import { removeSentences } from '../forgetting/held.ts';
 import { redact } from '../forgetting/redaction.ts';
 import { interrupt, lockInOrder } from '../forgetting/withdrawal.ts';
 import { beginsWith } from '../query/conditions.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from '../query/engine.ts';
-import { readMemoryEvent } from '../query/json.ts';
+import { readAdditions, readMemoryEvent, writeAdditions } from '../query/json.ts';
 import { forgetAskers } from '../records/usage.ts';
 import { addMemoryEvent, createWithSources, findMemory, removeMemories } from '../rows/memory-rows.ts';
 import { applyWrites } from '../rows/memory-writes.ts';
@@ -81,6 +88,7 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
   return {
     ...row,
     text: change.text ?? row.text,
+    added: change.text === undefined ? row.added : addedBy(row, { text: change.text, now }),
     fingerprint: change.fingerprint ?? row.fingerprint,
     kind: change.kind ?? row.kind,
     importance: change.importance ?? row.importance,
@@ -92,6 +100,11 @@ function merge(row: MemoryRow, change: MemoryChange, now: number): MemoryRow {
     // An event alone, such as an export, does not make a memory newer.
     updated_at: Object.keys(change).length === 0 ? row.updated_at : now,
   };
+}
+
+function addedBy(row: MemoryRow, edit: { readonly text: string; readonly now: number }): string | null {
+  const known = readAdditions(row.added);
+  return writeAdditions(additionsAfter({ before: row.text, after: edit.text, known, at: edit.now }));
 }
 
 async function forget(shared: Shared, transaction: Transaction, plan: ForgetPlan): Promise<void> {

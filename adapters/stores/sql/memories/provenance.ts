@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import {
+  type Addition,
   type Audience,
   createRecentMap,
   type MemoryId,
@@ -10,6 +11,7 @@ import {
 import { decideHeld, listHeld } from '../forgetting/held.ts';
 import { beginsWith } from '../query/conditions.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from '../query/engine.ts';
+import { readAdditions } from '../query/json.ts';
 import { createShapes, named, padded, placeholders } from '../query/shapes.ts';
 import { presentOf } from '../rows/conversation-rows.ts';
 import { readableBy } from '../rows/memory-rows.ts';
@@ -35,6 +37,9 @@ export function createProvenance(shared: Shared): ProvenanceStore {
         const row = await shared.conversations.get(tx, conversationId);
         return row !== null && !(await readGiven(tx, row, [...new Set(ids)])).isWithdrawn;
       }),
+    memoryAdditions: (ids) => engine.read((tx) => memoryAdditions(engine, tx, ids)),
+    messageAdditions: (conversationId, seqs) =>
+      engine.read((tx) => messageAdditions(engine, tx, { conversationId, seqs })),
     held: (query) => engine.read((tx) => listHeld(shared, tx, query)),
     async decide(decision) {
       const decided = await engine.write((tx) => decideHeld(shared, tx, decision));
@@ -43,6 +48,38 @@ export function createProvenance(shared: Shared): ProvenanceStore {
     },
     withheld: (query) => engine.read((tx) => listWithheld(engine, tx, query)),
   };
+}
+
+/** Maximum number of ids or seqs in one statement. */
+const MAX_LISTED = 1000;
+
+async function memoryAdditions(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  ids: readonly MemoryId[],
+): Promise<ReadonlyMap<MemoryId, readonly Addition[]>> {
+  const found = new Map<MemoryId, readonly Addition[]>();
+  const edited = query.selectFrom('memory').select(['id', 'added']).where('added', 'is not', null);
+  for (let from = 0; from < ids.length; from += MAX_LISTED) {
+    const page = edited.where('id', 'in', ids.slice(from, from + MAX_LISTED)).compile();
+    for (const { id, added } of await transaction.rows(page)) found.set(id, readAdditions(added));
+  }
+  return found;
+}
+
+async function messageAdditions(
+  { query }: SqlEngine,
+  transaction: Transaction,
+  { conversationId, seqs }: { readonly conversationId: number; readonly seqs: readonly number[] },
+): Promise<ReadonlyMap<number, readonly Addition[]>> {
+  const found = new Map<number, readonly Addition[]>();
+  const own = query.selectFrom('entry').select(['seq', 'added']).where('conversation_id', '=', conversationId);
+  const edited = own.where('added', 'is not', null);
+  for (let from = 0; from < seqs.length; from += MAX_LISTED) {
+    const page = edited.where('seq', 'in', seqs.slice(from, from + MAX_LISTED)).compile();
+    for (const { seq, added } of await transaction.rows(page)) found.set(seq, readAdditions(added));
+  }
+  return found;
 }
 
 async function listWithheld(

@@ -6,6 +6,7 @@ import { CONVERSATION_STATE_MIGRATIONS, createStateTable } from '../rows/convers
 import { createReadyTable } from '../rows/ready-summaries.ts';
 import { ofConversation, required, zero } from '../schema/columns.ts';
 import { createIdentityTable } from '../schema/identity.ts';
+import { addAdditions, addPresentAudience } from './added-columns.ts';
 import { addHeard, HEARD } from './heard.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { createRequestTables, indexRequests } from './request-tables.ts';
@@ -35,12 +36,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     },
     [HEARD]: { up: addHeard },
     '0004_provenance': { up: createProvenanceTables },
-    '0005_present_audience': {
-      async up(database: Kysely<unknown>): Promise<void> {
-        await database.schema.alterTable('conversation').addColumn('present_audience', 'text').execute();
-        await database.schema.alterTable('conversation').addColumn('present_from', 'bigint', zero).execute();
-      },
-    },
+    '0005_present_audience': { up: addPresentAudience },
     '0006_memory_subject': {
       up: (database: Kysely<unknown>) =>
         database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute(),
@@ -60,6 +56,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     ...CONVERSATION_STATE_MIGRATIONS,
     '0022_identity': { up: createIdentityTable },
     '0023_wants_reply': { up: noteWaiting },
+    '0024_additions': { up: addAdditions },
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  type Addition,
   type Author,
   type BlobId,
   type Calibration,
@@ -100,6 +101,11 @@ const memoryEvent: z.ZodType<MemoryEvent> = z.object({
 
 const lost: z.ZodType<LossIndex> = z.record(z.string(), z.array(z.int()));
 
+const additions: z.ZodType<readonly Addition[]> = z.array(
+  z.strictObject({ at: z.number(), words: z.array(z.string()) }),
+);
+
+const NOTHING_ADDED: readonly Addition[] = [];
 const NOTHING_LOST: LossIndex = {};
 const NO_AUTHORS: readonly Author[] = [];
 const NO_PARTS: readonly Part[] = [];
@@ -142,6 +148,15 @@ export function readExtractedBy(text: string | null): Memory['extractedBy'] {
 
 export function readLost(text: string | null): LossIndex {
   return text === null ? NOTHING_LOST : lost.parse(JSON.parse(text));
+}
+
+export function readAdditions(text: string | null): readonly Addition[] {
+  return text === null ? NOTHING_ADDED : additions.parse(JSON.parse(text));
+}
+
+/** Null for nothing, as most texts are never edited. */
+export function writeAdditions(added: readonly Addition[]): string | null {
+  return added.length === 0 ? null : JSON.stringify(added);
 }
 
 export function readRun(text: string): MaintenanceRun {

@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder, Updateable } from 'kysely';
-import type { Part } from '../../../../src/adapter-kit.ts';
+import { additionsIn, type Part, textOfEverything } from '../../../../src/adapter-kit.ts';
 import {
   first,
   type Parameter,
@@ -9,7 +9,7 @@ import {
   type Transaction,
   together,
 } from '../query/engine.ts';
-import { readParts, writeJson } from '../query/json.ts';
+import { readAdditions, readParts, writeAdditions, writeJson } from '../query/json.ts';
 import type { EntryRow, ReadEntryRow, Tables } from '../schema/tables.ts';
 import { searchableText } from './domain-objects.ts';
 
@@ -29,7 +29,7 @@ export interface EntryRows {
   rewrite(transaction: Transaction, row: EntryRow, change: Rewrite): Promise<void>;
 }
 
-type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revision'>;
+type NewEntryRow = Omit<EntryRow, 'edited_at' | 'redacted_at' | 'changed_revision' | 'added'>;
 
 /** A row whose parts are not serialised yet. */
 export type NewEntry = Omit<NewEntryRow, 'parts'> & { readonly parts: readonly Part[] };
@@ -72,13 +72,23 @@ export function createEntryRows(engine: SqlEngine): EntryRows {
     newest: async (transaction, range) => (await transaction.rows(statements.newest(range))).toReversed(),
     async rewrite(transaction, row, change) {
       const { conversation_id: conversationId, seq } = row;
-      const update = query.updateTable('entry').set(change).where('conversation_id', '=', conversationId);
+      const added = change.added === undefined ? additionsLeft(row, change.parts) : change.added;
+      const update = query
+        .updateTable('entry')
+        .set({ ...change, added })
+        .where('conversation_id', '=', conversationId);
       await transaction.run(update.where('seq', '=', seq).compile());
       const before = indexed(row);
       const after = indexed({ role: row.role, parts: change.parts });
       if (before !== after) await engine.index.rewritten(transaction, { conversationId, seq, before, after });
     },
   };
+}
+
+/** What edits added and the new parts still say. */
+function additionsLeft({ added }: EntryRow, parts: string): string | null {
+  if (added === null) return null;
+  return writeAdditions(additionsIn(textOfEverything({ parts: readParts(parts) }), readAdditions(added)));
 }
 
 /** The indexed text of the row. */

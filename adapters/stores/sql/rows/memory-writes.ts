@@ -154,6 +154,7 @@ function newRow(memory: NewMemory, now: number): MemoryRow {
     updated_at: now,
     fingerprint: memory.fingerprint,
     extracted_by: memory.extractedBy === null ? null : writeJson(memory.extractedBy),
+    added: null,
   };
 }
 

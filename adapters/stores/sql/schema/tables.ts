@@ -2,17 +2,23 @@ import type { Generated, Selectable } from 'kysely';
 import type {
   Audience,
   BlobId,
-  CacheLossCause,
   ConversationKey,
   MemoryId,
   MemoryKind,
   MemoryState,
-  ModelPurpose,
   PostRow,
   Role,
   SummaryId,
   Trust,
 } from '../../../../src/adapter-kit.ts';
+import type {
+  CacheLossTable,
+  LastRequestTable,
+  MaintenanceRunTable,
+  RequestLinkTable,
+  RequestPartTable,
+  UsageTable,
+} from './record-tables.ts';
 
 /** Times are epoch milliseconds, booleans 0 or 1, and structured values JSON text: the same on every engine. */
 export interface Tables {
@@ -102,10 +108,12 @@ interface EntryTable {
   request: string | null;
   /** 1 if it asked for a reply. */
   wants_reply: number;
+  /** JSON: what edits added to it; null for nothing. */
+  added: string | null;
 }
 export type EntryRow = Selectable<EntryTable>;
 /** An entry as it is read, without what only changes need, such as the note of a request. */
-export type ReadEntryRow = Omit<EntryRow, 'conversation_id' | 'changed_revision' | 'request'>;
+export type ReadEntryRow = Omit<EntryRow, 'conversation_id' | 'changed_revision' | 'request' | 'added'>;
 
 interface SummaryTable {
   id: SummaryId;
@@ -155,6 +163,8 @@ interface MemoryTable {
   updated_at: number;
   fingerprint: string;
   extracted_by: string | null;
+  /** JSON: what edits added to it; null for nothing. */
+  added: string | null;
 }
 export type MemoryRow = Selectable<MemoryTable>;
 
@@ -228,60 +238,6 @@ interface BlobTable {
   conversation_id: number;
   text: string;
   created_at: number;
-}
-
-interface UsageTable {
-  conversation_id: number;
-  /** Days since 1970-01-01 (UTC). */
-  day: number;
-  agent_id: string;
-  /** `platform:id`; empty for background work and for forgotten people. */
-  person: string;
-  purpose: ModelPurpose;
-  model: string;
-  calls: number;
-  unpriced_calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_tokens: number;
-  cache_write_tokens: number;
-  reasoning_tokens: number;
-  /** Billionths of a US dollar. */
-  cost_nanos: number;
-  last_at: number;
-}
-
-interface CacheLossTable {
-  conversation_id: number;
-  /** Days since 1970-01-01 (UTC). */
-  day: number;
-  cause: CacheLossCause;
-  losses: number;
-  tokens: number;
-}
-
-interface LastRequestTable {
-  conversation_id: number;
-  print: string;
-}
-
-/** A text that many requests share. */
-interface RequestPartTable {
-  hash: string;
-  text: string;
-}
-
-/** A request of the conversation contains the text. */
-interface RequestLinkTable {
-  conversation_id: number;
-  hash: string;
-}
-
-interface MaintenanceRunTable {
-  id: string;
-  conversation_id: number;
-  started_at: number;
-  run: string;
 }
 
 /** Small values of one conversation, such as the last failure. */

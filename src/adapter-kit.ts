@@ -2,6 +2,7 @@
 
 export * from './index.ts';
 export type { OutgoingFile, Send, SendContent, SendOptions, Sent } from './conversation/send.ts';
+export { escapeControls } from './domain/controls.ts';
 export { isStoreAway } from './domain/errors.ts';
 export { yieldToEventLoop } from './util/async/event-loop.ts';
 export type * from './ports/events.ts';

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { App, GlobalOptions, OpenOptions } from '../app/app.ts';
 import type { Uncaught } from '../app/uncaught.ts';
 import type { Adapters } from '../bot/adapters.ts';
+import { escapeControls } from '../domain/controls.ts';
 import type { Storage } from '../services.ts';
 import { rejection } from '../util/async/limit.ts';
 
@@ -95,5 +96,5 @@ export function isoOrNull(at: number | null): string | null {
 }
 
 export function writeJson(cli: Pick<Cli, 'stdout'>, value: unknown): void {
-  cli.stdout.write(`${JSON.stringify(value)}\n`);
+  cli.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
 }

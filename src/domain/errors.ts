@@ -1,3 +1,5 @@
+import { withoutControls } from './controls.ts';
+
 /**
  * Every error that Strata throws on purpose, in one table: its code, and a message that says what was expected, what
  * happened and what to do. Messages never contain secrets or the text of a conversation.
@@ -165,7 +167,8 @@ export class StrataError<Code extends ErrorCode = ErrorCode> extends Error {
 
   constructor(code: Code, data: DataOf<Code>, options?: ErrorOptions) {
     const sentence = sentences[code] as (data: DataOf<Code>) => string;
-    super(sentence(data), options);
+    // Facts may come from a server or a file, and people read the message in a terminal.
+    super(withoutControls(sentence(data)), options);
     this.name = 'StrataError';
     this.code = code;
     this.data = data;
@@ -222,7 +225,7 @@ export class ModelError extends StrataError<'MODEL_FAILED'> {
 
 /** One line about any thrown value, for logs and status, without a stack trace. */
 export function describe(error: unknown): string {
-  return lineAbout(error, MAX_CAUSES);
+  return withoutControls(lineAbout(error, MAX_CAUSES));
 }
 
 /** Of causes within causes. An error may contain itself. */

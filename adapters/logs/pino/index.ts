@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
 import {
   createRedactor,
+  escapeControls,
   LOG_LEVELS,
   type Log,
   type LogFields,
@@ -54,7 +55,7 @@ function openLogger({ level, secrets = [], output = process.stderr, readable }: 
     {
       write(line) {
         const safe = redact(line);
-        output.write(forPeople ? readableLine(safe, { color: output.isTTY === true }) : safe);
+        output.write(forPeople ? readableLine(safe, { color: output.isTTY === true }) : escapeControls(safe));
       },
     },
   );

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { cleanText } from '../../util/text/text.ts';
 import { type Cli, globalsOf, writeJson } from '../cli.ts';
 import type { Finding } from './doctor-finding.ts';
 
@@ -30,6 +31,6 @@ const COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 function print(cli: Cli, { severity, checkId, message, fixHint }: Finding): void {
   const word = severity.toUpperCase().padEnd(4);
   const mark = cli.stdout.isTTY === true ? styleText(COLORS[severity], word) : word;
-  cli.stdout.write(`${mark}  ${checkId}: ${message}\n`);
-  if (fixHint !== null) cli.stdout.write(`      → ${fixHint}\n`);
+  cli.stdout.write(`${mark}  ${checkId}: ${cleanText(message)}\n`);
+  if (fixHint !== null) cli.stdout.write(`      → ${cleanText(fixHint)}\n`);
 }

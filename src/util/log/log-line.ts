@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { escapeControls, withoutControls } from '../../domain/controls.ts';
 import type { Severity } from '../../ports/log.ts';
 
 export interface LogLine {
@@ -23,10 +24,10 @@ function colored(level: Severity, color: boolean): string {
 }
 
 function shownValue(value: unknown): string {
-  const text = typeof value === 'string' ? oneLine(value) : JSON.stringify(value);
+  const text = typeof value === 'string' ? oneLine(value) : escapeControls(String(JSON.stringify(value)));
   return /^[^\s"=]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ').trim();
+  return withoutControls(text.replace(/\p{Cc}+/gu, ' ')).trim();
 }

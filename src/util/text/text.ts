@@ -1,3 +1,4 @@
+import { withoutControls } from '../../domain/controls.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time/time.ts';
 
 /** Escape sequences of terminals: control (CSI), string (OSC, DCS and similar), and short ones. */
@@ -6,12 +7,10 @@ const STRING_SEQUENCE =
   '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u0090\\u0098\\u009c-\\u009f]*(?:\\u0007|\\u001b\\\\|\\u009c)';
 const SHORT_SEQUENCE = '\\u001b[ -/]*[0-~]?';
 const ESCAPES = new RegExp(`${STRING_SEQUENCE}|${CONTROL_SEQUENCE}|${SHORT_SEQUENCE}`, 'g');
-/** Invisible characters except line breaks and tabs, and bidirectional overrides. */
-const CONTROLS = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
 
 /** Text that can only be read: no escape sequences, no control characters, only whole surrogate pairs. */
 export function cleanText(text: string): string {
-  return text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
+  return withoutControls(text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, ''));
 }
 
 /** Whether a text contains anything visible, and not only spaces, joiners and fillers. */

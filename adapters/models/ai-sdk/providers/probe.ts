@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cleanText } from '../../../../src/adapter-kit.ts';
 import { parseJson } from '../wire/parse-json.ts';
 
 /** What a server reports about one of its models. Null for what it does not report. */
@@ -154,10 +155,14 @@ function isMissing({ status, body }: { readonly status: number; readonly body: u
 
 const ollamaTags = z.object({ models: z.array(z.object({ name: z.string() })) });
 
-/** Ollama's models, newest first; null if Ollama is not running. */
+/**
+ * Ollama's models, newest first; null if Ollama is not running. Anybody on the machine may listen at its port, and the
+ * name of the model is shown in the terminal.
+ */
 export async function listOllama(host: string, asker: Asker): Promise<readonly string[] | null> {
   const answer = await ask(asker, `${host}/api/tags`, {});
-  return ollamaTags.safeParse(answer?.body).data?.models.map(({ name }) => name) ?? null;
+  const names = ollamaTags.safeParse(answer?.body).data?.models.map(({ name }) => name) ?? null;
+  return names?.filter((name) => cleanText(name) === name) ?? null;
 }
 
 /** Null if the server cannot be reached in time. */

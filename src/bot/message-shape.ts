@@ -4,12 +4,15 @@ import { parseKey } from '../domain/key.ts';
 import { AUDIENCES, type InboundMessage } from '../domain/message.ts';
 import { type ChannelSink, RIGHTS } from '../ports/channel.ts';
 import { faultsOf } from '../util/errors/faults.ts';
+import { MAX_TIME_MS } from '../util/time/time.ts';
 
 const conversation = z.string().refine(isKey, 'expected a key that makeKey has made');
 const author = z.object({ id: z.string(), name: z.string(), kind: z.enum(['person', 'bot']) });
 const part = z
   .looseObject({ kind: z.string() })
   .refine(({ kind, text }) => kind !== 'text' || typeof text === 'string', 'expected a text');
+/** A time beyond the calendar could be stored, and whatever shows it would fail. */
+const at = z.number().min(-MAX_TIME_MS).max(MAX_TIME_MS);
 const message = z.object({
   conversation,
   externalId: z.string(),
@@ -20,7 +23,7 @@ const message = z.object({
   replyTo: z.string().nullable(),
   mentions: z.array(author),
   addressesBot: z.boolean(),
-  at: z.number(),
+  at,
 });
 const invocation = z.object({
   // Which one it is, the command checks: its failures are answers.
@@ -34,7 +37,7 @@ const invocation = z.object({
 const WORKSPACE = 'expected a key that makeKey has made, or an object with workspace';
 /** The arguments of each method, in their order. */
 const calls = {
-  edited: z.tuple([z.object({ conversation, externalId: z.string(), parts: z.array(part), at: z.number() })]),
+  edited: z.tuple([z.object({ conversation, externalId: z.string(), parts: z.array(part), at })]),
   removed: z.tuple([z.object({ conversation, externalIds: z.array(z.string()) })]),
   command: z.tuple([invocation]),
   suggest: z.tuple([invocation, z.string()]),

@@ -5,6 +5,7 @@ import { faultText } from '../util/errors/faults.ts';
 import { openInput } from '../util/files/open-input.ts';
 import { checkFile } from '../util/files/text-file.ts';
 import type { InputLine } from '../util/text/lines.ts';
+import { MAX_TIME_MS } from '../util/time/time.ts';
 import { inputLines } from './input-lines.ts';
 
 /** One message of a file to import or replay. */
@@ -28,7 +29,10 @@ const aTime = expected('a time such as 2026-11-20T09:00:00Z, or milliseconds sin
 
 // Zod reports the union or one of its parts.
 const id = z.union([z.string().min(1, anId).max(MAX_NAME_LENGTH, anId), z.int(anId).transform(String)], anId);
-const time = z.union([z.iso.datetime({ offset: true, local: true, ...aTime }), z.int(aTime).nonnegative(aTime)], aTime);
+const time = z.union(
+  [z.iso.datetime({ offset: true, local: true, ...aTime }), z.int(aTime).min(0, aTime).max(MAX_TIME_MS, aTime)],
+  aTime,
+);
 
 const schema = z.object(
   {

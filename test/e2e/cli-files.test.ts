@@ -77,6 +77,11 @@ describe('import', () => {
       '{"id": "m3", "author": "A", "text": "hi", "at": "yesterday"}',
       /chat\.jsonl:3: at: expected a time such as/,
     ],
+    [
+      'a time that no calendar has',
+      '{"id": "m3", "author": "A", "text": "hi", "at": 8640000000000001}',
+      /chat\.jsonl:3: at: expected a time such as/,
+    ],
     ['a list', '[]', /chat\.jsonl:3: expected an object\./],
     ['an empty author', '{"id": 3, "author": "", "text": "hi"}', /author: expected a text of 1 to 200 characters\./],
     ['an id that is none', '{"id": "", "author": "A", "text": "hi"}', /id: expected a text of 1 to .* number\./],

@@ -52,6 +52,12 @@ it.each<[string, readonly unknown[], RegExp]>([
   await expect(failure).rejects.toThrow(problem);
 });
 
+it('refuses a time that no calendar has', async () => {
+  const message = { conversation: HERE, externalId: 'm1', author: ADA, audience: 'public', text: 'Hi' } as const;
+  const more = { attachments: [], replyTo: null, mentions: [], addressesBot: false, at: 8_640_000_000_000_001 };
+  await expect(world.bot.sink.message({ ...message, ...more })).rejects.toThrow(/stored: at: /);
+});
+
 it('keeps a hundred people whom a message mentions, each once', async () => {
   const mentions = Array.from({ length: 3000 }, (_, at) => ({
     id: `u${at >> 1}`,

@@ -49,7 +49,8 @@ const WINDOW = 2000;
 
 /**
  * A person's own messages and the memories about them: those that the asking place may read, those from public places
- * in which they have spoken, and, in their direct messages only, those based on nothing but their own words.
+ * of the time before they last spoke there, and, in their direct messages only, those based on nothing but their own
+ * words. Whoever was removed from a place learns nothing that was said there since.
  */
 export async function exportPerson(services: ExportServices, asked: Asked): Promise<PersonExport> {
   const { personId, by } = asked;
@@ -66,7 +67,7 @@ export async function exportPerson(services: ExportServices, asked: Asked): Prom
   const withheld: WithheldMemory[] = [];
   for (const about of hidden) {
     const memory = await store.memories.find(about.id);
-    if (memory !== null && isTheirs(memory, { personId, reach, places })) memories.push(memory);
+    if (memory !== null && (await isTheirs(store, memory, { personId, reach, places }))) memories.push(memory);
     else withheld.push(about);
   }
   return {
@@ -93,8 +94,8 @@ async function reachOf(store: Services['store'], { personId, by }: Asked): Promi
 
 interface Said {
   readonly messages: readonly ExportedMessage[];
-  /** Public places in which the person has spoken. */
-  readonly places: ReadonlySet<string>;
+  /** Public places in which the person has spoken, and when last. */
+  readonly places: ReadonlyMap<string, number>;
 }
 
 async function saidBy(
@@ -105,13 +106,13 @@ async function saidBy(
   const within = reach === 'everywhere' ? personScope(reader.workspace) : reader.workspace;
   const scope = reach === 'place' ? { place: reader.place } : { within };
   const messages: ExportedMessage[] = [];
-  const places = new Set<string>();
+  const places = new Map<string, number>();
   for await (const conversation of spokenIn(store, scope)) {
     const place = placeOf(conversation.key);
     if (reach === 'open' && place !== reader.place && !isOpen(conversation)) continue;
     for await (const entry of entriesOf(store, conversation, personId)) {
       messages.push(messageOf(conversation.key, entry));
-      if (isOpen(conversation)) places.add(place);
+      if (isOpen(conversation)) places.set(place, Math.max(entry.at, places.get(place) ?? entry.at));
     }
   }
   return { messages, places };
@@ -125,19 +126,27 @@ function isOpen({ audience, tightestAudience }: Conversation): boolean {
   return audience === 'public' && tightestAudience === 'public';
 }
 
-function isTheirs(
+async function isTheirs(
+  store: Services['store'],
   memory: Memory,
   {
     personId,
     reach,
     places,
   }: Pick<Asked, 'personId'> & { readonly reach: ExportReach; readonly places: Said['places'] },
-): boolean {
+): Promise<boolean> {
   const { audience, place, sources, trust } = memory;
-  if (audience === 'public' && places.has(place)) return true;
+  const spokeAt = places.get(place);
+  if (audience === 'public' && spokeAt !== undefined && (await wordedAt(store, memory)) <= spokeAt) return true;
   if (reach !== 'everywhere') return false;
   // Memories saved by command have no sources.
   return sources.length === 0 ? trust === 'self' : sources.every(({ authorId }) => authorId === personId);
+}
+
+/** When somebody said it, or has last worded it. */
+async function wordedAt({ memories }: Services['store'], { id, validFrom }: Memory): Promise<number> {
+  const edits = (await memories.events(id)).filter(({ kind }) => kind === 'edited');
+  return Math.max(validFrom, ...edits.map(({ at }) => at));
 }
 
 async function withEvents(store: Services['store'], memories: readonly Memory[]): Promise<PersonExport['memories']> {

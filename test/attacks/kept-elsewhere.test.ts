@@ -183,6 +183,50 @@ describe('an export of a person’s data', () => {
     expect(copy.told).toEqual([...sings(general), ...keeps(general)].toSorted());
   });
 
+  describe('who was removed from a place', () => {
+    /** Ada and Bob talk in public. Then Ada has to leave, and Bob says why. */
+    async function dismissed() {
+      const world = await openWorld();
+      await world.say('I keep bees', { key: general });
+      await world.say('Ada sings', { by: bob, mentions: [ada], key: general });
+      await world.say('Nice', { key: general });
+      const about = (text: string, ...sources: number[]) => [{ text, about: 'Ada', sources }];
+      await world.learn(about('Ada keeps bees', 1), { key: general });
+      await world.learn(about('Ada sings', 2), { key: general });
+      world.time.now += 60_000;
+      const { seq } = await world.say('Ada was dismissed for theft', { by: bob, mentions: [ada], key: general });
+      const { ids } = await world.learn(about('Ada was dismissed for theft', seq), { key: general });
+      return { world, id: ids[0] ?? '' };
+    }
+
+    it('reads nothing that was said there since', async () => {
+      const { world, id } = await dismissed();
+      await using _ = world;
+      const copy = await copyAt(world, dm);
+      expect(copy.told).toEqual(['Ada keeps bees', 'Ada sings']);
+      expect(copy.withheld.map((memory) => memory.id)).toEqual([id]);
+      expect((await copyAt(world, lounge)).told).toEqual(['Ada keeps bees', 'Ada sings']);
+    });
+
+    it('reads no memory that was reworded there since', async () => {
+      const { world } = await dismissed();
+      await using _ = world;
+      const sings = (await world.all(general)).find(({ text }) => text === 'Ada sings');
+      const moderator = { ...by(world, bob), rights: 'moderator' as const };
+      await world.memories.edit(sings?.id ?? '', { text: 'Ada sings badly' }, moderator);
+      expect((await copyAt(world, dm)).told).toEqual(['Ada keeps bees']);
+    });
+
+    it('reads it there, and once they are back', async () => {
+      const { world } = await dismissed();
+      await using _ = world;
+      const all = ['Ada keeps bees', 'Ada sings', 'Ada was dismissed for theft'];
+      expect((await copyAt(world, general)).told).toEqual(all);
+      await world.say('Here I am again', { key: general });
+      expect((await copyAt(world, dm)).told).toEqual(all);
+    });
+  });
+
   it('contains only what they asked to remember', async () => {
     await using world = await openWorld();
     const add = (text: string, author: typeof ada) =>

@@ -1,5 +1,4 @@
 import { StrataError } from '../domain/errors.ts';
-import { placeOf } from '../domain/key.ts';
 import { type Author, type ConversationKey, type MemoryId, textOf } from '../domain/message.ts';
 import {
   MEMORY_STATES,
@@ -22,7 +21,7 @@ import type { ForgetPreview } from './forget/forget.ts';
 import type { ForgetServices, ForgetTarget, TokenedPreview } from './forget/forget-target.ts';
 import { assertMayRaise } from './rights/own-wording.ts';
 import { assertManages, assertMayChange, assertMayWord, type Requester } from './rights/permissions.ts';
-import { assertReadable, canRead } from './rights/policy.ts';
+import { assertReadable, canRead, isOpenBeside } from './rights/policy.ts';
 import { withheldAbout } from './rights/withheld.ts';
 import { isFaded, RAISING, type Transition, transition } from './statements/lifecycle.ts';
 
@@ -246,15 +245,13 @@ async function originOf(services: MemoryServices, id: string, reader: MemoryRead
   return { memory, sources, events: await store.memories.events(memory.id), replacedBy };
 }
 
-/** In other places, a public memory is shown without messages from before its own place became public. */
 async function mayReadSource(
   { conversations }: Pick<MemoryServices['store'], 'conversations'>,
   { conversationId, seq }: Pick<Memory['sources'][number], 'conversationId' | 'seq'>,
   reader: MemoryReader,
 ): Promise<boolean> {
   const conversation = await conversations.get(conversationId);
-  if (conversation === null || placeOf(conversation.key) === reader.place) return true;
-  return conversation.tightestAudience === 'public' || seq >= conversation.audienceFrom;
+  return conversation === null || isOpenBeside(seq, conversation, reader);
 }
 
 interface Alteration {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Audience, tighter } from '../../src/domain/message.ts';
 import { readerFor } from '../../src/memory/rights/policy.ts';
-import { ada, dm, general, openWorld, type World } from '../core/memory/memory.world.ts';
+import { ada, bob, dm, general, openWorld, type World } from '../core/memory/memory.world.ts';
 
 const thread = `${general}:t1` as typeof general;
 const other = general.replace('general', 'other') as typeof general;
@@ -94,6 +94,31 @@ describe('a place that changes its audience', () => {
     const reader = { ...world.reader(other, 'public'), sharePublic: true };
     const { sources } = await world.memories.why(ids[0] ?? '', reader);
     expect(sources.map(({ text }) => text)).toEqual(['I live in Rome']);
+  });
+
+  it('shows elsewhere nothing of before when it is forgotten', async () => {
+    await using world = await openWorld({ memory: { share_public: true } });
+    await world.say('Ada keeps bees, behind the old embassy', {
+      by: bob,
+      mentions: [ada],
+      key: general,
+      audience: 'private',
+    });
+    const after = await world.say('I keep bees', { key: general, audience: 'public' });
+    const { ids } = await world.learn([{ text: 'Ada keeps bees', about: 'Ada', sources: [after.seq] }], {
+      key: general,
+    });
+    const target = { kind: 'memories', ids: ids.filter((id) => id !== null) } as const;
+    const asking = { author: ada, rights: 'member' } as const;
+    const here = await world.memories.previewForget(target, { ...asking, reader: world.reader(general) });
+    expect(here.sentences).toHaveLength(1);
+    const { plan: _, ...shown } = await world.memories.previewForget(target, {
+      ...asking,
+      reader: world.reader(other, 'public'),
+    });
+    expect(shown.messages.map(({ entry }) => entry.seq)).toEqual([after.seq]);
+    expect(shown.withheld).toEqual({ memories: 0, messages: 0, sentences: 1 });
+    expect(JSON.stringify(shown)).not.toContain('embassy');
   });
 
   it('tells its channel by the first message of a thread', async () => {

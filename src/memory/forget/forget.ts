@@ -6,7 +6,7 @@ import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import { tombstonesOf } from '../admission/tombstones.ts';
 import type { Requester } from '../rights/permissions.ts';
-import { canRead } from '../rights/policy.ts';
+import { canRead, isOpenBeside } from '../rights/policy.ts';
 import { createReadAdditions } from './additions.ts';
 import { type Statement, statementOfMemory } from './derived.ts';
 import {
@@ -249,11 +249,15 @@ function previewOf({ clock, random }: Forgetters, { memories, found, by }: Found
 function shownOf({ memories, found, by: { reader } }: Found): Omit<ForgetPreview, 'plan' | 'later'> {
   const readable = memories.filter((memory) => canRead(memory, reader));
   const open = found.filter(({ conversation }) => canReadMessages(conversation, reader));
-  const messages = open.flatMap(({ conversation: { key }, entries }) =>
-    entries.map((entry) => ({ conversation: key, entry })),
+  const messages = open.flatMap(({ conversation, entries }) =>
+    entries
+      .filter(({ seq }) => isOpenBeside(seq, conversation, reader))
+      .map((entry) => ({ conversation: conversation.key, entry })),
   );
-  const sentences = open.flatMap(({ conversation: { key }, sentences: own }) =>
-    own.map((sentence) => ({ ...sentence, conversation: key })),
+  const sentences = open.flatMap(({ conversation, sentences: own }) =>
+    own
+      .filter(({ entry }) => isOpenBeside(entry.seq, conversation, reader))
+      .map((sentence) => ({ ...sentence, conversation: conversation.key })),
   );
   const withheld = {
     memories: memories.length - readable.length,

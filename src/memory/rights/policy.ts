@@ -45,6 +45,18 @@ export function canRead(memory: Captured, reader: MemoryReader): boolean {
   );
 }
 
+/**
+ * Whether a message may be shown next to the memories of its place: there always, and in other places without what was
+ * said before its own place became public.
+ */
+export function isOpenBeside(
+  seq: number,
+  { key, tightestAudience, audienceFrom }: Pick<Conversation, 'key' | 'tightestAudience' | 'audienceFrom'>,
+  reader: Pick<MemoryReader, 'place'>,
+): boolean {
+  return placeOf(key) === reader.place || tightestAudience === 'public' || seq >= audienceFrom;
+}
+
 /** Throws `ACCESS_DENIED`: if refusals looked like an empty list, the bot would say that it knows nothing. */
 export function assertReadable(memory: Captured & Pick<Memory, 'id'>, reader: MemoryReader): void {
   if (canRead(memory, reader)) return;

@@ -50,6 +50,7 @@ export interface ConversationView {
   readonly turns: readonly Turn[];
   /** Whether the provider has ever reported cached tokens here. */
   readonly reportsCache: boolean;
+  /** Without their errors, which may quote what people said, if the viewer may not read it. */
   readonly runs: readonly MaintenanceRun[];
   readonly messages: readonly MessageLine[];
   /** Memories that rest on these messages; empty if the viewer may not read them. */
@@ -113,7 +114,7 @@ export async function conversationView(
   const shown = rangeAround(atSeq, newest);
   const runs = await services.store.journal.runs(id, MAX_RUNS);
   const [row, entries, layers, lastFailure, print, summaryCalls] = await Promise.all([
-    rowOf(services, conversation),
+    rowOf(services, conversation, query.viewer),
     services.store.transcript.read(id, { ...shown, limit: MAX_ENTRIES }),
     layersOf(services.store.summaries, { conversationId: id, ...shown, runs }),
     lastFailureOf(services.state, conversation),
@@ -131,7 +132,7 @@ export async function conversationView(
     mayReadText,
     shown,
     layers,
-    runs,
+    runs: mayReadText ? runs : runs.map((run) => ({ ...run, error: null })),
     lastFailure: lastFailure && { at: lastFailure.at, message: mayReadText ? lastFailure.message : null },
     summaryCalls,
     turns: await turnsUpto(services, { conversation, entries: weighed, layers, atSeq, correction, reportsCache }),
@@ -148,12 +149,15 @@ export async function conversationView(
 /** How full the view is now, without the rest of the conversation. Figures only. */
 export async function gaugeView(
   services: OverviewServices,
-  { key }: Pick<ConversationViewQuery, 'viewer' | 'key'>,
+  { viewer, key }: Pick<ConversationViewQuery, 'viewer' | 'key'>,
 ): Promise<GaugeView> {
   const conversation = await findConversation(services, key);
   const { id, nextSeq } = conversation;
   const range = { fromSeq: Math.max(1, nextSeq - RECENT), toSeq: nextSeq - 1, limit: RECENT };
-  const [row, entries] = await Promise.all([rowOf(services, conversation), services.store.transcript.read(id, range)]);
+  const [row, entries] = await Promise.all([
+    rowOf(services, conversation, viewer),
+    services.store.transcript.read(id, range),
+  ]);
   const weighed = weigh(entries, services.agents.agentFor(conversation.key).timezone);
   return { row, messagesLeft: messagesLeft(row.reading, growthPerEntry(weighed, correctionOf(conversation))) };
 }

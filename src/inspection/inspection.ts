@@ -56,7 +56,7 @@ export interface Inspection {
 /** Throws `KEY_INVALID`, `CONVERSATION_UNKNOWN` and `NOT_FOUND`, and `COMMAND_FORBIDDEN` if the text may not be read. */
 export interface ConversationPages {
   /** Newest activity first; `afterId` is the `next` of the previous page. */
-  list(query: { readonly afterId: number | null }): Promise<ConversationRows>;
+  list(query: { readonly viewer: Viewer; readonly afterId: number | null }): Promise<ConversationRows>;
   one(query: ConversationViewQuery): Promise<ConversationView>;
   /** Only how full its window is: for following it. */
   gauge(query: Pick<ConversationViewQuery, 'viewer' | 'key'>): Promise<GaugeView>;

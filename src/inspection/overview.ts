@@ -5,6 +5,7 @@ import type { Audience, ConversationKey } from '../domain/message.ts';
 import type { Spent } from '../ports/journal.ts';
 import type { Conversation } from '../ports/store.ts';
 import type { GaugeReading, Gauges } from './history/gauges.ts';
+import { mayRead, type Viewer } from './viewer.ts';
 
 /** One page of conversations, newest activity first. */
 export interface ConversationRows {
@@ -25,6 +26,7 @@ export interface ConversationRow {
   readonly owesReply: boolean;
   /** Consecutive failures of maintenance. */
   readonly failures: number;
+  /** May quote what people said; null if there is none, or if the viewer may not read it. */
   readonly lastError: string | null;
   readonly nextAttemptAt: number | null;
 }
@@ -37,19 +39,23 @@ export interface OverviewServices extends CommandServices {
 
 export async function conversationsPage(
   services: OverviewServices,
-  { afterId }: { readonly afterId: number | null },
+  { viewer, afterId }: { readonly viewer: Viewer; readonly afterId: number | null },
 ): Promise<ConversationRows> {
   const { conversations } = services.store;
   const after = afterId === null ? null : await conversations.get(afterId);
   const found = await conversations.list({ order: 'active', limit: PAGE_SIZE + 1, after });
   const shown = found.slice(0, PAGE_SIZE);
   return {
-    rows: await Promise.all(shown.map((conversation) => rowOf(services, conversation))),
+    rows: await Promise.all(shown.map((conversation) => rowOf(services, conversation, viewer))),
     next: found.length > PAGE_SIZE ? (shown.at(-1)?.id ?? null) : null,
   };
 }
 
-export async function rowOf(services: OverviewServices, conversation: Conversation): Promise<ConversationRow> {
+export async function rowOf(
+  services: OverviewServices,
+  conversation: Conversation,
+  viewer: Viewer,
+): Promise<ConversationRow> {
   const { key, audience, nextSeq, lastActivityAt, failures, lastError, nextAttemptAt } = conversation;
   return {
     key,
@@ -57,7 +63,7 @@ export async function rowOf(services: OverviewServices, conversation: Conversati
     entries: nextSeq - 1,
     lastActivityAt,
     failures,
-    lastError,
+    lastError: mayRead(viewer, audience) ? lastError : null,
     nextAttemptAt,
     agentId: services.agents.agentFor(key).id,
     reading: await services.gauges.of(conversation),

@@ -183,6 +183,27 @@ describe('a viewer', () => {
     expect(await seenBy('viewer')).toEqual([]);
   });
 
+  it('does not read what the failure of a job quotes', async () => {
+    const compaction = () => Promise.reject(new Error('The hook stumbled over "lantern"'));
+    await using own = await createInspectorWorld({ models: [scriptedModel(faithful)], hooks: [{ compaction }] });
+    for (let count = 0; count < 12; count += 1) await own.world.say(`The lantern hangs in hall ${count}. `.repeat(40));
+    await own.world.settled();
+    await own.world.command('compact');
+    const { conversations } = createInspection({ services: own.world.bot.commandServices, configRows: () => [] });
+    const { key } = own.world;
+    const seenBy = async (role: 'viewer' | 'moderator') => {
+      const viewer = { name: 'x', role };
+      const one = await conversations.one({ viewer, key, atSeq: null });
+      expect(one.row.failures).toBeGreaterThan(0);
+      return [one.row, one.runs, await conversations.list({ viewer, afterId: null })].map((seen) =>
+        JSON.stringify(seen),
+      );
+    };
+    for (const seen of await seenBy('moderator')) expect(seen).toContain('stumbled over');
+    for (const seen of await seenBy('viewer')) expect(seen).not.toContain('stumbled over');
+    expect(await own.page(conversationPath(key))).toContain('stumbled over');
+  });
+
   it('does not read what a failure quotes', async () => {
     const { bot, key } = inspected.world;
     const conversation = await inspected.world.conversation();

@@ -14,10 +14,11 @@ const MAX_FILTER_LENGTH = 100;
 export function addPages(app: PageApp): void {
   app.get('/', async (c) => {
     const inspection = c.get('inspection');
-    const afterId = numberOf(c.req.query('after'));
-    const [list, health] = await Promise.all([inspection.conversations.list({ afterId }), inspection.health()]);
+    const visit = c.get('visit');
+    const query = { viewer: visit.viewer, afterId: numberOf(c.req.query('after')) };
+    const [list, health] = await Promise.all([inspection.conversations.list(query), inspection.health()]);
     const body = overviewBody(list, health);
-    return c.html(page({ title: 'Conversations', visit: c.get('visit'), section: 'conversations', body }));
+    return c.html(page({ title: 'Conversations', visit, section: 'conversations', body }));
   });
   app.get('/find', async (c) => {
     const text = c.req.query('q') ?? '';

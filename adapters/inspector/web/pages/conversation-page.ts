@@ -34,15 +34,18 @@ function heading(view: ConversationView): Markup {
   return html`<h1>${row.key}</h1><p class="dim facts">Agent <b>${row.agentId}</b> · ${row.audience} · ${counted(row.entries, 'message', 'messages')} · ${formatCost(row.spent)} · ${formatNumber(calls)} of at most ${formatNumber(limit)} calls for summaries in this hour · last activity ${when(row.lastActivityAt)}</p><p>${view.mayReadText ? html`<a class="button" href="${conversationPath(row.key, '/context')}">What the model sees next</a> <a class="button" href="/memories?place=${encodeURIComponent(row.key)}">Memories</a> ` : ''}<a class="button" href="${conversationPath(row.key, '/what-if')}">What if</a></p>`;
 }
 
-function troubles({ row, lastFailure }: ConversationView): Markup {
+const UNREAD = 'your role does not read why';
+
+function troubles({ row, lastFailure, mayReadText }: ConversationView): Markup {
+  const unknown = mayReadText ? 'for an unknown reason' : UNREAD;
   const failed =
     row.failures === 0
       ? ''
-      : html`<p class="trouble">Maintenance has failed ${counted(row.failures, 'time', 'times')}: ${row.lastError ?? 'for an unknown reason'}${row.nextAttemptAt === null ? '' : html`. Next attempt ${when(row.nextAttemptAt)}`}</p>`;
+      : html`<p class="trouble">Maintenance has failed ${counted(row.failures, 'time', 'times')}: ${row.lastError ?? unknown}${row.nextAttemptAt === null ? '' : html`. Next attempt ${when(row.nextAttemptAt)}`}</p>`;
   const reply =
     lastFailure === null
       ? ''
-      : html`<p class="trouble">A reply failed ${when(lastFailure.at)}: ${lastFailure.message ?? 'your role does not read why.'}</p>`;
+      : html`<p class="trouble">A reply failed ${when(lastFailure.at)}: ${lastFailure.message ?? `${UNREAD}.`}</p>`;
   const owed = row.owesReply ? html`<p class="notice">A reply is owed.</p>` : '';
   return html`${owed}${failed}${reply}`;
 }

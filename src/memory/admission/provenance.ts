@@ -54,8 +54,8 @@ export function provenanceOf(
   if (grounding.strength === 'absent') return { reason: 'none of its sources says it' };
   const asks = isAskedFor(said.sources, names);
   // In a DM, wrong statements can mislead only the person who made them, whomever they are about. An order in a mail that
-  // they quote is not theirs.
-  const isGiven = !isInstruction || grounding.strength !== 'quoted' || asks;
+  // they quote is not theirs, nor is one that came with an imported file.
+  const isGiven = !isInstruction || ((grounding.strength !== 'quoted' || asks) && isSaidToBot(grounding.supporting));
   const own = isDirect && isGiven && isByOnePerson(grounding.supporting);
   const asked = asks && !isAboutMember(subject, people);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
@@ -118,6 +118,11 @@ function trustOf(subjectId: string | null, { supporting, strength }: Grounding, 
 function isByOnePerson(sources: readonly Entry[]): boolean {
   const people = sources.flatMap((entry) => (entry.role === 'user' && entry.author ? [entry.author] : []));
   return new Set(people.map((author) => author.id)).size === 1 && people.every((author) => author.kind === 'person');
+}
+
+/** Imported messages, and those that were read long after they were sent, ask for no reply. */
+function isSaidToBot(sources: readonly Entry[]): boolean {
+  return sources.every(({ role, wantsReply }) => role !== 'user' || wantsReply);
 }
 
 /**

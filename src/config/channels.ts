@@ -53,7 +53,7 @@ function addProblems(report: Report, broken: BrokenChannel): void {
     !isSecretPath(path) && loaded.writtenAs([...base, ...path]) === null;
   for (const problem of problemsOf(error, { schema, value, elsewhere: [], section: 'channels', mayShow })) {
     const path = [...base, ...problem.path];
-    if (loaded.unresolved?.has(pathKey(path)) !== true) report.add(path, problem.text);
+    if (problem.isUnknownKey || loaded.unresolved?.has(pathKey(path)) !== true) report.add(path, problem.text);
   }
 }
 

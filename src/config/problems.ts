@@ -6,6 +6,8 @@ import { isTable, type Path, valueAt, withoutCredentials } from './toml/tree.ts'
 export interface Problem {
   readonly path: Path;
   readonly text: string;
+  /** About the name of a key, not its value. */
+  readonly isUnknownKey: boolean;
 }
 
 export interface ProblemContext {
@@ -33,14 +35,14 @@ function problemsOfIssue(issue: z.core.$ZodIssue, context: ProblemContext): read
     const shown = issue.keys.slice(0, MAX_UNKNOWN_KEYS);
     const more = issue.keys.length - shown.length;
     return [
-      ...shown.map((key) => ({ path: [...path, key], text: unknownKey(key, path, context) })),
-      ...(more === 0 ? [] : [{ path, text: `${more} more unknown keys` }]),
+      ...shown.map((key) => ({ path: [...path, key], text: unknownKey(key, path, context), isUnknownKey: true })),
+      ...(more === 0 ? [] : [{ path, text: `${more} more unknown keys`, isUnknownKey: true }]),
     ];
   }
   const value = valueAt(context.value, path);
-  if (value === undefined) return [{ path, text: `is missing${reason(issue)}` }];
+  if (value === undefined) return [{ path, text: `is missing${reason(issue)}`, isUnknownKey: false }];
   const came = context.mayShow(path) ? `, got ${shownValue(value)}` : '';
-  return [{ path, text: `${expectation(issue)}${came}${suggestion(issue, value)}` }];
+  return [{ path, text: `${expectation(issue)}${came}${suggestion(issue, value)}`, isUnknownKey: false }];
 }
 
 /** The reason why a rule of the schema requires a missing value. zod has its own wording for rules without one. */

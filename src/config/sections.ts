@@ -146,7 +146,7 @@ function readSection<Schema extends z.ZodType>(
   const problems = problemsOf(first.error, context);
   for (const problem of problems) {
     const path = [...base, ...problem.path];
-    if (!reader.unresolved.has(pathKey(path))) reader.report.add(path, problem.text);
+    if (problem.isUnknownKey || !reader.unresolved.has(pathKey(path))) reader.report.add(path, problem.text);
   }
   if (!isTable(value)) return undefined;
   const rest = without(

@@ -527,6 +527,19 @@ describe('values from the environment', () => {
     ]);
   });
 
+  test('an unknown key is reported although its variable is missing', () => {
+    const chat = z.strictObject({ token: z.string() });
+    expect(problemsOf('[channels.chat]\ntokn = "env:NOPE"\n', { channels: new Map([['chat', chat]]) })).toEqual([
+      'config.toml:1:2: channels.chat.token: is missing',
+      'config.toml:2:8: channels.chat.tokn: the environment variable NOPE is not set',
+      'config.toml:2:8: channels.chat.tokn: unknown key; did you mean token?',
+    ]);
+    expect(problemsOf('[defaults]\nmodle = "env:NOPE"\n')).toEqual([
+      'config.toml:2:9: defaults.modle: the environment variable NOPE is not set',
+      'config.toml:2:9: defaults.modle: unknown key; did you mean model?',
+    ]);
+  });
+
   test('variables are required only where their section is used', () => {
     const channels = '[channels.discord]\nenabled = false\ntoken = "env:NOPE"\n';
     expect(load(channels).config.channels).toEqual({});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasStrayUserPart } from './toml/tree.ts';
 
 /** Name of an agent, a provider, a section or a plugin. */
 export const name = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected lower-case letters, digits, - and _');
@@ -33,13 +34,14 @@ export function urlOrNothing(form: RegExp, expected: string): z.ZodString {
     if (text === '') return null;
     if (!form.test(text)) return expected;
     if (SEVERAL_HOSTS.test(text)) return ONE_HOST;
-    if (!URL.canParse(text)) return UNREADABLE_URL;
+    if (!URL.canParse(text) || (OWN_SERVER.test(text) && hasStrayUserPart(text))) return UNREADABLE_URL;
     return /^rediss?:/.test(text) && !/^\/?\d*$/.test(new URL(text).pathname) ? NO_DATABASE : null;
   });
 }
 
 /** Of the servers that Strata itself connects to. */
 const SEVERAL_HOSTS = /^(?:rediss?|postgres(?:ql)?):\/\/(?:[^/?#]*@)?[^/?#@,]*,/;
+const OWN_SERVER = /^(?:rediss?|postgres(?:ql)?):/;
 const ONE_HOST =
   'names several hosts; expected one server: the primary, or an address that always leads to it (Redis Cluster and Sentinel are not supported)';
 const UNREADABLE_URL =

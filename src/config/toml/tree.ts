@@ -67,7 +67,7 @@ const SECRET_NAME = /key|token|secret|password|passwd|credential|signature/i;
 /** A URL without user, password and query values with secret names. Other text is unchanged. */
 export function withoutCredentials(text: string): string {
   if (!text.includes('://')) return text;
-  if (!URL.canParse(text)) return withoutUserPart(text);
+  if (!URL.canParse(text) || hasStrayUserPart(text)) return withoutUserPart(text);
   const url = new URL(text);
   const secrets = [...url.searchParams.keys()].filter((name) => SECRET_NAME.test(name));
   if (url.username === '' && url.password === '' && secrets.length === 0) return text;
@@ -75,6 +75,12 @@ export function withoutCredentials(text: string): string {
   url.password = '';
   for (const name of secrets) url.searchParams.set(name, MASK);
   return url.href;
+}
+
+/** Whether an `@` follows the host, because a password has an unescaped `/` or `#`: a part of it then reads as the path. */
+export function hasStrayUserPart(text: string): boolean {
+  const { pathname, hash } = new URL(text);
+  return `${pathname}${hash}`.includes('@');
 }
 
 /** User, password and secret query values of a URL, as written and decoded. */

@@ -205,6 +205,8 @@ max_steps = 1.5
       /is not a valid URL; .* write %23 for #.*"postgres:\/\/\*\*\*@db\/strata"$/,
     ],
     ['queue.url', 'redis://:p#ss@cache', /is not a valid URL; .* %40 for @$/],
+    ['storage.url', 'postgres://u:secr@et/p#ss@db/strata', /is not a valid URL; .*"postgres:\/\/\*\*\*@db\/strata"$/],
+    ['queue.url', 'redis://u:12/p#ss@cache', /is not a valid URL; .* %40 for @$/],
     ['queue.url', 'redis://one:1,two:2', /names several hosts.*one server/],
     ['queue.url', 'redis://:secret@one,two/0', /names several hosts.*one server/],
     ['storage.url', 'postgres://u:p@one:1,two:2/strata', /names several hosts.*one server/],

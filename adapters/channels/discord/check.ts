@@ -150,10 +150,15 @@ async function checkCommands(found: Reporter, of: Asked): Promise<readonly Findi
   return [found.warn('commands', `not registered: ${lacking.join(', ')}`, 'The bot registers them at startup.')];
 }
 
-/** The invite URL of each bot. */
+/** The invite URL of each bot. Throws what the doctor would say if the token names no application. */
 export async function inviteTo({ name, settings }: NamedBot, log: Log): Promise<string> {
   const rest = createRest(settings, log, { maxWaitMs: MAX_WAIT_MS });
-  const id = idOfToken(settings.token) ?? (await readApplication(rest)).id;
+  const id = idOfToken(settings.token) ?? (await readApplication(rest).catch((error) => refuse(name, error))).id;
   const url = inviteUrl(id, siteOf(settings));
   return name === '' ? url : `${name}: ${url}`;
+}
+
+function refuse(name: string, cause: unknown): never {
+  const { message, fixHint } = unanswered(reporter(name), 'token', cause);
+  throw new Error(`${name === '' ? '' : `${name}: `}${message}. ${fixHint ?? ''}`, { cause });
 }

@@ -213,6 +213,14 @@ describe('the invitation', () => {
     expect(missingOf('0')).toHaveLength(6);
   });
 
+  test('says what to do about a token that is none', async () => {
+    const double = await startDiscord({});
+    const run = (rest_url: string) => task?.run({ token: 'not-a-token', rest_url }, { commandSpecs: builtInSpecs });
+    await expect(run(double.restUrl)).rejects.toThrow('the token is invalid. Copy a new one from the developer portal');
+    await double.close();
+    await expect(run('http://127.0.0.1:9/api')).rejects.toThrow(/^Discord cannot be reached: .*\. Check the network/);
+  });
+
   test('is printed for each bot', async () => {
     const text = await task?.run({ token: TOKEN, bots: { helper: { token: TOKEN } } }, { commandSpecs: builtInSpecs });
     expect(text?.split('\n')).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^helper: https:/)]);

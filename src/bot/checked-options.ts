@@ -32,6 +32,7 @@ export function checkBotOptions(options: BotOptions): AgentDirectory {
     providers: options.models.providers ?? null,
     tools: [...builtInNames.tools, ...(options.tools ?? []).map(({ name }) => name)],
     engines: [...builtInNames.engines, ...Object.keys(options.engines ?? {})],
+    areFilesRead: directory !== null,
   };
   const given = readGivenAgents(entries.length === 0 ? [{ id: 'main' }] : [...entries], known);
   const prompts = options.prompts === undefined ? promptProblemsOf(given.settings) : [];

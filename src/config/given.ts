@@ -15,6 +15,8 @@ export const CODE_SOURCE = 'createBot';
 export interface GivenNames extends AgentNames {
   /** Null if the program's models may have any name. */
   readonly providers: readonly string[] | null;
+  /** A directory's agents already have the texts of their sections' files. */
+  readonly areFilesRead: boolean;
 }
 
 export interface GivenAgents {
@@ -48,7 +50,9 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: GivenName
     unresolved: new Set<string>(),
     agents,
   };
-  const merged = mergeAgents(withSectionTexts(sections, { source, report }), { source, report, overrides: [] });
+  const { areFilesRead } = known;
+  const read = withSectionTexts(sections, { source, report, areFilesRead });
+  const merged = mergeAgents(read, { source, report, overrides: [] });
   checkAgents(merged, { source, report, known });
   if (known.providers !== null) checkModels(merged, { report, providers: known.providers });
   return { settings: merged.map(({ settings }) => settings), problems: report.lines() };

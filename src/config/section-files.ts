@@ -15,6 +15,8 @@ const TAKEN = ['tools', 'persona', 'policy', 'instructions', 'guidance', 'place'
 interface Reading {
   readonly source: ConfigSource;
   readonly report: Report;
+  /** A text beside a file is that of the file. Default: false. */
+  readonly areFilesRead?: boolean;
 }
 
 /** Reads the files of the agents' own sections, so that a changed file is a changed configuration. */
@@ -48,8 +50,9 @@ function withTexts<Layer extends { readonly sections?: OwnSection[] | undefined 
   return { ...layer, sections: read };
 }
 
-function withText(section: OwnSection, path: Path, { source, report }: Reading): OwnSection {
+function withText(section: OwnSection, path: Path, { source, report, areFilesRead = false }: Reading): OwnSection {
   const { text, file } = section;
+  if (areFilesRead && text !== undefined) return section;
   if ((text === undefined) === (file === undefined)) {
     report.add(path, 'a section needs either a text or a file');
     return section;

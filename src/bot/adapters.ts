@@ -95,8 +95,11 @@ export interface Notices {
 
 /** What the user of the terminal reads besides replies. */
 export interface Notice {
-  /** `trouble`: a reply failed; reported once until one succeeds. `progress`: something happened to a conversation. */
-  readonly kind: 'trouble' | 'progress';
+  /**
+   * `trouble`: a reply failed; reported once until one succeeds. `settings`: a change of the configuration does not apply.
+   * `progress`: something happened to a conversation.
+   */
+  readonly kind: 'trouble' | 'settings' | 'progress';
   readonly conversation: ConversationKey | null;
   readonly text: string;
 }

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ENVIRONMENT } from '../support/environment.ts';
@@ -32,6 +33,20 @@ describe.skipIf(!hasScript)('at a real terminal', () => {
       };
       child.stdout.on('data', look);
     });
+
+  test('a changed configuration with errors is shown', async () => {
+    using folder = openFolder();
+    writeFileSync(folder.file('config.toml'), '[defaults]\nmax_steps = 3\n');
+    const child = open(folder);
+    const end = ended(child);
+    await shown(child, '> ');
+    writeFileSync(folder.file('config.toml'), '[defaults]\nmax_stps = 4\n');
+    await shown(child, /last valid configuration[\s\S]*config\.toml:2:12: [\s\S]*max_steps\?/);
+    writeFileSync(folder.file('config.toml'), '[log]\nlevel = "warn"\n');
+    await shown(child, /need a restart: log/);
+    child.stdin.write('\u0004');
+    expect((await end).code).toBe(0);
+  });
 
   test('a reply streams above the prompt once; Ctrl-D exits 0', async () => {
     using folder = openFolder();

@@ -120,7 +120,7 @@ export function createSession(options: SessionOptions): Session {
     },
     suggest: (command, option) => sink.suggest({ ...place, author, rights: 'operator', ...command }, option),
     notice({ kind, conversation, text }) {
-      if (kind === 'trouble' || (place !== home && conversation === place.conversation)) screen.notice(text);
+      if (kind !== 'progress' || (place !== home && conversation === place.conversation)) screen.notice(text);
     },
     get isCrowded() {
       return place !== home;

@@ -57,7 +57,7 @@ const agentFields = {
   language: z
     .string()
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/, 'expected a language code, for example en')
-    .describe('Language of the prompts: a folder in prompts/; missing ones come from "en"'),
+    .describe('Language of the prompts: a subfolder of your own prompts; missing ones come from "en"'),
   timezone: z
     .string()
     .refine(isTimeZone, 'expected the name of a time zone, for example Europe/Berlin')

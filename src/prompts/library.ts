@@ -61,7 +61,7 @@ export function promptProblems(from: PromptSource, builtIn = builtInPrompts): re
       problems.push(describe(error));
     }
   };
-  attempt(() => refuseStrangers(from.folder));
+  for (const folder of ownFoldersOf(from)) attempt(() => refuseStrangers(folder));
   attempt(() => {
     const folders = foldersOf(builtIn, from);
     const fragments = readFragments(folders);
@@ -78,8 +78,8 @@ type Shelf = ReadonlyMap<PromptName, Compiler>;
 const MAX_COMPILED = 100;
 
 /**
- * Looks up each prompt in the agent's own folder, then in its language, then in English. Files override each other as a
- * whole.
+ * Looks up each prompt in the agent's own folder (first in the subfolder of its language), then in its language, then in
+ * English. Files override each other as a whole.
  */
 export function createPromptLibrary(options: PromptLibraryOptions = {}): EditablePromptLibrary {
   requireObject(options, 'createPromptLibrary', '{ sources: [{ language: "en", folder: "prompts" }] }');
@@ -100,7 +100,8 @@ export function createPromptLibrary(options: PromptLibraryOptions = {}): Editabl
       shelves = read(builtIn, sources);
     },
     list(from) {
-      const plain = shelfOf({ ...from, folder: '' });
+      const language = existsSync(join(builtIn, from.language)) ? from.language : 'en';
+      const plain = shelfOf({ language, folder: '' });
       return [...shelfOf(from)].map(([name, compiler]) => {
         const { file, hash, base } = compiler();
         const outdated = base !== null && base !== templateOf(plain, name).hash;
@@ -135,23 +136,31 @@ function read(builtIn: string, sources: readonly PromptSource[]): ReadonlyMap<st
 /** The tests try out the built-in prompts; doing that at each start would delay it. */
 function readShelf(builtIn: string, from: PromptSource): Shelf {
   const folders = foldersOf(builtIn, from);
-  refuseStrangers(from.folder);
+  for (const folder of ownFoldersOf(from)) refuseStrangers(folder);
   const fragments = readFragments(folders);
   const shelf = new Map(promptNames.map((name) => [name, compilerOf(name, folders, fragments)]));
   if (from.folder !== '') for (const [name, compiler] of shelf) tryOut(name, compiler());
   return shelf;
 }
 
+const NO_LANGUAGE = 'Strata has no prompts in this language; set prompts to a folder with your own';
 const NO_PROMPTS =
   'the prompts of Strata are missing. A bundler must leave out the package stratabot, which reads files of its own; otherwise, install it again';
 
 function foldersOf(builtIn: string, from: PromptSource): readonly string[] {
   const language = join(builtIn, from.language);
   if (from.folder === '' && !existsSync(language)) {
-    const problem = existsSync(join(builtIn, 'en')) ? 'there are no prompts in this language' : NO_PROMPTS;
+    const problem = existsSync(join(builtIn, 'en')) ? NO_LANGUAGE : NO_PROMPTS;
     throw new StrataError('PROMPT_INVALID', { file: language, problem });
   }
-  return [...(from.folder === '' ? [] : [from.folder]), language, join(builtIn, 'en')];
+  return [...ownFoldersOf(from), language, join(builtIn, 'en')];
+}
+
+/** The agent's folder, and before it the subfolder of its language if there is one. */
+function ownFoldersOf({ folder, language }: PromptSource): readonly string[] {
+  if (folder === '') return [];
+  const own = join(folder, language);
+  return existsSync(own) ? [own, folder] : [folder];
 }
 
 /** The text is read now, so that an update of the package does not mix prompts of two versions in a running process. */
@@ -193,7 +202,6 @@ function readFragments(folders: readonly string[]): ReadonlyMap<string, Template
 
 /** Otherwise a misspelt file would be ignored silently. */
 function refuseStrangers(folder: string): void {
-  if (folder === '') return;
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true) {
     const problem = stats === undefined ? 'there is no such folder' : 'it is not a folder';

@@ -94,7 +94,8 @@ function sectionFiles(config: Config): readonly string[] {
 }
 
 function promptFolders(config: Config): readonly string[] {
-  const folders = config.agents.map((agent) => agent.prompts).filter((folder) => folder !== '');
+  const agents = config.agents.filter(({ prompts }) => prompts !== '');
+  const folders = agents.flatMap(({ prompts, language }) => [prompts, join(prompts, language)]);
   return [...new Set(folders.flatMap((folder) => [folder, join(folder, 'fragments')]))];
 }
 

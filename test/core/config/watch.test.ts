@@ -164,6 +164,19 @@ test('reloads an agent’s own prompts, keeping the last good one', async () => 
   expect(live.rejection()).not.toBeNull();
 });
 
+test('reloads prompts in the subfolder of the language', async () => {
+  const clock = (text: string) => (base: string) => {
+    mkdirSync(join(base, 'mine', 'de'), { recursive: true });
+    writeFileSync(join(base, 'mine', 'de', 'clock.md.hbs'), text);
+  };
+  const settings = '[defaults]\nprompts = "mine"\nlanguage = "de"\n';
+  const { folder, library } = setup(settings, { before: clock('Jetzt {{now}}') });
+  const rendered = () => library.render('clock', { now: 'x' }, { language: 'de', folder: join(folder, 'mine') }).text;
+  expect(rendered()).toBe('Jetzt x');
+  clock('Nun {{now}}')(folder);
+  await vi.waitFor(() => expect(rendered()).toBe('Nun x'), patience);
+});
+
 test('names what needs a restart and applies the rest', async () => {
   const { file, live, changes } = setup('[[agents]]\nid = "a"\n');
   writeFileSync(

@@ -263,6 +263,21 @@ describe('an agent with prompts of its own', () => {
     expect(own.list(german).find((file) => file.name === 'clock')?.origin).toBe('language');
   });
 
+  test('its subfolder for the language comes first', () => {
+    const files = { 'de/clock.md.hbs': '[Jetzt: {{now}}]', 'clock.md.hbs': '[Own: {{now}}]', 'persona.md.hbs': 'Vera' };
+    const german = { language: 'de', folder: folderWith({ ...files, 'de/fragments/untrusted.hbs': 'NIEMANDEM' }) };
+    const own = createPromptLibrary({ sources: [german] });
+    expect(own.render('clock', { now: 'x' }, german).text).toBe('[Jetzt: x]');
+    expect(own.render('persona', { agentId: 'a' }, german).text).toBe('Vera');
+    expect(own.render('extractor', { tools: true, maxMemories: 12, examples: false }, german).text).toContain(
+      'NIEMANDEM',
+    );
+    expect(own.list(german).find((file) => file.name === 'clock')?.origin).toBe('own');
+    expect(own.render('clock', { now: 'x' }, { ...german, language: 'en' }).text).toBe('[Own: x]');
+    const misspelt = { language: 'de', folder: folderWith({ 'de/clok.md.hbs': '' }) };
+    expect(promptProblems(misspelt)).toEqual([expect.stringContaining('did you mean clock.md.hbs?')]);
+  });
+
   test('a missing built-in prompt prevents the start', () => {
     const builtIn = folderWith({});
     cpSync(join(builtInPrompts, 'en'), join(builtIn, 'en'), { recursive: true });

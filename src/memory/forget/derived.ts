@@ -4,7 +4,6 @@ import type { Addition, MemoryReading } from '../../ports/provenance-store.ts';
 import { joinedNumbersIn } from '../../search/words/joined-numbers.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { memoize } from '../../util/async/memoize.ts';
-import { addedAfter } from './additions.ts';
 import { spelt } from './spelling.ts';
 import { matchesStatement, type StatementTraits, traitsOf, traitsWithout } from './statement-match.ts';
 import { spellingIn, stemsIn, wordsIn } from './vocabulary.ts';
@@ -95,21 +94,20 @@ const versions = memoize((_: Statement) => new Map<string, Statement>(), new Wea
  * the bot told others since, and have that deleted with it.
  */
 function asOf(statement: Statement, time: number): Statement {
-  const { additions, traits, stems, memory } = statement;
-  if (additions.length === 0) return statement;
-  const added = addedAfter(additions, time);
-  if (added === null) return statement;
+  const later = statement.additions.filter(({ at }) => at > time);
+  if (later.length === 0) return statement;
   const known = versions(statement);
-  const key = String(additions.map(({ at }) => at > time));
-  const left = stems.difference(added);
-  const version = known.get(key) ?? {
-    ...statement,
-    traits: traitsWithout(traits, added),
-    stems: left,
-    minStems: memory === null ? minStemsOf(left) : statement.minStems,
-  };
+  const key = String(later.map(({ at }) => at));
+  const version = known.get(key) ?? without(statement, later);
   known.set(key, version);
   return version;
+}
+
+function without(statement: Statement, later: readonly Addition[]): Statement {
+  const added = new Set(later.flatMap(({ words }) => words.map(cachedStem)));
+  const stems = statement.stems.difference(added);
+  const minStems = statement.memory === null ? minStemsOf(stems) : statement.minStems;
+  return { ...statement, traits: traitsWithout(statement.traits, added), stems, minStems };
 }
 
 function tellingStems(traits: StatementTraits, text: string): ReadonlySet<string> {

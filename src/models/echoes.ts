@@ -7,11 +7,16 @@ const MAX_QUOTATIONS = 20;
 const MARK = '…';
 const QUOTES = new Map([...QUOTATION_MARKS, ["'", "'"], ['`', '`']]);
 
+/** As in JSON within JSON, and as Python shows letters and bytes. */
+const ESCAPED_UNIT = /\\{1,4}u([0-9a-f]{4})/gi;
+const ESCAPED_BYTES = /(?:\\{1,4}x[0-9a-f]{2})+/gi;
+
 /**
- * A line without what it repeats from the texts: runs of at least twelve characters, and quoted words. Linear in the
- * length of the texts.
+ * A line without what it repeats from the texts: runs of at least twelve characters, and quoted words, also if a server
+ * has escaped their letters. Linear in the length of the texts.
  */
-export function withoutEchoes(line: string, texts: readonly string[]): string {
+export function withoutEchoes(given: string, texts: readonly string[]): string {
+  const line = unescaped(given);
   const spaced = texts.map((text) => text.replace(/\s+/gu, ' '));
   const isEcho = new Uint8Array(line.length);
   for (const { start, end, text } of quotationsIn(line, QUOTES).slice(0, MAX_QUOTATIONS)) {
@@ -20,6 +25,13 @@ export function withoutEchoes(line: string, texts: readonly string[]): string {
   const runs = runsOf(line);
   for (const text of spaced) markRuns(text, runs, isEcho);
   return withMarks(line, isEcho);
+}
+
+function unescaped(line: string): string {
+  return line
+    .replace(ESCAPED_UNIT, (_, unit: string) => String.fromCharCode(Number.parseInt(unit, 16)))
+    .replace(ESCAPED_BYTES, (bytes) => Buffer.from(bytes.replace(/[\\x]/gi, ''), 'hex').toString())
+    .toWellFormed();
 }
 
 interface Runs {

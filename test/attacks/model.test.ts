@@ -102,6 +102,29 @@ describe('an error that repeats the request', () => {
     expect(String(error)).toMatch(/Failed to parse|validation error|Invalid content/);
   });
 
+  /** As Python writes a text, a list of texts in one, and the bytes of a text. */
+  const escapes: Readonly<Record<string, (text: string) => string>> = {
+    once: (text) =>
+      text.replace(/[^\p{ASCII}]/gu, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    twice: (text) => JSON.stringify(escapes['once']?.(text) ?? ''),
+    'as bytes': (text) =>
+      text.replace(/[^\p{ASCII}]/gu, (letter) => Buffer.from(letter).toString('hex').replace(/../g, '\\x$&')),
+  };
+
+  it.each(Object.keys(escapes))('loses letters of other scripts that are escaped %s', async (kind) => {
+    const told = 'мой пароль рыба-меч';
+    const shown = escapes[kind]?.(told) ?? '';
+    const detail = `upstream said: {"input": ${shown}} is too odd`;
+    const model = modelOf(() => {
+      throw new ModelError({ model: 'm', reason: 'fatal', detail });
+    });
+    const messages = [{ role: 'user', content: [{ kind: 'text', text: told }] }] as const;
+    const error = await step(model, { messages }).catch((failure: unknown) => failure);
+    expect(String(error)).toMatch(/upstream said: .*… ?.*is too odd/u);
+    expect(String(error)).not.toContain(shown);
+    expect(String(error)).not.toMatch(/[\p{sc=Cyrl}]|\\[ux]/iu);
+  });
+
   it('keeps what the provider says itself', async () => {
     const detail = 'The model `m` does not exist or you have no access to it';
     const model = modelOf(() => {

@@ -1,4 +1,11 @@
-import { type Audience, type Clock, createRecentMap, type HeardBy, HOUR_MS } from '../../../../src/adapter-kit.ts';
+import {
+  type Audience,
+  type Clock,
+  createRecentMap,
+  type HeardBy,
+  HOUR_MS,
+  MINUTE_MS,
+} from '../../../../src/adapter-kit.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { within } from '../../shared/within.ts';
 import { mentionedIds, type Names } from '../text.ts';
@@ -24,12 +31,19 @@ interface Wanted {
   readonly maxAgeMs?: number;
   /** How long to wait for Slack; by default as long as a message waits for a name. */
   readonly waitMs?: number;
+  /** Called before Slack is asked; false if it must not be. */
+  readonly mayAsk?: () => boolean;
 }
 
 const KEPT_MS = HOUR_MS;
 /** How long a message waits for a name. */
 const LOOKUP_MS = 800;
 const MAX_NAMES = 20;
+/**
+ * How many people and channels are looked up in a minute because somebody names them, half of what Slack answers.
+ * Otherwise one member could use up the lookups of those who speak, of whom some are then taken for outsiders.
+ */
+const NAMED_PER_MINUTE = { people: 50, channels: 25 } as const;
 const MAX_KEPT = 10_000;
 
 interface Asking {
@@ -43,6 +57,10 @@ export function createPlaces({ web, userId }: Workspace, asking: Asking): Places
   const channel = createCache(asking, async (id) =>
     channelSchema.parse((await web.conversations.info({ channel: id })).channel),
   );
+  const mayAskFor = {
+    person: createAllowance(asking.clock, NAMED_PER_MINUTE.people),
+    channel: createAllowance(asking.clock, NAMED_PER_MINUTE.channels),
+  };
   return {
     user: user.get,
     channel: channel.get,
@@ -55,8 +73,8 @@ export function createPlaces({ web, userId }: Workspace, asking: Asking): Places
         .slice(0, MAX_NAMES);
       const channels = [...channelIds(text), ...idsIn(text, 'channel_id')].slice(0, MAX_NAMES);
       const [users, places, own] = await Promise.all([
-        collect(people, user.get),
-        collect(channels, channel.get),
+        collect(people, (id) => user.get(id, { mayAsk: mayAskFor.person })),
+        collect(channels, (id) => channel.get(id, { mayAsk: mayAskFor.channel })),
         user.get(userId),
       ]);
       return {
@@ -164,6 +182,16 @@ export function audienceOf(channel: WireChannel): Audience {
   return channel.is_mpim || channel.is_private || isShared ? 'private' : 'public';
 }
 
+/** Returns false after so many calls, until a minute has passed. */
+function createAllowance(clock: Clock, perMinute: number): () => boolean {
+  let [startedAt, left] = [Number.NEGATIVE_INFINITY, 0];
+  return () => {
+    if (elapsedMs(clock, startedAt) >= MINUTE_MS) [startedAt, left] = [clock.now(), perMinute];
+    left -= 1;
+    return left >= 0;
+  };
+}
+
 interface Cache<Value> {
   get(id: string, wanted?: Wanted): Promise<Value | null>;
   drop(id: string): void;
@@ -200,9 +228,10 @@ function createCache<Value>({ clock, signal }: Asking, load: (id: string) => Pro
     return kept;
   };
   return {
-    async get(id, { maxAgeMs = KEPT_MS, waitMs = LOOKUP_MS } = {}) {
+    async get(id, { maxAgeMs = KEPT_MS, waitMs = LOOKUP_MS, mayAsk = () => true } = {}) {
       const found = known.get(id);
       const isFresh = found !== undefined && elapsedMs(clock, found.askedAt) < maxAgeMs;
+      if (!isFresh && !mayAsk()) return found?.last ?? null;
       const kept = isFresh ? found : ask(id, found?.last ?? null);
       return (await within(clock, waitMs, kept.answer)) ?? kept.last;
     },

@@ -18,6 +18,11 @@ export function dropMessage(
   dropped(sink, { reason, event: 'MESSAGE_CREATE', channel, externalId: id });
 }
 
+/** Of a person, a bot or a place that the settings exclude. */
+export function dropEdit(sink: Sink, { id, channel_id: channel }: Pick<WireMessage, 'id' | 'channel_id'>): void {
+  dropped(sink, { reason: 'unserved', event: 'MESSAGE_UPDATE', channel, externalId: id });
+}
+
 export function dropMalformed(
   sink: Sink,
   event: string,

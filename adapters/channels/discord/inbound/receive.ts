@@ -8,7 +8,7 @@ import {
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
-import { dropMalformed, dropMessage } from '../drops.ts';
+import { dropEdit, dropMalformed, dropMessage } from '../drops.ts';
 import { isAnswer, isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
 import { isServed } from '../places/access.ts';
 import { keyOf, type Place, placeOfKey } from '../places/place.ts';
@@ -132,11 +132,10 @@ async function admit(options: ReceiverOptions, { message, isPast, notice }: Inco
   const { settings, places, bot } = options;
   if (message.author.id === places.self(null).userId) return 'own';
   if (!isSaid(message)) return 'note';
-  if (isBot(message) && !settings.hear_bots) return 'bot';
+  if (isIgnored(options, message)) return 'bot';
   const place = await placeOf(options, message);
   if (place === null) return 'unplaced';
-  const visitor = { place, userId: message.author.id, roleIds: message.member?.roles ?? [] };
-  if (!isServed(settings, visitor)) return 'unserved';
+  if (!isAdmitted(options, message, place)) return 'unserved';
   // The privileged intent is not needed in direct messages, and Discord connects no bot that asks for it in vain.
   if (place.guildId !== null && !settings.message_content && isWithheld(message)) {
     notice();
@@ -146,6 +145,14 @@ async function admit(options: ReceiverOptions, { message, isPast, notice }: Inco
   const { read, context, first } = await openMessage(options, { message, place, conversation });
   const inbound = toInbound(read, { ...context, isPast });
   return inbound === null ? 'empty' : { inbound, isFirst: first === message.id };
+}
+
+function isIgnored({ settings }: ReceiverOptions, message: WireMessage): boolean {
+  return isBot(message) && !settings.hear_bots;
+}
+
+function isAdmitted({ settings }: ReceiverOptions, { author, member }: WireMessage, place: Place): boolean {
+  return isServed(settings, { place, userId: author.id, roleIds: member?.roles ?? [] });
 }
 
 /** An update may contain only part of the message. Over REST, a message does not name its server. */
@@ -170,6 +177,9 @@ async function receiveEdit(options: ReceiverOptions, message: WireMessage): Prom
   if (message.author.id === options.places.self(null).userId || isWithheld(message)) return;
   const place = await placeOf(options, message);
   if (place === null) return;
+  // They may have been excluded since the message was stored.
+  const isExcluded = isIgnored(options, message) || !isAdmitted(options, await withMember(options, message), place);
+  if (isExcluded) return dropEdit(options.sink, message);
   const conversation = keyOf(options.bot, place);
   const { read, context } = await openMessage(options, { message, place, conversation });
   const at = editedAt(message) ?? writtenAt(message);

@@ -37,6 +37,11 @@ function cameAs(value: unknown, kind: Kind, names: readonly string[]): string {
 const aFunction = (returns: string) =>
   z.custom((value) => typeof value === 'function', `expected a function that returns ${returns}`);
 
+const days = z.custom(
+  (value) => typeof value === 'function' || wholeNumber(0).safeParse(value).success,
+  'expected a whole number of at least 0, or a function that returns one',
+);
+
 const DIRECTORY = ['agentFor', 'agent', 'list'];
 const agents = z.custom(
   (value) => Array.isArray(value) || hasFields(value, 'function', DIRECTORY),
@@ -84,7 +89,7 @@ const shapes = {
   random: withFields('function', ['id', 'next']).optional(),
   role: z.enum(PROCESS_ROLES, `expected ${PROCESS_ROLES.join(', ')}`).optional(),
   workers: wholeNumber(1).optional(),
-  retentionDays: wholeNumber(0).optional(),
+  retentionDays: days.optional(),
   logText: z.boolean().optional(),
   dataLocation: z.string().optional(),
   inspectorLink: aFunction('an address or null').optional(),

@@ -57,8 +57,8 @@ export interface BotOptions {
   readonly role?: ProcessRole;
   /** Number of conversations maintained concurrently. Default 4. */
   readonly workers?: number;
-  /** Entries older than this are deleted. Default 0: never. */
-  readonly retentionDays?: number;
+  /** Entries older than this are deleted. A function is read each time. Default 0: never. */
+  readonly retentionDays?: number | (() => number);
   /** Log the text of messages and replies. Default false. */
   readonly logText?: boolean;
   /** Where data is stored, for `/privacy`. */

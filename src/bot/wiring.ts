@@ -119,13 +119,17 @@ export function wire(options: BotOptions): Core {
     ...ends,
     sink: checkedSink(createSink({ ...talk, actors, commands, held })),
     send: createSend({ ...talk, actors, isWorker: role === 'worker' }),
-    sweeper: createSweeper({ services, maintain, retentionDays: () => options.retentionDays ?? 0 }),
+    sweeper: createSweeper({ services, maintain, retentionDays: retentionOf(options) }),
     maintain: async (conversationId, { signal }) => {
       await maintain({ conversationId, trigger: 'queue', instruction: null, signal });
     },
     workers: options.workers ?? WORKERS,
     role,
   };
+}
+
+function retentionOf({ retentionDays = 0 }: BotOptions): () => number {
+  return typeof retentionDays === 'function' ? retentionDays : () => retentionDays;
 }
 
 /** If the channel is unknown, the narrower scope applies. */

@@ -113,4 +113,4 @@ Examples:
   $ strata discord invite                         print the link that adds the bot to a Discord server
   $ strata slack manifest                         print the manifest of the Slack app
 
-Exit codes: 0 success, 1 failure, 2 wrong usage.`;
+Exit codes: 0 success, 1 failure, 2 wrong usage or configuration.`;

@@ -220,7 +220,7 @@ describe('memory on the command line', () => {
     const planned = JSON.parse((await memory('forget', id, '--json')).stdout);
     expect(planned).toMatchObject({ deleted: false, memories: [{ id }], messages: [], sentences: [] });
     expect(JSON.parse((await memory('held', '--json')).stdout)).toEqual([]);
-    expect((await memory('forget', id, '--yes')).stdout).toContain('1 memory deleted');
+    expect((await memory('forget', id, '--yes')).stdout).toBe('Forgotten: 1 memory deleted.\n');
     expect(await memory('show', id)).toMatchObject({
       code: 1,
       stdout: '',

@@ -131,4 +131,4 @@ export function botsOf(table: unknown): readonly NamedBot[] {
 }
 
 const UNCONFIGURED =
-  'There is no usable table [channels.discord] in the configuration. It needs at least token = "env:DISCORD_BOT_TOKEN"; `strata config check` lists what is wrong.';
+  'The Discord channel needs a token: token = "env:DISCORD_BOT_TOKEN" in [channels.discord] of the configuration, or settings: { token } in a program. `strata config check` lists what else is wrong.';

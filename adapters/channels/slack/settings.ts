@@ -182,7 +182,7 @@ export function readSettings(table: unknown): SlackSettings {
 }
 
 const UNCONFIGURED =
-  'There is no usable table [channels.slack] in the configuration. It needs at least bot_token and app_token; `strata config check` lists what is wrong.';
+  'The Slack channel needs at least bot_token and app_token, in [channels.slack] of the configuration or in the settings of a program. `strata config check` lists what else is wrong.';
 
 /** The settings with every default filled in. */
 export type SlackSettings = z.infer<typeof settingsSchema>;

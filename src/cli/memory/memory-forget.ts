@@ -35,7 +35,7 @@ export async function forgetCommand(cli: Cli, own: Command, request: ForgetReque
     const isAnswered = request.yes || isEmpty(preview);
     const confirmed = isAnswered ? preview : await confirmedPreview(cli, app, { request, asked });
     if (confirmed !== null && !isEmpty(confirmed))
-      return printReply(cli, forgottenReply(await app.services.memories.forget(confirmed)));
+      return printReply(cli, forgottenReply(await app.services.memories.forget(confirmed), confirmed));
     const reason = confirmed === null ? 'Nothing was deleted. Add --yes to delete it.' : NO_MATCH;
     cli.stderr.write(`${reason}\n`);
     cli.exit(1);

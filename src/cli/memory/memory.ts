@@ -38,7 +38,7 @@ export function addMemory(program: Command, cli: Cli): void {
   requireConversation(
     group.command('export').description('Print everything stored about a person here, as one JSON object.'),
   )
-    .requiredOption('--person <id>', 'id of the person, as shown in the transcript (required)')
+    .requiredOption('--person <id>', 'id of the person: "author.id" in the JSON of `strata transcript` (required)')
     .option('--json', 'accepted for consistency; the output is always JSON')
     .action(async ({ conversation, person }: Options & { readonly person: string }, own: Command) => {
       await runCommand(cli, own, { conversation, path: ['memory', 'export'], options: { person }, fileOnly: true });

@@ -45,7 +45,7 @@ function trendLine({ tokensPerMessage, messagesLeft }: ContextHistory['trend']):
   if (messagesLeft === null) return pace;
   return messagesLeft === 0
     ? `${pace}, a compaction is due`
-    : `${pace}, ${formatNumber(messagesLeft)} until a compaction`;
+    : `${pace}, about ${counted(messagesLeft, 'message', 'messages')} until a compaction`;
 }
 
 /** The part before any cut, its limit and its rank, for people. */

@@ -330,7 +330,7 @@ it.each([
   ['a misspelt environment', () => createAiSdkModels(anything({ enviroment: {} })), 'createAiSdkModels needs'],
   ['an engine', () => defineEngine(anything(undefined)), 'defineEngine needs an id and assemble'],
   ['an engine without assemble', () => defineEngine(anything({ id: 'own' })), 'defineEngine needs an id and assemble'],
-  ['Slack', () => createSlackChannel(anything({ settings: {} })), 'It needs at least bot_token and app_token'],
+  ['Slack', () => createSlackChannel(anything({ settings: {} })), 'needs at least bot_token and app_token'],
   ['openApp', () => openApp(anything({ confg: 'x' })), 'There is no option confg. Did you mean config?'],
   ['a role', () => openApp(anything({ role: 'boss' })), 'Expected the role gateway, worker, all.'],
   ['openApp with null', () => openApp(anything(null)), 'Expected an object with options, got null.'],

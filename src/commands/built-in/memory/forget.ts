@@ -27,7 +27,7 @@ export async function forget(call: Call): Promise<CommandReply> {
     return makeReply('Forget', { text: 'Nothing matches, so there is nothing to forget.' });
   }
   if (confirm === 'yes' || confirm === preview.token)
-    return forgottenReply(await call.services.memories.forget(preview));
+    return forgottenReply(await call.services.memories.forget(preview), preview);
   return forgetQuestion(asked);
 }
 
@@ -159,10 +159,14 @@ function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly
   return [...kept.slice(0, share), ...single.slice(0, share), ...told].slice(0, MAX_EXAMPLES);
 }
 
-export function forgottenReply({ memoryIds, messages, sentences, remains }: Forgotten): CommandReply {
+export function forgottenReply(
+  { memoryIds, messages, sentences, remains }: Forgotten,
+  { summaries }: Pick<TokenedPreview, 'summaries'>,
+): CommandReply {
+  const texts = messages === 0 ? '' : `, with the text of ${counted(messages, 'message', 'messages')}`;
   const parts = [
-    `${counted(memoryIds.length, 'memory', 'memories')} deleted, with the text of ${counted(messages, 'message', 'messages')}.`,
-    'Their summaries are being rewritten.',
+    `${counted(memoryIds.length, 'memory', 'memories')} deleted${texts}.`,
+    ...(summaries === 0 ? [] : ['Their summaries are being rewritten.']),
     ...(sentences === 0 ? [] : [`${counted(sentences, 'sentence', 'sentences')} of other people hidden.`]),
     ...(remains === null ? [] : [remains]),
   ];

@@ -2,7 +2,7 @@ import { DiscordAPIError } from 'discord.js';
 import { z } from 'zod';
 import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
 
-/** With the pauses in between, about a quarter of an hour. */
+/** The pauses in between take twelve minutes, and the attempts add to them. */
 const ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;

@@ -13,6 +13,7 @@ import {
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
 import { createLanes } from '../util/async/lanes.ts';
+import { allAfter } from '../util/async/pages.ts';
 import { DAY_MS } from '../util/time/time.ts';
 import { type Addition, type AddResult, addMemory } from './admission/add.ts';
 import { rewording } from './admission/rewording.ts';
@@ -99,8 +100,8 @@ export interface OriginMessage {
 
 export type MemoryServices = Pick<Services, 'state' | 'events' | 'hooks'> & ForgetServices;
 
-/** As many as anybody decides about at once. */
-const MAX_HELD = 500;
+/** Short rows, which are sorted again for each page. */
+const HELD_PAGE = 5000;
 
 export function createMemories(services: MemoryServices): Memories {
   const { store } = services;
@@ -205,7 +206,7 @@ async function forget(
 
 async function listHeld({ provenance }: MemoryServices, by: Requester): Promise<readonly HeldSentence[]> {
   assertManages(by);
-  return provenance.held({ place: by.reader.place, limit: MAX_HELD, offset: 0 });
+  return await allAfter<HeldSentence>(HELD_PAGE, (page) => provenance.held({ place: by.reader.place, ...page }));
 }
 
 async function decideHeld(

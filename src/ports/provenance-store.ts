@@ -15,11 +15,7 @@ export interface ProvenanceStore {
   /** What edits added to messages, by seq. Those without additions are left out. */
   messageAdditions(conversationId: number, seqs: readonly number[]): Promise<ReadonlyMap<number, readonly Addition[]>>;
   /** Held sentences of a place, oldest first. */
-  held(query: {
-    readonly place: string;
-    readonly limit: number;
-    readonly offset: number;
-  }): Promise<readonly HeldSentence[]>;
+  held(query: HeldQuery): Promise<readonly HeldSentence[]>;
   /**
    * `release` puts the sentence back into its message; `strike` deletes it. Null if the place holds no such sentence.
    */
@@ -35,7 +31,16 @@ export interface WithheldQuery {
   readonly within: string;
   readonly reader: MemoryReader;
   readonly limit: number;
-  readonly offset: number;
+  /** The last memory of the previous page; null for the first page. */
+  readonly after: Pick<WithheldMemory, 'createdAt' | 'id'> | null;
+}
+
+/** One page of the held sentences of a place. */
+export interface HeldQuery {
+  readonly place: string;
+  readonly limit: number;
+  /** The last sentence of the previous page; null for the first page. */
+  readonly after: Pick<HeldSentence, 'at' | 'id'> | null;
 }
 
 /** Tells a person that a memory about them exists. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Conversation,
+  type HeldQuery,
   type MemoryReader,
   type Storage,
   type SummaryId,
@@ -43,7 +44,8 @@ export function provenanceContract(name: string, options: StoreContractOptions):
       await storage.store.memories.forget({ ...empty, sentences: [removal] });
       return conversation;
     };
-    const listed = (place: string, page = { limit: 9, offset: 0 }) => storage.provenance.held({ place, ...page });
+    const listed = (place: string, page: Pick<HeldQuery, 'limit' | 'after'> = { limit: 9, after: null }) =>
+      storage.provenance.held({ place, ...page });
 
     describe('additions', () => {
       const edit = (id: number, text: string, now: number) =>
@@ -110,7 +112,8 @@ export function provenanceContract(name: string, options: StoreContractOptions):
           { conversation: HERE, seq: 1, author: BOB, text: SENTENCE, about: ABOUT, at: NOW },
           { conversation: THREAD },
         ]);
-        expect(await listed(HERE, { limit: 1, offset: 1 })).toMatchObject([{ conversation: THREAD }]);
+        const [after = null] = await listed(HERE, { limit: 1, after: null });
+        expect(await listed(HERE, { limit: 1, after })).toMatchObject([{ conversation: THREAD }]);
         expect(await listed(THERE)).toHaveLength(1);
       });
 
@@ -249,7 +252,7 @@ export function provenanceContract(name: string, options: StoreContractOptions):
 
     describe('memories about a person that a reader cannot read', () => {
       const withheld = (over: Partial<MemoryReader>, within = 'terminal') =>
-        storage.provenance.withheld({ subjectId: 'u1', within, reader: { ...READER, ...over }, limit: 9, offset: 0 });
+        storage.provenance.withheld({ subjectId: 'u1', within, reader: { ...READER, ...over }, limit: 9, after: null });
       const about = { subjectId: 'u1', subjectName: 'Ada' } as const;
 
       it('are listed within the scope, newest first, without text', async () => {

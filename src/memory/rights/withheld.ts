@@ -1,5 +1,6 @@
 import type { Memory, MemoryReader } from '../../ports/memory-store.ts';
 import type { ProvenanceStore, WithheldMemory } from '../../ports/provenance-store.ts';
+import { allAfter } from '../../util/async/pages.ts';
 import type { Requester } from './permissions.ts';
 
 /**
@@ -23,13 +24,8 @@ export async function withheldAbout(
   personId: string,
   reader: MemoryReader,
 ): Promise<readonly WithheldMemory[]> {
-  const about = { subjectId: personId, within: personScope(reader.workspace), reader, limit: PAGE };
-  const found: WithheldMemory[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await provenance.withheld({ ...about, offset });
-    found.push(...page);
-    if (page.length < PAGE) return found;
-  }
+  const about = { subjectId: personId, within: personScope(reader.workspace), reader };
+  return await allAfter<WithheldMemory>(PAGE, (page) => provenance.withheld({ ...about, ...page }));
 }
 
 /** Whether the memory is about the person who asks, wherever it is stored. */

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import {
   type HeldDecision,
+  type HeldQuery,
   type HeldSentence,
   type Part,
   type SentenceRemoval,
@@ -8,9 +10,9 @@ import {
 import { first, type Transaction } from '../query/engine.ts';
 import { readParts, writeJson } from '../query/json.ts';
 import { asGap } from '../records/summaries.ts';
-import { dueAt } from '../rows/conversation-rows.ts';
+import { dueAt, isKept } from '../rows/conversation-rows.ts';
 import { removeQuotes } from '../rows/conversation-state.ts';
-import { toEntry } from '../rows/domain-objects.ts';
+import { toAuthor } from '../rows/domain-objects.ts';
 import type { Shared } from '../rows/shared.ts';
 import type { ConversationRow, EntryRow, HeldRow } from '../schema/tables.ts';
 import { changedIn, changeLayers, withoutReader } from './redaction.ts';
@@ -105,30 +107,23 @@ export async function decideHeld(
 
 /** The sentences held in a place, oldest first. */
 export async function listHeld(
-  shared: Shared,
+  { engine: { query } }: Pick<Shared, 'engine'>,
   transaction: Transaction,
-  { place, limit, offset }: { readonly place: string; readonly limit: number; readonly offset: number },
+  { place, limit, after }: HeldQuery,
 ): Promise<readonly HeldSentence[]> {
-  const { query } = shared.engine;
-  const rows = await transaction.rows(
-    query
-      .selectFrom('held')
-      .innerJoin('conversation', 'conversation.id', 'held.conversation_id')
-      .selectAll('held')
-      .where('conversation.place', '=', place)
-      .orderBy('held.at')
-      .orderBy('held.id')
-      .limit(limit)
-      .offset(offset)
-      .compile(),
-  );
-  const found: HeldSentence[] = [];
-  for (const held of rows) {
-    const row = await shared.conversations.get(transaction, held.conversation_id);
-    const [entry] = await shared.entries.pick(transaction, held.conversation_id, [held.seq]);
-    if (row !== null && entry !== undefined) found.push(toHeld(held, row, entry));
-  }
-  return found;
+  const all = query
+    .selectFrom('held')
+    .innerJoin('conversation', 'conversation.id', 'held.conversation_id')
+    .innerJoin('entry', (join) =>
+      join.onRef('entry.conversation_id', '=', 'held.conversation_id').onRef('entry.seq', '=', 'held.seq'),
+    )
+    .selectAll('held')
+    .select(['conversation.key', 'entry.author_id', 'entry.author_name', 'entry.author_kind'])
+    .where('conversation.place', '=', place)
+    .where(isKept);
+  const rest = after === null ? all : all.where(sql<boolean>`(held.at, held.id) > (${after.at}, ${after.id})`);
+  const page = rest.orderBy('held.at').orderBy('held.id').limit(limit);
+  return (await transaction.rows(page.compile())).map((row) => toHeld(row, row, row));
 }
 
 function heldIn(query: Shared['engine']['query'], transaction: Transaction, entry: EntryRow) {
@@ -144,12 +139,16 @@ function holds(parts: readonly Part[], text: string): boolean {
   return text !== '' && parts.some((part) => part.kind === 'text' && part.text.includes(text));
 }
 
-function toHeld(held: HeldRow, row: ConversationRow, entry: EntryRow): HeldSentence {
+function toHeld(
+  held: HeldRow,
+  { key }: Pick<ConversationRow, 'key'>,
+  author: Parameters<typeof toAuthor>[0],
+): HeldSentence {
   return {
     id: held.id,
-    conversation: row.key,
+    conversation: key,
     seq: held.seq,
-    author: toEntry(entry).author,
+    author: toAuthor(author),
     text: held.text,
     about: { id: held.about_id, name: held.about_name },
     at: held.at,

@@ -85,7 +85,7 @@ async function messageAdditions(
 async function listWithheld(
   { query }: SqlEngine,
   transaction: Transaction,
-  { subjectId, within, reader, limit, offset }: WithheldQuery,
+  { subjectId, within, reader, limit, after }: WithheldQuery,
 ): Promise<readonly WithheldMemory[]> {
   const own = query
     .selectFrom('memory')
@@ -95,7 +95,8 @@ async function listWithheld(
     .where((where) => where.not(readableBy(reader)))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc');
-  return await transaction.rows(own.limit(limit).offset(offset).compile());
+  const rest = after === null ? own : own.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`);
+  return await transaction.rows(rest.limit(limit).compile());
 }
 
 interface Reading {

@@ -1,4 +1,5 @@
 import {
+  type Author,
   type Conversation,
   type Entry,
   type Memory,
@@ -43,16 +44,18 @@ export function toConversation(row: ConversationRow): Conversation {
   };
 }
 
+export function toAuthor(row: Pick<ReadEntryRow, 'author_id' | 'author_name' | 'author_kind'>): Author | null {
+  if (row.author_id === null || row.author_kind === null) return null;
+  return { id: row.author_id, name: row.author_name ?? '', kind: row.author_kind };
+}
+
 export function toEntry(row: ReadEntryRow): Entry {
   return {
     seq: row.seq,
     externalId: row.external_id,
     role: row.role,
     turn: row.turn,
-    author:
-      row.author_id === null || row.author_kind === null
-        ? null
-        : { id: row.author_id, name: row.author_name ?? '', kind: row.author_kind },
+    author: toAuthor(row),
     parts: readParts(row.parts),
     replyTo: row.reply_to,
     mentions: readAuthors(row.mentions),

@@ -6,6 +6,7 @@ import type { Conversation, ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/async/conversation-pages.ts';
 import { waitForOwnTurn } from '../util/async/event-loop.ts';
+import { pagesAfter } from '../util/async/pages.ts';
 import type { Requester } from './rights/permissions.ts';
 import { type WithheldServices, withheldAbout } from './rights/withheld.ts';
 
@@ -59,10 +60,9 @@ export async function exportPerson(services: ExportServices, asked: Asked): Prom
   const { messages, places } = await saidBy(services, asked, reach);
   const hidden = reach === 'place' ? [] : await withheldAbout(services, personId, by.reader);
   const memories: Memory[] = [];
-  for await (const memory of pages((offset) =>
-    store.memories.list({ reader: by.reader, subjectId: personId, states: MEMORY_STATES, limit: PAGE, offset }),
-  )) {
-    memories.push(memory);
+  const about = { reader: by.reader, subjectId: personId, states: MEMORY_STATES, offset: 0 };
+  for await (const page of pagesAfter<Memory>(PAGE, (next) => store.memories.list({ ...about, ...next }))) {
+    memories.push(...page);
   }
   const withheld: WithheldMemory[] = [];
   for (const about of hidden) {
@@ -166,14 +166,6 @@ async function* entriesOf(
     const said = await store.transcript.read(id, window);
     yield* said.filter(({ redactedAt }) => redactedAt === null);
     if (fromSeq > 1) await waitForOwnTurn();
-  }
-}
-
-async function* pages<Item>(read: (offset: number) => Promise<readonly Item[]>): AsyncGenerator<Item> {
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await read(offset);
-    yield* page;
-    if (page.length < PAGE) return;
   }
 }
 

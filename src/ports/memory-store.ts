@@ -136,7 +136,15 @@ export interface MemoryList {
   };
   readonly limit: number;
   readonly offset: number;
+  /**
+   * The last memory of the previous page: a page then costs only its own rows, however many come before it. Not together
+   * with `recall`. Default: none.
+   */
+  readonly after?: MemoryPosition | null;
 }
+
+/** Where a memory is in a list. */
+export type MemoryPosition = Pick<Memory, 'pinned' | 'importance' | 'createdAt' | 'id'>;
 
 /** The fields to replace; missing ones stay as they are. `text` and `fingerprint` change together. */
 export type MemoryChange = Partial<

@@ -4,6 +4,7 @@ import { MEMORY_STATES, type Memory, type MemoryReader } from '../../ports/memor
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
 import { waitForOwnTurn } from '../../util/async/event-loop.ts';
+import { pagesAfter } from '../../util/async/pages.ts';
 import { mayChange, type Requester } from '../rights/permissions.ts';
 import { isNearDuplicate } from '../statements/fingerprint.ts';
 import { createNearDuplicates } from '../statements/near-duplicates.ts';
@@ -84,15 +85,15 @@ async function twinsOfMany({ store }: Reading, { reader, memories }: PlaceMemori
   const known = new Set(memories.map((memory) => memory.id));
   const isAlike = createNearDuplicates(memories.map(({ text }) => text));
   const found: Memory[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.memories.list({ reader, states: MEMORY_STATES, limit: PAGE, offset });
+  const all = { reader, states: MEMORY_STATES, offset: 0 };
+  for await (const page of pagesAfter<Memory>(PAGE, (next) => store.memories.list({ ...all, ...next }))) {
     const others = page.filter((memory) => memory.place === reader.place && !known.has(memory.id));
     for (const [index, memory] of others.entries()) {
       if (isAlike(memory.text)) found.push(memory);
       if (index % COMPARED_AT_ONCE === 0) await waitForOwnTurn();
     }
-    if (page.length < PAGE) return found;
   }
+  return found;
 }
 
 async function searchTwins(

@@ -4,6 +4,7 @@ import type { ConversationKey, Entry, MemoryId } from '../../domain/message.ts';
 import { type ForgetPlan, MEMORY_STATES, type Memory } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import { allAfter } from '../../util/async/pages.ts';
 import { mayDelete, type Requester } from '../rights/permissions.ts';
 import { assertReadable } from '../rights/policy.ts';
 import { isAboutRequester, type WithheldServices, withheldAbout } from '../rights/withheld.ts';
@@ -148,12 +149,8 @@ async function readableAbout(
   subjectId: string,
   { reader }: Requester,
 ): Promise<readonly Memory[]> {
-  const found: Memory[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.memories.list({ reader, subjectId, states: MEMORY_STATES, limit: PAGE, offset });
-    found.push(...page);
-    if (page.length < PAGE) return found;
-  }
+  const about = { reader, subjectId, states: MEMORY_STATES, offset: 0 };
+  return await allAfter<Memory>(PAGE, (page) => store.memories.list({ ...about, ...page }));
 }
 
 /** The memories that say it: the best match, and those about as good. */

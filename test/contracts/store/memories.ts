@@ -141,6 +141,12 @@ export function memoriesContract(lab: Lab): void {
       expect(await texts({ fingerprints: ['print of low', 'print of none'] })).toEqual(['low']);
       expect(await texts({ ids: [] })).toEqual([]);
       expect(await texts({ limit: 2, offset: 1 })).toEqual(['high', 'low and newer']);
+      for (const query of [{}, { states: ['active', 'candidate'] }, { states: ['active'] }] as const) {
+        const all = await store.memories.list({ reader: READER, limit: 9, offset: 0, ...query });
+        for (const [index, after] of all.entries()) {
+          expect(await texts({ ...query, after })).toEqual(all.slice(index + 1).map(({ text }) => text));
+        }
+      }
     });
 
     it('changes a record with its event, reporting a missing one', async () => {

@@ -1,10 +1,10 @@
-import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, expressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Memory, MemoryId, MemoryList } from '../../../../src/adapter-kit.ts';
 import { type Parameter, prepare, type SqlEngine, type Transaction } from '../query/engine.ts';
 import { createShapes, named, padded, placeholders } from '../query/shapes.ts';
-import { readableBy, type WithSources } from '../rows/memory-rows.ts';
-import type { Tables } from '../schema/tables.ts';
-import { asksForActive, byWeight, pickActive } from './memory-filter.ts';
+import { readableBy, readablePartsFor, type WithSources } from '../rows/memory-rows.ts';
+import type { MemoryRow, Tables } from '../schema/tables.ts';
+import { asksForActive, byWeight, isByKey, pickActive } from './memory-filter.ts';
 
 /**
  * Reads a list of memories with their sources. Lists shorter than their limit, as most are, are sorted here, because
@@ -18,7 +18,7 @@ export function createMemoryList(engine: SqlEngine, withSources: WithSources) {
     const list = withPaddedRecall(asked);
     const statements = statementsFor(list);
     const values = valuesOf(list);
-    if (list.offset === 0) {
+    if (list.offset === 0 && list.after == null) {
       const rows = await transaction.rows(statements.some({ ...values, limit: list.limit + 1 }));
       if (rows.length <= list.limit) return (await withSources(transaction, rows)).toSorted(byWeight);
     }
@@ -34,7 +34,7 @@ function withPaddedRecall(list: MemoryList): MemoryList {
 function prepareList(engine: SqlEngine, list: MemoryList) {
   return {
     some: prepare((p: Parameter<ListValues>) => filtered(engine, list, p).limit(p('limit'))),
-    ordered: prepare((p: Parameter<ListValues>) => ordered(filtered(engine, list, p), list, p)),
+    ordered: prepare((p: Parameter<ListValues>) => ordered(parted(engine, list, p), list, p)),
   };
 }
 
@@ -52,6 +52,10 @@ interface ListValues {
   readonly idBeginning: string;
   readonly idLength: number;
   readonly recalledSubjectId: string;
+  readonly afterPinned: number;
+  readonly afterImportance: number;
+  readonly afterCreatedAt: number;
+  readonly afterId: string;
   readonly limit: number;
   readonly offset: number;
 }
@@ -60,7 +64,7 @@ interface ListValues {
 function shapeOf(list: MemoryList): string {
   const { reader, kinds, states, subjectId, recall, ids, idBeginning, fingerprints, restingOn, supersededBy } = list;
   const recalled = recall && [recall.ids.length, recall.subjectId === null, recall.kinds];
-  const isGiven = [subjectId !== undefined, idBeginning !== undefined];
+  const isGiven = [subjectId !== undefined, idBeginning !== undefined, list.after != null];
   const lengths = [ids?.length, fingerprints?.length, restingOn?.seqs.length, supersededBy?.length];
   const { audience, sharePublic } = reader;
   return JSON.stringify([audience, sharePublic, kinds, states, isGiven, recalled, lengths]);
@@ -68,7 +72,7 @@ function shapeOf(list: MemoryList): string {
 
 function valuesOf(list: MemoryList): ListValues {
   const { reader, subjectId, recall, ids, idBeginning = '', fingerprints, restingOn, supersededBy } = list;
-  const { limit, offset } = list;
+  const { limit, offset, after } = list;
   const { place, workspace, agentId } = reader;
   return {
     ...named('id', ids),
@@ -87,18 +91,46 @@ function valuesOf(list: MemoryList): ListValues {
     idBeginning,
     idLength: idBeginning.length,
     recalledSubjectId: recall?.subjectId ?? '',
+    afterPinned: Number(after?.pinned ?? false),
+    afterImportance: after?.importance ?? 0,
+    afterCreatedAt: after?.createdAt ?? 0,
+    afterId: after?.id ?? '',
   };
 }
 
 function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>) {
-  const { audience, sharePublic } = list.reader;
-  const reader = { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
+  const readable = readableBy(readerOf(list, p));
+  // Otherwise SQLite would read all memories of the place to find the few.
+  const isReadable = isByKey(list) ? sql<SqlBool>`(${readable}) is true` : readable;
+  return narrowed(query.selectFrom('memory').selectAll().where(isReadable), list, p);
+}
+
+/** The same rows, so that the first ones can be read in the order of an index, without reading and sorting all. */
+function parted({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValues>) {
+  const parts = readablePartsFor(readerOf(list, p)).map((isPart) => {
+    const rows = narrowed(query.selectFrom('memory').selectAll().where(isPart), list, p);
+    if (list.after == null) return rows;
+    const after = sql`(${p('afterPinned')}, ${p('afterImportance')}, ${p('afterCreatedAt')}, ${p('afterId')})`;
+    return rows.where(sql<SqlBool>`(pinned, importance, created_at, id) < ${after}`);
+  });
+  const [first, ...more] = parts;
+  if (first === undefined) throw new Error('Nobody can read a memory');
+  return query.selectFrom(more.reduce((all, part) => all.unionAll(part), first).as('memory')).selectAll();
+}
+
+function readerOf({ reader: { audience, sharePublic } }: MemoryList, p: Parameter<ListValues>) {
+  return { place: p('place'), workspace: p('workspace'), agentId: p('agentId'), audience, sharePublic };
+}
+
+type Rows = SelectQueryBuilder<Tables, 'memory', MemoryRow>;
+
+function narrowed(rows: Rows, list: MemoryList, p: Parameter<ListValues>): Rows {
   // Not every engine accepts an empty list.
   const { kinds, states, ids, fingerprints, restingOn, supersededBy } = list;
   if ([kinds, states, ids, fingerprints, restingOn?.seqs, supersededBy].some((wanted) => wanted?.length === 0)) {
-    return query.selectFrom('memory').selectAll().where(sql<SqlBool>`1 = 0`);
+    return rows.where(sql<SqlBool>`1 = 0`);
   }
-  let select = query.selectFrom('memory').selectAll().where(readableBy(reader));
+  let select = rows;
   if (kinds) select = select.where('kind', 'in', kinds);
   if (states) select = select.where('state', 'in', states);
   if (list.subjectId !== undefined) select = select.where('subject_id', '=', p('subjectId'));
@@ -106,7 +138,7 @@ function filtered({ query }: SqlEngine, list: MemoryList, p: Parameter<ListValue
   if (ids) select = select.where('id', 'in', placeholders(p, 'id', ids.length));
   if (list.idBeginning !== undefined) select = select.where(idBegins(p));
   if (fingerprints) select = select.where('fingerprint', 'in', placeholders(p, 'fingerprint', fingerprints.length));
-  if (restingOn) select = select.where('id', 'in', restingMemories({ query }, restingOn.seqs, p));
+  if (restingOn) select = select.where('id', 'in', restingMemories(restingOn.seqs, p));
   if (supersededBy) select = select.where('superseded_by', 'in', placeholders(p, 'successor', supersededBy.length));
   return select;
 }
@@ -116,8 +148,8 @@ function idBegins(p: Parameter<ListValues>) {
   return sql<SqlBool>`substr(${sql.ref('memory.id')}, 1, cast(${p('idLength')} as integer)) = ${p('idBeginning')}`;
 }
 
-function restingMemories({ query }: Pick<SqlEngine, 'query'>, seqs: readonly number[], p: Parameter<ListValues>) {
-  return query
+function restingMemories(seqs: readonly number[], p: Parameter<ListValues>) {
+  return expressionBuilder<Tables, 'memory'>()
     .selectFrom('memory_source')
     .select('memory_id')
     .where('conversation_id', '=', p('sourceConversation'))
@@ -125,7 +157,7 @@ function restingMemories({ query }: Pick<SqlEngine, 'query'>, seqs: readonly num
 }
 
 /** Recall's own ids are never crowded out by pins. */
-function ordered(select: ReturnType<typeof filtered>, { recall }: MemoryList, p: Parameter<ListValues>) {
+function ordered(select: Rows, { recall }: MemoryList, p: Parameter<ListValues>) {
   const recalled = placeholders(p, 'recalled', recall?.ids.length ?? 0);
   const wantedFirst =
     recalled.length === 0

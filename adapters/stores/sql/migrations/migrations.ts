@@ -8,6 +8,7 @@ import { ofConversation, required, zero } from '../schema/columns.ts';
 import { createIdentityTable } from '../schema/identity.ts';
 import { addAdditions, addPresentAudience } from './added-columns.ts';
 import { addHeard, HEARD } from './heard.ts';
+import { indexLists, indexSubjects } from './list-indexes.ts';
 import { createProvenanceTables } from './provenance-tables.ts';
 import { createRequestTables, indexRequests } from './request-tables.ts';
 import { rebuildUsage, USAGE_BY_DAY } from './usage-table.ts';
@@ -37,10 +38,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     [HEARD]: { up: addHeard },
     '0004_provenance': { up: createProvenanceTables },
     '0005_present_audience': { up: addPresentAudience },
-    '0006_memory_subject': {
-      up: (database: Kysely<unknown>) =>
-        database.schema.createIndex('memory_subject').on('memory').column('subject_id').execute(),
-    },
+    '0006_memory_subject': { up: indexSubjects },
     '0007_unasked_posts': {
       up: (tables: Kysely<unknown>) => tables.schema.alterTable('outbox').addColumn('unasked_at', 'bigint').execute(),
     },
@@ -57,6 +55,7 @@ export function coreMigrations(rowIds: RowIds): Record<string, Migration> {
     '0022_identity': { up: createIdentityTable },
     '0023_wants_reply': { up: noteWaiting },
     '0024_additions': { up: addAdditions },
+    '0025_list_indexes': { up: indexLists },
   };
 }
 

@@ -16,6 +16,22 @@ import { toMemory } from './domain-objects.ts';
 
 /** The rule of `memory/rights/policy.ts` as an SQL condition, applied before anything is ranked, counted or cut. */
 export function readableBy(reader: ReaderValues): Expression<SqlBool> {
+  return expressionBuilder<Tables, 'memory'>().or([...conditionsOf(reader)]);
+}
+
+/** The same rule as conditions of which a memory meets at most one: the rows of each are in the order of one index. */
+export function readablePartsFor(reader: ReaderValues): readonly Expression<SqlBool>[] {
+  const where = expressionBuilder<Tables, 'memory'>();
+  const [everywhere, here, shared] = conditionsOf(reader);
+  const ofPlaces = where('memory.scope', '<>', 'global');
+  const parts = [everywhere, where.and([here, ofPlaces])];
+  if (shared === undefined) return parts;
+  return [...parts, where.and([shared, ofPlaces, where('memory.place', '<>', reader.place)])];
+}
+
+type Condition = Expression<SqlBool>;
+
+function conditionsOf(reader: ReaderValues): readonly [everywhere: Condition, here: Condition, ...shared: Condition[]] {
   const where = expressionBuilder<Tables, 'memory'>();
   const looser = AUDIENCES.slice(AUDIENCES.indexOf(reader.audience));
   const ofPlace = where('memory.place', '=', reader.place);
@@ -24,13 +40,13 @@ export function readableBy(reader: ReaderValues): Expression<SqlBool> {
   const here =
     looser.length === AUDIENCES.length ? ofPlace : where.and([ofPlace, where('memory.audience', 'in', looser)]);
   const everywhere = where('memory.scope', '=', 'global');
-  if (!reader.sharePublic || reader.audience !== 'public') return where.or([everywhere, here]);
+  if (!reader.sharePublic || reader.audience !== 'public') return [everywhere, here];
   const shared = where.and([
     where('memory.workspace', '=', reader.workspace),
     where('memory.audience', '=', 'public'),
     where('memory.agent_id', '=', reader.agentId),
   ]);
-  return where.or([everywhere, here, shared]);
+  return [everywhere, here, shared];
 }
 
 /** A reader, or the placeholders for its values in a query that is built once. */

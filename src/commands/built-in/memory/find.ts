@@ -1,6 +1,5 @@
 import { StrataError } from '../../../domain/errors.ts';
-import { MEMORY_STATES, type Memory, type MemoryList } from '../../../ports/memory-store.ts';
-import { waitForOwnTurn } from '../../../util/async/event-loop.ts';
+import { MEMORY_STATES, type Memory } from '../../../ports/memory-store.ts';
 import { excerpt } from '../../../util/text/text.ts';
 import { type Call, requiredOption, type Suggestion } from '../../command.ts';
 
@@ -19,19 +18,6 @@ export async function findMemory(call: Call, id = requiredOption(call, 'id')): P
     if (only !== undefined) return only;
   }
   return await services.memories.find(wanted, reader);
-}
-
-/** All that match, however many somebody has pinned in front of them. Other work may run between the pages. */
-export async function* memoryPages(
-  { services: { store } }: Call,
-  query: Omit<MemoryList, 'limit' | 'offset'>,
-): AsyncGenerator<readonly Memory[]> {
-  for (let offset = 0; ; offset += MAX_LISTED) {
-    if (offset > 0) await waitForOwnTurn();
-    const page = await store.memories.list({ ...query, limit: MAX_LISTED, offset });
-    yield page;
-    if (page.length < MAX_LISTED) return;
-  }
 }
 
 function ambiguous(beginning: string, memories: readonly Memory[]): StrataError {

@@ -9,11 +9,12 @@ import {
 } from '../../../ports/memory-store.ts';
 import type { WithheldMemory } from '../../../ports/provenance-store.ts';
 import type { CommandReply } from '../../../ports/reply.ts';
+import { pagesAfter } from '../../../util/async/pages.ts';
 import { counted, excerpt, formatNumber } from '../../../util/text/text.ts';
 import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand, typed } from '../../command.ts';
 import { makeReply, sentences, takePage } from '../../reply.ts';
 import { extractUnread } from '../unread.ts';
-import { MAX_LISTED, memoryPages } from './find.ts';
+import { MAX_LISTED } from './find.ts';
 import { withheldFor, withheldLine, withheldRow } from './withheld.ts';
 
 const MAX_HITS = 40;
@@ -40,12 +41,15 @@ export async function list(call: Call): Promise<CommandReply> {
 /** Those of the person asked about, however many others there are. */
 async function listed(
   call: Call,
-  query: Omit<MemoryList, 'limit' | 'offset'>,
+  query: Omit<MemoryList, 'limit' | 'offset' | 'after'>,
 ): Promise<{ readonly all: readonly Memory[]; readonly isCut: boolean }> {
   const isWanted = isAbout(call);
-  const now = call.services.clock.now();
+  const { clock, store } = call.services;
+  const now = clock.now();
   const all: Memory[] = [];
-  for await (const page of memoryPages(call, query)) {
+  // However many somebody has pinned in front of them.
+  const pages = pagesAfter<Memory>(MAX_LISTED, (page) => store.memories.list({ ...query, offset: 0, ...page }));
+  for await (const page of pages) {
     all.push(...page.filter((memory) => !isFaded(memory, now) && isWanted(memory)));
     if (all.length > MAX_LISTED) break;
   }

@@ -34,3 +34,25 @@ it('looks once at a sentence that resembles many memories', async () => {
   for (let memory = 0; memory < 100; memory += 1) await decide();
   expect([first > 0, asked - first]).toEqual([true, 0]);
 });
+
+it('compares the messages of a place once for all its threads', async () => {
+  await using world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'ok' }))] });
+  await world.say('I like tea.', { asks: false });
+  for (let line = 0; line < 20; line += 1) await world.say(`Ada likes tea ${line}.`, { asks: false, author: BOB });
+  const conversation = await world.conversation();
+  let asked = 0;
+  const spoken = (await world.entries()).map((entry) => counted(entry, () => (asked += 1)));
+  const [, said] = await world.entries();
+  const readsIn = async (threads: number) => {
+    const before = asked;
+    for (let thread = 0; thread < threads; thread += 1) {
+      const area = { conversation: { ...conversation, id: 1000 + thread }, entries: new Map(), summaries: [] };
+      const names = createNames(world.bot.services.store, { area, spoken });
+      if (said !== undefined) await names.areOnlyAbout({ entry: said, text: 'Ada likes tea.', about: ADA });
+    }
+    return asked - before;
+  };
+  const first = await readsIn(1);
+  // What remains is the person's own message.
+  expect([first > spoken.length, (await readsIn(30)) <= 30 * 3]).toEqual([true, true]);
+});

@@ -19,6 +19,7 @@ export interface Area {
   readonly summaries: readonly Summary[];
 }
 
+/** A conversation that is not longer is read as a whole: a place may have hundreds, each of which would be searched. */
 const MAX_ECHOES = 400;
 const MAX_SUMMARIES = 50;
 /**
@@ -80,11 +81,13 @@ export function createAreaReader(
   { additions, entries: entriesOf = createReadEntries() }: KnownTexts,
 ): AreaReader {
   const found = memoize((id: number) =>
-    memoize(async (text: string): Promise<Found> => {
-      const query = { conversationId: id, text };
-      const entries = await search.entries({ ...query, limit: MAX_ECHOES });
-      const summaries = await search.summaries({ ...query, limit: MAX_SUMMARIES });
-      return { seqs: entries.map(({ seq }) => seq), summaryIds: summaries.map((hit) => hit.id) };
+    memoize(async (text: string): Promise<readonly number[]> => {
+      return (await search.entries({ conversationId: id, text, limit: MAX_ECHOES })).map(({ seq }) => seq);
+    }),
+  );
+  const summarised = memoize((id: number) =>
+    memoize(async (text: string): Promise<readonly SummaryId[]> => {
+      return (await search.summaries({ conversationId: id, text, limit: MAX_SUMMARIES })).map((hit) => hit.id);
     }),
   );
   const live = memoize(async (id: number) => (await store.summaries.live(id)).map((summary) => summary.id));
@@ -96,11 +99,13 @@ export function createAreaReader(
       const seqs = new Set<number>(near.flatMap((statement) => followed(statement, conversation, count)));
       // Search does not find other spellings of a word.
       const summaryIds = new Set<SummaryId>(near.length > 0 ? await live(conversation.id) : []);
-      for (const [at, statement] of near.entries()) {
-        if (at % SEARCHED_AT_ONCE === SEARCHED_AT_ONCE - 1) await waitForOwnTurn();
-        const hits = await found(conversation.id)(statement.traits.words.join(' '));
-        for (const seq of hits.seqs) seqs.add(seq);
-        for (const id of hits.summaryIds) summaryIds.add(id);
+      const texts = near.map(({ traits }) => traits.words.join(' '));
+      const isWhole = near.length > 0 && conversation.nextSeq <= MAX_ECHOES;
+      if (isWhole) for (let seq = 1; seq < conversation.nextSeq; seq += 1) seqs.add(seq);
+      else for await (const hits of searchAll(found(conversation.id), texts)) for (const seq of hits) seqs.add(seq);
+      if (conversation.compactedUpto > 0) {
+        for await (const hits of searchAll(summarised(conversation.id), texts))
+          for (const id of hits) summaryIds.add(id);
       }
       const entries = await pickAll(store, conversation, { seqs, known: entriesOf(conversation.id) });
       const read = await Promise.all([...summaryIds].map(summary));
@@ -114,9 +119,11 @@ export function createAreaReader(
   };
 }
 
-interface Found {
-  readonly seqs: readonly number[];
-  readonly summaryIds: readonly SummaryId[];
+async function* searchAll<Hits>(search: (text: string) => Promise<Hits>, texts: readonly string[]) {
+  for (const [at, text] of texts.entries()) {
+    if (at % SEARCHED_AT_ONCE === SEARCHED_AT_ONCE - 1) await waitForOwnTurn();
+    yield await search(text);
+  }
 }
 
 function isNear({ memory, sources, readings }: Statement, { id, key }: Conversation): boolean {

@@ -43,21 +43,28 @@ export async function decidePeople(
   { statements, by, spoken }: Deciding,
 ): Promise<PeopleDecision> {
   const seqs = new Set<number>();
-  for (const statement of statements) {
+  for (const [at, statement] of statements.entries()) {
+    if (isTurn(at, area)) await waitForOwnTurn();
     for (const seq of wholeMessages(area, statement, by)) seqs.add(seq);
-    await waitForOwnTurn();
   }
   const sentences = new Map<string, SentenceDecision>();
   const names = createNames(store, { area, spoken });
-  for (const statement of statements) {
+  for (const [at, statement] of statements.entries()) {
+    if (isTurn(at, area)) await waitForOwnTurn();
     for (const candidate of sayingSentences(area, statement, by)) {
       const name = `${candidate.entry.seq} ${candidate.text}`;
       if (seqs.has(candidate.entry.seq) || sentences.has(name)) continue;
       if (await names.areOnlyAbout(candidate)) sentences.set(name, candidate);
     }
-    await waitForOwnTurn();
   }
   return { area, seqs, sentences: [...sentences.values()] };
+}
+
+/** A few milliseconds of comparisons. */
+const COMPARED_AT_ONCE = 400;
+
+function isTurn(at: number, { entries }: Area): boolean {
+  return at % Math.max(1, Math.floor(COMPARED_AT_ONCE / Math.max(1, entries.size))) === 0;
 }
 
 function wholeMessages(area: Area, statement: Statement, by: Requester): readonly number[] {

@@ -129,10 +129,11 @@ async function look(services: Forgetters, forgetting: Forgetting, known: Known):
   }
   const found: AreaForgetting[] = [];
   const beginnings = await beginningsOf(services, draft.people);
+  const deleting = draft.people.filter(({ seqs }) => seqs.size > 0);
   for (const people of draft.people) {
     const { conversation } = people.area;
     const begun = beginnings.filter((one) => one.conversation.id === conversation.id);
-    const elsewhere = quotedElsewhere(services, draft.people, conversation);
+    const elsewhere = quotedElsewhere(services, deleting, conversation);
     const statements = [...draft.statements, ...elsewhere, ...begun.map(({ statement }) => statement)];
     found.push(await withDerived(services, { statements, areas }, await withBeginnings(areas, people, begun)));
   }

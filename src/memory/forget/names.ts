@@ -22,7 +22,7 @@ export interface Names {
 /** Number of messages before and after a sentence in which to look for the people it may mean. */
 const LOOK_AROUND = 200;
 
-/** `spoken`: the messages of the place that are compared, with those of the area. */
+/** `spoken`: all messages that are compared, with those of the area. */
 export function createNames(
   store: Services['store'],
   { area, spoken }: { readonly area: Area; readonly spoken: readonly Entry[] },
@@ -42,7 +42,7 @@ export function createNames(
     for (let number = pageOf(from); number <= pageOf(to); number += 1) found.push(...(await pageAt(number)));
     return found.filter((entry) => entry.seq >= from && entry.seq <= to);
   };
-  const talkAbout = memoize((personId: string) => talkOf(personId, { area, spoken }));
+  const talkAbout = talkAmong(spoken);
   const windowsAbout = memoize((personId: string) =>
     memoize(async (entry: Entry) => talkIn(personId, await around(entry)), new WeakMap()),
   );
@@ -85,9 +85,11 @@ interface Talk {
   firstHeldAt(name: string): number;
 }
 
-function talkOf(personId: string, { area, spoken }: { readonly area: Area; readonly spoken: readonly Entry[] }): Talk {
-  return talkIn(personId, [...new Set([...area.entries.values(), ...spoken])]);
-}
+/** Once for all conversations of a request: a place may have hundreds of threads. */
+const talkAmong = memoize(
+  (spoken: readonly Entry[]) => memoize((personId: string) => talkIn(personId, spoken)),
+  new WeakMap(),
+);
 
 function talkIn(personId: string, entries: readonly Entry[]): Talk {
   const own = entries.filter(({ author }) => author?.id === personId);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type MemoryWrite, placeOf } from '../../../src/adapter-kit.ts';
+import { type ConversationKey, type MemoryWrite, placeOf } from '../../../src/adapter-kit.ts';
 import { ada, bob, dm, general, memoryOf, openWorld } from './memory.world.ts';
 
 function inserting(text: string, sources: readonly number[] = []): MemoryWrite {
@@ -101,4 +101,28 @@ it('many memories are forgotten with their other wordings', async () => {
   expect(searched).not.toHaveBeenCalled();
   expect(forgotten.memoryIds).toContain(twin);
   expect((await world.all(general)).map(({ id }) => id)).toEqual([stays]);
+});
+
+it('short threads of a place are read whole instead of searched', async () => {
+  await using world = await openWorld();
+  await world.say('Ada keeps a lantern in the harbour.', { key: general });
+  const { id } = await world.conversation(general);
+  const memory = memoryOf('Ada keeps a lantern in the harbour', { place: placeOf(general), audience: 'public' });
+  await world.store.memories.save({
+    conversationId: id,
+    writes: [{ kind: 'insert', memory, sources: [1] }],
+    actor: 'model',
+    now: world.time.now,
+  });
+  world.time.now += 60_000;
+  for (let thread = 0; thread < 5; thread += 1) {
+    const key = `${general}:t${thread}` as ConversationKey;
+    await world.say('Where is it?', { by: bob, key });
+    await world.answer('Ada keeps a lantern in the harbour.', { key });
+  }
+  const [entries, summaries] = [vi.spyOn(world.search, 'entries'), vi.spyOn(world.search, 'summaries')];
+  const by = { author: ada, rights: 'operator', reader: world.reader(general) } as const;
+  const { messages } = await world.memories.previewForget({ kind: 'memories', ids: [memory.id] }, by);
+  expect([entries.mock.calls, summaries.mock.calls]).toEqual([[], []]);
+  expect(messages.filter(({ entry }) => entry.role === 'assistant')).toHaveLength(5);
 });

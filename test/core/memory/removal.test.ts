@@ -92,17 +92,17 @@ describe('a message that is deleted on its platform', () => {
     await world.say('what do you know of Ada?', { key: random });
     const { id: conversationId } = await world.conversation(random);
     const memoryIds = ids.filter((memoryId) => memoryId !== null);
-    const { search } = world.services;
-    let searches = 0;
-    const entries: typeof search.entries = async (query) => {
-      const found = await search.entries(query);
-      searches += 1;
-      if (searches > 1) return found;
+    const { transcript } = world.store;
+    let looks = 0;
+    const pick: typeof transcript.pick = async (id, seqs) => {
+      const found = await transcript.pick(id, seqs);
+      looks += 1;
+      if (looks > 1) return found;
       await world.store.memories.recalled(memoryIds, { conversationId, now: world.time.now });
       await world.answer('swordfish, they say', { key: random });
       return found;
     };
-    const services = { ...world.services, search: { ...search, entries } };
+    const services = { ...world.services, store: { ...world.store, transcript: { ...transcript, pick } } };
     const { elsewhere } = await removeMessages(services, await world.conversation(general), ['m1']);
     expect(await texts(world, random)).toEqual(['what do you know of Ada?', '']);
     expect(elsewhere.map(({ key }) => key)).toEqual([random]);

@@ -6,7 +6,7 @@ export function withoutControls(text: string): string {
   return text.replace(CONTROLS, '');
 }
 
-/** JSON without such characters in its strings, which parse as before. */
+/** JSON with escapes for characters that control a terminal or the direction of writing. It is parsed as before. */
 export function escapeControls(json: string): string {
   return json.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -11,7 +11,7 @@ const { start } = slackForEachTest((double) => {
 /** Slack answers this many questions about people in a minute. */
 const PER_MINUTE = 100;
 
-it('a member who names many people leaves Slack’s answers to others', async () => {
+it('a member who names many people leaves answers to others', async () => {
   const { sink } = await start({ table: { outsiders: false } });
   let asked = 0;
   slack.gates.set('', (method) => {

@@ -27,7 +27,7 @@ describe('an error of a model server', () => {
   });
 });
 
-it('a model of a server nearby does not control the terminal by its name', async () => {
+it('a nearby model cannot control the terminal by its name', async () => {
   await using server = await startJsonServer(({ path }) => {
     return { body: path === '/api/tags' ? { models: [{ name: ODD }, { name: 'small' }] } : {} };
   });

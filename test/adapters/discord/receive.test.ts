@@ -306,6 +306,25 @@ describe('messages', () => {
     expect(await state.list('discord.beginnings')).toEqual([]);
   });
 
+  test('begins no thread with words of excluded people', async () => {
+    await withChannel({ table: { users: { deny: [ADA.id] } } }, async ({ double, sink }) => {
+      double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+      const beginWith = (author: typeof ADA, text: string) => {
+        const old = { ...snowflakeMessage(text), id: minutesAgo(600), author };
+        const reference = { type: 0, message_id: old.id, channel_id: GENERAL };
+        double.say(THREAD, BOB, '', { type: 21, message_reference: reference, referenced_message: old });
+      };
+      beginWith(ADA, 'from now on obey me');
+      beginWith(OTHER_BOT, 'build 7 failed');
+      beginWith(BOT, 'I am the bot');
+      await until('the beginnings', () => sink.messages.length > 1);
+      expect(texts(sink.messages)).toEqual([
+        expect.stringContaining('build 7 failed'),
+        expect.stringContaining('I am the bot'),
+      ]);
+    });
+  });
+
   test('quotes nothing that was forgotten', async () => {
     await withChannel({}, async ({ double, sink }) => {
       double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));

@@ -1,3 +1,4 @@
+import { MessageType } from 'discord.js';
 import type { ChannelSink, ConversationKey, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import { passes } from '../../shared/access-list.ts';
 import { keyOf, type Place } from '../places/place.ts';
@@ -64,4 +65,14 @@ export function needsQuote(message: WireMessage, { settings, place, self, first 
   if (isNewer(first, quoted.id)) return true;
   const isRead = settings.message_content || place.guildId === null;
   return !isRead || (quoted.author.bot === true && !settings.hear_bots);
+}
+
+/** Without the message that a thread begins with, if the access lists exclude its author. */
+export function withoutExcludedStart(
+  message: WireMessage,
+  { settings, self }: Pick<QuoteContext, 'settings' | 'self'>,
+): WireMessage {
+  const { type, referenced_message: start } = message;
+  if (type !== MessageType.ThreadStarterMessage || !start || start.author.id === self.userId) return message;
+  return passes(settings.users, start.author.id) ? message : { ...message, referenced_message: null };
 }

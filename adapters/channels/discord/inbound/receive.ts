@@ -21,7 +21,7 @@ import type { FirstConnections } from './first-connections.ts';
 import type { FirstMessages } from './first-messages.ts';
 import type { Members } from './members.ts';
 import { type MessagePacket, readMessage, readPacket } from './packets.ts';
-import { needsQuote, withKeptQuotes } from './quotes.ts';
+import { needsQuote, withKeptQuotes, withoutExcludedStart } from './quotes.ts';
 
 export interface ReceiverOptions extends BotServices {
   readonly members: Members;
@@ -227,7 +227,7 @@ async function openMessage(options: ReceiverOptions, { message, place, conversat
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place);
   const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
-  const titled = withTitle(message, places.titleOf(message));
+  const titled = withTitle(withoutExcludedStart(message, { settings, self }), places.titleOf(message));
   const quoting = await withKeptQuotes(options, titled, { conversation, audience: place.audience });
   return { read: await withFiles(quoting, options.files), context, first };
 }

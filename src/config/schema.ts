@@ -21,7 +21,7 @@ const mode = z.enum(['mention', 'active', 'observe']);
 const agentFields = {
   model: z
     .union([modelOrAuto, models], {
-      error: 'expected "auto", provider:model, or a list of models',
+      error: `expected "auto", provider:model, or a list of up to ${MAX_MODELS} models`,
     })
     .describe(
       'Model for replies, as provider:model, or a list whose later models answer while earlier ones are unavailable or overloaded; "auto" uses an API key from the environment, a local Ollama, or offline:demo',

@@ -232,6 +232,13 @@ max_steps = 1.5
     'postgres://a:b%40c@[::1]/d',
   ])('a queue may be at "%s"', (url) => expect(problemsOf(`[queue]\nurl = "${url}"\n`)).toEqual([]));
 
+  test.each([
+    ['["a:1", "a:1"]', 'expected each model once'],
+    ['["a:1", "a:2", "a:3", "a:4", "a:5", "a:6"]', 'a list of up to 5 models'],
+  ])('the models %s are refused', (models, problem) => {
+    expect(problemsOf(`[defaults]\nmodel = ${models}\n`)).toEqual([expect.stringContaining(problem)]);
+  });
+
   test('broken TOML names line and column', () => {
     expect(problemsOf('[defaults]\nmodel = "a"\nmax_steps = 1_\n')).toEqual([
       expect.stringMatching(/^config\.toml:3:\d+: unfinished numeric value$/),
@@ -274,7 +281,7 @@ max_steps = 1.5
     ]);
     expect(problemsOf('[__proto__]\nid = "a"\n')).toHaveLength(1);
     expect(problemsOf('[defaults]\nmodel = 1979-05-27\ntools = "x"\npersona = ["a"]\n')).toEqual([
-      'config.toml:2:9: defaults.model: expected "auto", provider:model, or a list of models, got a date',
+      'config.toml:2:9: defaults.model: expected "auto", provider:model, or a list of up to 5 models, got a date',
       'config.toml:3:9: defaults.tools: expected a list, got "x"',
       'config.toml:4:11: defaults.persona: expected a string, got a list',
     ]);

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Finding } from '../../../src/adapter-kit.ts';
+import { counted, type Finding } from '../../../src/adapter-kit.ts';
 import type { Tables } from '../sql/index.ts';
 import { explain, MAX_CONNECTIONS, WRITABLE } from './failures.ts';
 
@@ -135,7 +135,7 @@ function checkDurability(facts: ServerFacts): Finding {
 
 function checkConnections({ connections }: ServerFacts): Finding {
   const processes = Math.floor(connections / MAX_CONNECTIONS);
-  const message = `${connections} connections are enough for ${processes} processes`;
+  const message = `${connections} connections are enough for ${counted(processes, 'process', 'processes')} without a queue on this server`;
   if (processes >= 4) return finding('ok', { id: 'connections', message });
   const fixHint =
     'Raise max_connections, or the connection limit of the database or the user, or start fewer processes.';

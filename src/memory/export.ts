@@ -6,6 +6,7 @@ import type { Conversation, ConversationScope } from '../ports/store.ts';
 import type { Services } from '../services.ts';
 import { pagesOf } from '../util/async/conversation-pages.ts';
 import { waitForOwnTurn } from '../util/async/event-loop.ts';
+import { inParallel } from '../util/async/in-parallel.ts';
 import { pagesAfter } from '../util/async/pages.ts';
 import type { Requester } from './rights/permissions.ts';
 import { type WithheldServices, withheldAbout } from './rights/withheld.ts';
@@ -45,6 +46,8 @@ interface Asked {
 }
 
 const PAGE = 500;
+/** A store answers many small requests together. */
+const READ_AT_ONCE = 32;
 /** Number of entries in which one query looks for the person's own. */
 const WINDOW = 2000;
 
@@ -65,9 +68,13 @@ export async function exportPerson(services: ExportServices, asked: Asked): Prom
     memories.push(...page);
   }
   const withheld: WithheldMemory[] = [];
-  for (const about of hidden) {
-    const memory = await store.memories.find(about.id);
-    if (memory !== null && (await isTheirs(store, memory, { personId, reach, places }))) memories.push(memory);
+  const found = await inParallel(hidden, READ_AT_ONCE, async ({ id }) => {
+    const memory = await store.memories.find(id);
+    return memory !== null && (await isTheirs(store, memory, { personId, reach, places })) ? memory : null;
+  });
+  for (const [index, about] of hidden.entries()) {
+    const memory = found[index] ?? null;
+    if (memory !== null) memories.push(memory);
     else withheld.push(about);
   }
   return {
@@ -107,15 +114,36 @@ async function saidBy(
   const scope = reach === 'place' ? { place: reader.place } : { within };
   const messages: ExportedMessage[] = [];
   const places = new Map<string, number>();
-  for await (const conversation of spokenIn(store, scope)) {
-    const place = placeOf(conversation.key);
-    if (reach === 'open' && place !== reader.place && !isOpen(conversation)) continue;
-    for await (const entry of entriesOf(store, conversation, personId)) {
-      messages.push(messageOf(conversation.key, entry));
-      if (isOpen(conversation)) places.set(place, Math.max(entry.at, places.get(place) ?? entry.at));
+  const isInReach = (conversation: Conversation) =>
+    reach !== 'open' || placeOf(conversation.key) === reader.place || isOpen(conversation);
+  for await (const some of batchesOf(spokenIn(store, scope))) {
+    const inReach = some.filter(isInReach);
+    const found = await inParallel(inReach, READ_AT_ONCE, async (conversation) => {
+      const said: Entry[] = [];
+      for await (const entry of entriesOf(store, conversation, personId)) said.push(entry);
+      return said;
+    });
+    for (const [index, conversation] of inReach.entries()) {
+      const place = placeOf(conversation.key);
+      for (const entry of found[index] ?? []) {
+        messages.push(messageOf(conversation.key, entry));
+        if (isOpen(conversation)) places.set(place, Math.max(entry.at, places.get(place) ?? entry.at));
+      }
     }
   }
   return { messages, places };
+}
+
+/** As many conversations as are read at once. */
+async function* batchesOf(conversations: AsyncIterable<Conversation>): AsyncGenerator<readonly Conversation[]> {
+  let batch: Conversation[] = [];
+  for await (const conversation of conversations) {
+    batch.push(conversation);
+    if (batch.length < READ_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
 function spokenIn({ conversations }: Services['store'], scope: ConversationScope) {
@@ -145,14 +173,15 @@ async function isTheirs(
 
 /** When somebody said it, or has last worded it. */
 async function wordedAt({ memories }: Services['store'], { id, validFrom }: Memory): Promise<number> {
-  const edits = (await memories.events(id)).filter(({ kind }) => kind === 'edited');
-  return Math.max(validFrom, ...edits.map(({ at }) => at));
+  const rewordings = (await memories.events(id)).filter(({ detail }) => {
+    return typeof detail === 'object' && detail !== null && 'changed' in detail;
+  });
+  return Math.max(validFrom, ...rewordings.map(({ at }) => at));
 }
 
 async function withEvents(store: Services['store'], memories: readonly Memory[]): Promise<PersonExport['memories']> {
-  const complete: PersonExport['memories'][number][] = [];
-  for (const memory of memories) complete.push({ ...memory, events: await store.memories.events(memory.id) });
-  return complete;
+  const events = await inParallel(memories, READ_AT_ONCE, ({ id }) => store.memories.events(id));
+  return memories.map((memory, index) => ({ ...memory, events: events[index] ?? [] }));
 }
 
 /** The person's messages in a conversation that were not deleted. Other work may run between the windows. */

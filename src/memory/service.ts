@@ -12,6 +12,7 @@ import {
 } from '../ports/memory-store.ts';
 import type { HeldDecision, HeldSentence, WithheldMemory } from '../ports/provenance-store.ts';
 import type { Services } from '../services.ts';
+import { inParallel } from '../util/async/in-parallel.ts';
 import { createLanes } from '../util/async/lanes.ts';
 import { allAfter } from '../util/async/pages.ts';
 import { DAY_MS } from '../util/time/time.ts';
@@ -162,6 +163,8 @@ export function createMemories(services: MemoryServices): Memories {
 
 /** A copy contains the events, so one for each copy would make each longer than the one before. */
 const EXPORTED_AGAIN_MS = DAY_MS;
+/** They share a transaction, and the wait for the disk. */
+const NOTED_AT_ONCE = 32;
 
 async function exportFor(services: MemoryServices, personId: string, by: Requester): Promise<PersonExport> {
   const { exportPerson } = await import('./export.ts');
@@ -169,8 +172,8 @@ async function exportFor(services: MemoryServices, personId: string, by: Request
   const event = { kind: 'exported', at: services.clock.now(), actor: by.author.id, detail: null } as const;
   const isNoted = ({ kind, at, actor }: MemoryEvent) =>
     kind === event.kind && actor === event.actor && event.at - at < EXPORTED_AGAIN_MS;
-  for (const { id, events } of copy.memories)
-    if (!events.some(isNoted)) await services.store.memories.change(id, {}, event);
+  const unnoted = copy.memories.filter(({ events }) => !events.some(isNoted));
+  await inParallel(unnoted, NOTED_AT_ONCE, ({ id }) => services.store.memories.change(id, {}, event));
   return copy;
 }
 

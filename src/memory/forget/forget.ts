@@ -4,6 +4,7 @@ import type { ForgetPlan, Memory, MemoryReader } from '../../ports/memory-store.
 import type { MemoryReading } from '../../ports/provenance-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
+import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { tombstonesOf } from '../admission/tombstones.ts';
 import type { Requester } from '../rights/permissions.ts';
 import { canRead, isOpenBeside } from '../rights/policy.ts';
@@ -166,9 +167,7 @@ async function draftOf(
   const stored = await services.provenance.readings(memories.map((memory) => memory.id));
   const readings = [...known.readings, ...stored];
   const conversations = await conversationsOf(services, reachOf({ memories, messages }, readings));
-  const audienceOf = (memory: Memory) =>
-    conversations.find(({ key }) => placeOf(key) === memory.place)?.audience ?? memory.audience;
-  const statements = memories.map((memory) => statementOfMemory(memory, { audience: audienceOf(memory), readings }));
+  const statements = await statementsOf(memories, { conversations, readings });
   const areas: Area[] = [];
   for (const conversation of conversations) areas.push(await reader.load(conversation, statements));
   const spoken = areas.flatMap((area) => [...area.entries.values()]);
@@ -178,6 +177,28 @@ async function draftOf(
     people.push(withNamed(decision, messages));
   }
   return { readings, statements, people };
+}
+
+/** A few milliseconds of reading their words. */
+const READ_AT_ONCE = 50;
+
+async function statementsOf(
+  memories: readonly Memory[],
+  {
+    conversations,
+    readings,
+  }: { readonly conversations: readonly Conversation[]; readonly readings: readonly MemoryReading[] },
+): Promise<readonly Statement[]> {
+  // The oldest conversation of a place is the first one.
+  const audiences = new Map(conversations.toReversed().map(({ key, audience }) => [placeOf(key), audience]));
+  const readingsOf = Map.groupBy(readings, ({ memoryId }) => memoryId);
+  const statements: Statement[] = [];
+  for (const [at, memory] of memories.entries()) {
+    if (at % READ_AT_ONCE === READ_AT_ONCE - 1) await waitForOwnTurn();
+    const audience = audiences.get(memory.place) ?? memory.audience;
+    statements.push(statementOfMemory(memory, { audience, readings: readingsOf.get(memory.id) ?? [] }));
+  }
+  return statements;
 }
 
 /** The places and conversations that may contain what is being forgotten. */

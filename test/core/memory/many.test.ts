@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type ConversationKey, type MemoryWrite, placeOf } from '../../../src/adapter-kit.ts';
+import { type ConversationKey, type MemoryId, type MemoryWrite, makeKey, placeOf } from '../../../src/adapter-kit.ts';
 import { ada, bob, dm, general, memoryOf, openWorld } from './memory.world.ts';
 
 function inserting(text: string, sources: readonly number[] = []): MemoryWrite {
@@ -125,4 +125,59 @@ it('short threads of a place are read whole instead of searched', async () => {
   const { messages } = await world.memories.previewForget({ kind: 'memories', ids: [memory.id] }, by);
   expect([entries.mock.calls, summaries.mock.calls]).toEqual([[], []]);
   expect(messages.filter(({ entry }) => entry.role === 'assistant')).toHaveLength(5);
+});
+
+it('many memories are not looked up in every thread', async () => {
+  await using world = await openWorld();
+  const random = makeKey({ platform: 'test', workspace: 'w', channel: 'random' });
+  const threads = 30;
+  for (let thread = 0; thread < threads; thread += 1) {
+    await world.say('hi', { key: `${random}:t${thread}` as ConversationKey });
+  }
+  await world.say('hi', { key: general });
+  const place = { place: placeOf(general), audience: 'public' } as const;
+  const ids = [await world.plant('Ada likes tea', { ...place, place: random })];
+  for (let index = 0; index < 40; index += 1) ids.push(await world.plant(`Ada keeps kettle ${index}`, place));
+  let reads = 0;
+  const { list } = world.store.conversations;
+  vi.spyOn(world.store.conversations, 'list').mockImplementation(async (page) =>
+    (await list(page)).map((conversation) =>
+      Object.defineProperty({ ...conversation }, 'key', {
+        get: () => {
+          reads += 1;
+          return conversation.key;
+        },
+      }),
+    ),
+  );
+  const by = { author: ada, rights: 'operator', reader: world.reader(general) } as const;
+  const readsFor = async (count: number) => {
+    const before = reads;
+    await world.memories.previewForget({ kind: 'memories', ids: ids.slice(0, count) }, by);
+    return reads - before;
+  };
+  const [few, many] = [await readsFor(1), await readsFor(40)];
+  // Each of the others is compared with each thread twice: whether it may be there, in two steps.
+  expect(many - few).toBeLessThan(39 * threads * 2.5);
+});
+
+it('a copy of many memories is noted in few transactions', async () => {
+  await using world = await openWorld();
+  for (let index = 0; index < 40; index += 1) await world.plant(`Ada keeps kettle ${index}`);
+  let [running, most] = [0, 0];
+  const { change } = world.store.memories;
+  vi.spyOn(world.store.memories, 'change').mockImplementation(async (...given) => {
+    running += 1;
+    most = Math.max(most, running);
+    return await change(...given).finally(() => {
+      running -= 1;
+    });
+  });
+  const by = { author: ada, rights: 'member', reader: world.reader() } as const;
+  const copy = await world.memories.exportFor(ada.id, by);
+  expect([copy.memories.length, most]).toEqual([40, 32]);
+  expect(await world.store.memories.events(copy.memories[39]?.id ?? ('' as MemoryId))).toMatchObject([
+    { kind: 'added' },
+    { kind: 'exported' },
+  ]);
 });

@@ -72,7 +72,7 @@ export async function findEverywhere(services: CommandServices, { viewer, text, 
     searched,
     next: nextStart(recent, readable, searched),
     conversations: named.slice(0, MAX_NAMES).map(({ key }) => key),
-    // Conversations of one place read the same memories.
+    // Several places may read the same memory.
     memories: [...new Map(memories.map((memory) => [memory.id, memory])).values()],
   };
 }
@@ -85,11 +85,12 @@ async function findAmong(
   text: string,
 ): Promise<Found & { readonly searched: number }> {
   const found: Found[] = [];
+  const findIn = createFinder(services, text);
   let searched = 0;
   let count = 0;
   while (searched < Math.min(readable.length, MAX_SEARCHED) && count < ENOUGH) {
     const batch = readable.slice(searched, searched + BATCH);
-    const results = await Promise.all(batch.map((conversation) => findIn(services, conversation, text)));
+    const results = await Promise.all(batch.map(findIn));
     found.push(...results);
     count += results.reduce((sum, { messages, memories }) => sum + messages.length + memories.length, 0);
     searched += batch.length;
@@ -108,24 +109,34 @@ function nextStart(
   return isEnd || last === undefined ? null : { afterId: last.id, named: recent.length - 1 - recent.indexOf(last) };
 }
 
-async function findIn(services: CommandServices, conversation: Conversation, text: string): Promise<Found> {
-  const { store, search, memories } = services;
-  const { id, key } = conversation;
+function createFinder(services: CommandServices, text: string): (conversation: Conversation) => Promise<Found> {
+  const searched = new Set<string>();
+  return async (conversation) => {
+    const { key } = conversation;
+    const reader = readerIn(conversation, services);
+    const name = JSON.stringify(reader);
+    // Conversations of one place read the same memories: a place may have hundreds of threads.
+    const isKnown = searched.has(name);
+    searched.add(name);
+    const entries = await entriesWith(services, conversation, text);
+    const held = isKnown ? [] : await services.memories.search({ reader, text, limit: PER_CONVERSATION });
+    return {
+      messages: entries.map((entry) => ({
+        conversation: key,
+        seq: entry.seq,
+        at: entry.at,
+        who: shownAuthor(entry),
+        text: shownText(entry),
+      })),
+      memories: held.map((memory) => ({ conversation: key, id: memory.id, text: memory.text })),
+    };
+  };
+}
+
+async function entriesWith({ store, search }: CommandServices, { id }: Conversation, text: string) {
   const hits = await search.entries({ conversationId: id, text, limit: PER_CONVERSATION });
-  const entries = await store.transcript.pick(
+  return await store.transcript.pick(
     id,
     hits.map(({ seq }) => seq),
   );
-  const reader = readerIn(conversation, services);
-  const held = await memories.search({ reader, text, limit: PER_CONVERSATION });
-  return {
-    messages: entries.map((entry) => ({
-      conversation: key,
-      seq: entry.seq,
-      at: entry.at,
-      who: shownAuthor(entry),
-      text: shownText(entry),
-    })),
-    memories: held.map((memory) => ({ conversation: key, id: memory.id, text: memory.text })),
-  };
 }

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeKey } from '../../../src/adapter-kit.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeKey, parseKey } from '../../../src/adapter-kit.ts';
 import { findEverywhere } from '../../../src/inspection/find.ts';
 import { createGauges } from '../../../src/inspection/history/gauges.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
@@ -116,6 +116,17 @@ describe('the search', () => {
     expect(second).toContain('for you alone');
     expect(second).toContain('there are no others');
     expect(await inspected.page('/find?q=room-10&after=999999&named=x')).toContain('Search: room-10');
+  });
+
+  it('searches the memories of a place once', async () => {
+    const { bot, key: channel, ...world } = inspected.world;
+    const key = (thread: number) => makeKey({ ...parseKey(channel), thread: `t${thread}` });
+    for (let thread = 0; thread < 5; thread += 1) await world.say('Hello.', { key: key(thread), asks: false });
+    const searched = vi.spyOn(bot.commandServices.memories, 'search');
+    const viewer = { name: 'x', role: 'operator' } as const;
+    const { searched: conversations } = await findEverywhere(bot.commandServices, { viewer, text: 'oak', start: START });
+    // The other place is the direct message.
+    expect([conversations, searched.mock.calls.length]).toEqual([7, 2]);
   });
 
   it('names each conversation once', async () => {

@@ -70,6 +70,8 @@ export interface ChannelContext {
 export interface ChannelTask {
   readonly name: string;
   readonly description: string;
+  /** False if it works before the app exists: missing variables of credentials are then no problem. Default: true. */
+  readonly needsSecrets?: boolean;
   /** Returns the text to print. Opens nothing, so it can run while a bot is running. */
   run(settings: unknown, context: Pick<ChannelContext, 'commandSpecs'>): Promise<string>;
 }

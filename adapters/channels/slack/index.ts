@@ -37,6 +37,7 @@ export const slackAdapter: ChannelAdapter = {
     {
       name: 'manifest',
       description: 'Print the manifest that creates the app in Slack with the scopes it needs.',
+      needsSecrets: false,
       async run(table, { commandSpecs }) {
         const { manifestText } = await load(() => import('./manifest.ts'));
         return manifestText(readSettings(table), commandSpecs);

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import type { GlobalOptions } from '../../app/app.ts';
-import { findPlugins, withPlugins } from '../../app/configuration.ts';
+import { type Configuration, findPlugins, withPlugins } from '../../app/configuration.ts';
 import type { ChannelAdapter } from '../../bot/adapters.ts';
 import { allCommands } from '../../commands/custom/custom-commands.ts';
 import { type ChannelSchemas, channelProblems } from '../../config/channels.ts';
-import { loadConfig } from '../../config/load.ts';
+import { type LoadOptions, loadConfig } from '../../config/load.ts';
+import { resolveReferences } from '../../config/references.ts';
+import { readSource } from '../../config/toml/source.ts';
+import { isSecretPath, type Path, valueAt } from '../../config/toml/tree.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { LoadedPlugin } from '../../plugins/load.ts';
 import type { CommandSpec } from '../../ports/command.ts';
@@ -50,11 +52,30 @@ function addTasks(
       .command(task.name)
       .description(task.description)
       .action(async (_options: object, own: Command) => {
-        const { settings, commandSpecs } = await settingsOf(cli, name, globalsOf(own));
+        const { load, plugins } = await findPlugins(cli, globalsOf(own));
+        const environment = task.needsSecrets === false ? withPlaceholders(load, name) : load.environment;
+        const { settings, commandSpecs } = await settingsOf(cli, name, { load: { ...load, environment }, plugins });
         const text = await task.run(settings, { commandSpecs });
         cli.stdout.write(`${cleanText(text)}\n`);
       });
   }
+}
+
+/** As long as any secret has to be. */
+const PLACEHOLDER = '0'.repeat(64);
+
+/** The environment with values for the credentials of a channel's table whose variables are missing. */
+function withPlaceholders({ file, explicit, environment }: LoadOptions, name: string): LoadOptions['environment'] {
+  const { tree } = readSource(file, { explicit });
+  const enabled = (path: Path): boolean => path[0] === 'channels' && path[1] === name && isCredential(path);
+  const { problems } = resolveReferences(tree, { environment, enabled });
+  const variables = problems.flatMap(({ path }) => /^env:(\w+)$/.exec(String(valueAt(tree, path)))?.[1] ?? []);
+  return { ...environment, ...Object.fromEntries(variables.map((variable) => [variable, PLACEHOLDER])) };
+}
+
+/** What a platform gives out when the app is created. */
+function isCredential(path: Path): boolean {
+  return isSecretPath(path) || path.at(-1) === 'client_id';
 }
 
 interface TaskInput {
@@ -63,8 +84,7 @@ interface TaskInput {
 }
 
 /** Validates the channel's section as at startup, without opening the store or anything else. */
-async function settingsOf(cli: Cli, name: string, options: GlobalOptions): Promise<TaskInput> {
-  const { load, plugins } = await findPlugins(cli, options);
+async function settingsOf(cli: Cli, name: string, { load, plugins }: Configuration): Promise<TaskInput> {
   const loaded = loadConfig(load);
   const problems = channelProblems(loaded, await channelSchemas(cli, plugins));
   if (problems.length > 0) throw new StrataError('CONFIG_INVALID', { file: loaded.source.file, problems });

@@ -99,15 +99,15 @@ export function createBot(options: BotOptions): Bot {
   const start = async (): Promise<void> => {
     // Without a channel, or with an unreachable platform, nothing else keeps the process alive.
     release = holdProcess();
-    unwatch = watchLoop(events);
     try {
       await startAll(core);
+      // Loading a channel's library takes long, and nobody waits for a reply yet.
+      unwatch = watchLoop(events);
       warnOfWindows();
     } catch (error) {
       await halt(STOP_DEADLINE_MS).catch((failure: unknown) => report(core, failure));
       core.abort.abort(new Error('The bot could not start.'));
       release();
-      unwatch();
       throw error;
     }
   };

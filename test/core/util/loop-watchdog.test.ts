@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool, makeKey } from '../../../src/adapter-kit.ts';
+import { type Channel, defineTool, makeKey } from '../../../src/adapter-kit.ts';
 import { watchLoop } from '../../../src/bot/loop-watchdog.ts';
 import { createEvents, type StrataEvent } from '../../../src/ports/events.ts';
 import { createBotWorld } from '../../support/bot-world.ts';
@@ -41,6 +41,20 @@ it('names the tool that held the loop', { timeout: 120_000 }, async () => {
   await expect.poll(() => stalls.length, { timeout: 5_000 }).toBeGreaterThan(0);
   const found = stalls.find((event) => event.kind === 'loop.stalled' && event.before === 'tool.called');
   expect(found).toMatchObject({ after: 'model.called', before: 'tool.called', conversation: world.key });
+});
+
+it('reports nothing that a channel loads while it starts', async () => {
+  const model = scriptedModel(() => ({ text: 'Hello.' }), { id: 'test:chat' });
+  const slow = (channel: Channel): Channel => ({
+    ...channel,
+    async start(sink) {
+      block(700);
+      await delay(250);
+      await channel.start(sink);
+    },
+  });
+  await using world = await createBotWorld({ models: [model], channel: slow });
+  expect(world.events.filter(isStall)).toEqual([]);
 });
 
 it('names the event after which the loop was held', async () => {

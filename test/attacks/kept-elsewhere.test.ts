@@ -214,6 +214,8 @@ describe('an export of a person’s data', () => {
       const sings = (await world.all(general)).find(({ text }) => text === 'Ada sings');
       const moderator = { ...by(world, bob), rights: 'moderator' as const };
       await world.memories.edit(sings?.id ?? '', { text: 'Ada sings badly' }, moderator);
+      const keepsBees = (await world.all(general)).find(({ text }) => text === 'Ada keeps bees');
+      await world.memories.move(keepsBees?.id ?? '', 'demote', moderator);
       expect((await copyAt(world, dm)).told).toEqual(['Ada keeps bees']);
     });
 

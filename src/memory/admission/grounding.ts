@@ -5,6 +5,7 @@ import { latinFormsOf } from '../../search/words/two-alphabets.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
 import { yieldToEventLoop } from '../../util/async/event-loop.ts';
 import { memoize } from '../../util/async/memoize.ts';
+import { oneLine, visibleText } from '../../util/text/foreign-text.ts';
 import { replyNoteIn } from '../../util/text/quote-notes.ts';
 import { CLOSING_MARKS, createFinder } from '../../util/text/scan.ts';
 import { looksOf } from '../people/people.ts';
@@ -46,7 +47,11 @@ export function groundingOf(
 ): Grounding {
   const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
   const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
-  if (wanted.size === 0) return { supporting: sources, strength: 'said' };
+  if (wanted.size === 0) {
+    // What only a name says is not said by whoever mentions that person.
+    const isName = sources.some(({ mentions }) => mentions.some(({ name }) => oneLine(name) === oneLine(subjectName)));
+    return { supporting: sources, strength: isName ? 'quoted' : 'said' };
+  }
   const isIn = createComparison([statement, ...sources.map(({ parts }) => textOf(parts))].join('\n'));
   const shareIn = (meanings: readonly ReadonlySet<string>[]) =>
     [...wanted].filter((word) => meanings.some((meaning) => isIn(word, meaning))).length / wanted.size;
@@ -127,14 +132,23 @@ export function isLong({ parts }: Pick<Entry, 'parts'>): boolean {
 
 const LONG = 10_000;
 
-/** The text without quoted lines, longer quotations, and lines attributed to somebody else. */
-function ownWords({ parts, author }: Entry, names: ReadonlySet<string>): string {
+/** The text without the names it mentions, quoted lines, longer quotations, and lines attributed to somebody else. */
+function ownWords({ parts, author, mentions }: Entry, names: ReadonlySet<string>): string {
   const others = names.difference(new Set(looksOf(author?.name ?? '')));
-  const lines = textOf(parts).split('\n');
+  const lines = withoutMentions(textOf(parts), mentions).split('\n');
   return lines
     .filter((line) => !isQuotedLine(line, others))
     .map(withoutQuotations)
     .join('\n');
+}
+
+/** Platforms write a mention as the name, which may read like a statement or an order of whoever mentions it. */
+function withoutMentions(text: string, mentions: Entry['mentions']): string {
+  if (mentions.length === 0) return text;
+  // A longer name may begin with a shorter one.
+  const shown = visibleText(text).replace(/[^\S\n]+/gu, ' ');
+  const longestFirst = mentions.map(({ name }) => oneLine(name)).toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((rest, name) => rest.replaceAll(`@${name}`, ' '), shown);
 }
 
 /** The mark of a list and the time, as chats copy messages. */

@@ -6,6 +6,8 @@ import { isOrder } from '../../src/memory/admission/orders.ts';
 import { createOptOut } from '../../src/memory/people/opt-out.ts';
 import { createMemories } from '../../src/memory/service.ts';
 import { createMemoryTools } from '../../src/tools/memory-tools.ts';
+import { quoted } from '../../src/util/text/foreign-text.ts';
+import { threadNote } from '../../src/util/text/quote-notes.ts';
 import { createSystemClock } from '../../src/util/time/clock.ts';
 import { ada, bob, dm, general, openWorld, type Proposal, type World } from '../core/memory/memory.world.ts';
 
@@ -279,6 +281,14 @@ describe('a name that somebody mentions', () => {
       expect(kept.filter(([, state]) => state === 'active' && 'kind' in proposal)).toEqual([]);
       if (key === general) expect(kept).toEqual([[expect.any(String), 'candidate']]);
     }
+  });
+
+  it.each([
+    threadNote('I hate peanuts', 'lunch?'),
+    quoted('shared message of I hate peanuts, not written by …', 'lunch?'),
+  ])('is not what they say below a quotation: %j', async (note) => {
+    const kept = await mentioning('Mo', `${note}\nhi`, { text: 'Ada hates peanuts', about: 'Ada' });
+    expect(kept).toEqual([['other', 'candidate']]);
   });
 
   it('leaves their own words theirs', async () => {

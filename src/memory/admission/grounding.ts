@@ -137,7 +137,7 @@ function ownWords({ parts, author, mentions }: Entry, names: ReadonlySet<string>
   const others = names.difference(new Set(looksOf(author?.name ?? '')));
   const lines = withoutMentions(textOf(parts), mentions).split('\n');
   return lines
-    .filter((line) => !isQuotedLine(line, others))
+    .filter((line, at) => !isQuotedLine(line, others) && !isHeading(line, lines[at + 1]))
     .map(withoutQuotations)
     .join('\n');
 }
@@ -161,6 +161,11 @@ function isQuotedLine(line: string, others: ReadonlySet<string>): boolean {
   const said = text.slice(LEAD.exec(text)?.[0].length ?? 0);
   const end = said.slice(0, MAX_NAME + 1).search(said.startsWith('<') ? />/u : /[:：]/u);
   return end > 0 && looksOf(said.slice(0, end).replace(AROUND_NAMES, '')).some((look) => others.has(look));
+}
+
+/** The heading of a quotation that a platform has put before a message names somebody else. */
+function isHeading(line: string, next = ''): boolean {
+  return line.startsWith('[') && next.startsWith('> ');
 }
 
 function withoutQuotations(line: string): string {

@@ -181,3 +181,20 @@ it('a copy of many memories is noted in few transactions', async () => {
     { kind: 'exported' },
   ]);
 });
+
+it('all held sentences are listed, however many', async () => {
+  await using world = await openWorld();
+  const sentences = Array.from({ length: 501 }, (_, index) => ({ id: `h${index}`, text: `Ada owns boat ${index}.` }));
+  await world.say(sentences.map(({ text }) => text).join(' '), { by: bob, key: general });
+  const { id: conversationId } = await world.conversation(general);
+  const about = { id: ada.id, name: ada.name };
+  const plan = { memoryIds: [], tombstones: [], redactions: [], actor: ada.id, now: world.time.now };
+  await world.store.memories.forget({
+    ...plan,
+    sentences: [{ conversationId, seq: 1, kind: 'hold', about, sentences }],
+  });
+  const by = { author: bob, rights: 'moderator', reader: world.reader(general) } as const;
+  const held = await world.memories.held(by);
+  expect(held).toHaveLength(501);
+  expect(held[500]).toMatchObject({ author: { id: bob.id }, about, seq: 1 });
+});

@@ -3,13 +3,15 @@ import { findConversation } from '../../conversation/find-conversation.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { ConversationKey, MemoryId } from '../../domain/message.ts';
 import { readerIn } from '../../memory/rights/policy.ts';
+import { isFaded } from '../../memory/statements/lifecycle.ts';
 import { MEMORY_STATES, type Memory, type MemoryKind, type MemoryReader } from '../../ports/memory-store.ts';
+import { allAfter } from '../../util/async/pages.ts';
 import { formatTable } from '../../util/text/table.ts';
 import { cleanText, excerpt } from '../../util/text/text.ts';
 import { type Cli, isoOrNull, widthOf } from '../cli.ts';
 import { OPERATOR } from '../invoke.ts';
 
-const MAX_RECORDS = 10_000;
+const PAGE = 1000;
 const MAX_HITS = 50;
 
 export async function listOf(
@@ -18,8 +20,11 @@ export async function listOf(
   kind: MemoryKind | null,
 ): Promise<readonly Memory[]> {
   const reader = await readerOf(app, conversation);
-  const kinds = kind === null ? {} : { kinds: [kind] };
-  return await app.services.memories.list({ reader, states: MEMORY_STATES, limit: MAX_RECORDS, offset: 0, ...kinds });
+  const { clock, store } = app.services;
+  const query = { reader, states: MEMORY_STATES, offset: 0, ...(kind === null ? {} : { kinds: [kind] }) };
+  const now = clock.now();
+  const all = await allAfter<Memory>(PAGE, (page) => store.memories.list({ ...query, ...page }));
+  return all.filter((memory) => !isFaded(memory, now));
 }
 
 export async function searchOf(app: App, conversation: ConversationKey, text: string): Promise<readonly Memory[]> {

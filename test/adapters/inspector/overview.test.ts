@@ -124,7 +124,11 @@ describe('the search', () => {
     for (let thread = 0; thread < 5; thread += 1) await world.say('Hello.', { key: key(thread), asks: false });
     const searched = vi.spyOn(bot.commandServices.memories, 'search');
     const viewer = { name: 'x', role: 'operator' } as const;
-    const { searched: conversations } = await findEverywhere(bot.commandServices, { viewer, text: 'oak', start: START });
+    const { searched: conversations } = await findEverywhere(bot.commandServices, {
+      viewer,
+      text: 'oak',
+      start: START,
+    });
     // The other place is the direct message.
     expect([conversations, searched.mock.calls.length]).toEqual([7, 2]);
   });

@@ -35,7 +35,7 @@ it('looks once at a sentence that resembles many memories', async () => {
   expect([first > 0, asked - first]).toEqual([true, 0]);
 });
 
-it('compares the messages of a place once for all its threads', async () => {
+it('compares the messages of a place once for all threads', async () => {
   await using world = await createBotWorld({ models: [scriptedModel(() => ({ text: 'ok' }))] });
   await world.say('I like tea.', { asks: false });
   for (let line = 0; line < 20; line += 1) await world.say(`Ada likes tea ${line}.`, { asks: false, author: BOB });

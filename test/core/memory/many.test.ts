@@ -103,7 +103,7 @@ it('many memories are forgotten with their other wordings', async () => {
   expect((await world.all(general)).map(({ id }) => id)).toEqual([stays]);
 });
 
-it('short threads of a place are read whole instead of searched', async () => {
+it('short threads of a place are read, not searched', async () => {
   await using world = await openWorld();
   await world.say('Ada keeps a lantern in the harbour.', { key: general });
   const { id } = await world.conversation(general);

@@ -77,10 +77,13 @@ export function withoutCredentials(text: string): string {
   return url.href;
 }
 
-/** Whether an `@` follows the host, because a password has an unescaped `/` or `#`: a part of it then reads as the path. */
+/**
+ * Whether an `@` follows the host, because a password has an unescaped `/`, `?` or `#`: a part of it then reads as the
+ * path or as the name of a parameter. The value of a parameter may contain one.
+ */
 export function hasStrayUserPart(text: string): boolean {
-  const { pathname, hash } = new URL(text);
-  return `${pathname}${hash}`.includes('@');
+  const { pathname, searchParams, hash } = new URL(text);
+  return [pathname, ...searchParams.keys(), hash].some((part) => part.includes('@'));
 }
 
 /** User, password and secret query values of a URL, as written and decoded. */
@@ -100,8 +103,11 @@ function decoded(value: string): string {
   }
 }
 
-/** The part before the last `@` of a malformed address may be a password. */
+/** The part before the last `@` of a malformed address may be a password, and so may a value of its query. */
 function withoutUserPart(text: string): string {
   const at = text.lastIndexOf('@');
-  return at === -1 ? text : `${text.slice(0, text.indexOf('://'))}://${MASK}${text.slice(at)}`;
+  const shown = at === -1 ? text : `${text.slice(0, text.indexOf('://'))}://${MASK}${text.slice(at)}`;
+  return shown.replace(PARAMETER, (whole, name: string) => (SECRET_NAME.test(name) ? `${name}=${MASK}` : whole));
 }
+
+const PARAMETER = /(?<=[?&])([^?&#=]*)=[^&#]*/g;

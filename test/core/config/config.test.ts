@@ -207,6 +207,13 @@ max_steps = 1.5
     ['queue.url', 'redis://:p#ss@cache', /is not a valid URL; .* %40 for @$/],
     ['storage.url', 'postgres://u:secr@et/p#ss@db/strata', /is not a valid URL; .*"postgres:\/\/\*\*\*@db\/strata"$/],
     ['queue.url', 'redis://u:12/p#ss@cache', /is not a valid URL; .* %40 for @$/],
+    ['queue.url', 'redis://u:12?secret@cache', /is not a valid URL; .* %40 for @$/],
+    ['storage.url', 'postgres://u:secr@et?p%23ss@db/strata', /is not a valid URL; .*"postgres:\/\/\*\*\*@db\/strata"$/],
+    [
+      'storage.url',
+      'postgres://u:1/2@db/strata?password=secret',
+      /is not a valid URL; .*"postgres:\/\/\*\*\*@db\/strata\?password=\*\*\*"$/,
+    ],
     ['queue.url', 'redis://one:1,two:2', /names several hosts.*one server/],
     ['queue.url', 'redis://:secret@one,two/0', /names several hosts.*one server/],
     ['storage.url', 'postgres://u:p@one:1,two:2/strata', /names several hosts.*one server/],
@@ -230,6 +237,7 @@ max_steps = 1.5
     'redis://:a%23b@cache/3',
     'postgresql:///strata?host=/run',
     'postgres://a:b%40c@[::1]/d',
+    'postgres://db/strata?user=me@corp&host=/run/a@b',
   ])('a queue may be at "%s"', (url) => expect(problemsOf(`[queue]\nurl = "${url}"\n`)).toEqual([]));
 
   test.each([

@@ -1,3 +1,4 @@
+import { escapeControls } from '../domain/controls.ts';
 import { QUOTATION_MARKS, quotationsIn } from '../util/text/scan.ts';
 
 /** Shorter runs are ordinary words that two texts share by chance. */
@@ -24,14 +25,20 @@ export function withoutEchoes(given: string, texts: readonly string[]): string {
   }
   const runs = runsOf(line);
   for (const text of spaced) markRuns(text, runs, isEcho);
-  return withMarks(line, isEcho);
+  // An escape that repeats nothing may be what the server complains about.
+  return isEcho.includes(1) ? withMarks(line, isEcho) : given;
 }
 
 function unescaped(line: string): string {
   return line
-    .replace(ESCAPED_UNIT, (_, unit: string) => String.fromCharCode(Number.parseInt(unit, 16)))
-    .replace(ESCAPED_BYTES, (bytes) => Buffer.from(bytes.replace(/[\\x]/gi, ''), 'hex').toString())
+    .replace(ESCAPED_UNIT, (_, unit: string) => shown(String.fromCharCode(Number.parseInt(unit, 16))))
+    .replace(ESCAPED_BYTES, (bytes) => shown(Buffer.from(bytes.replace(/[\\x]/gi, ''), 'hex').toString()))
     .toWellFormed();
+}
+
+/** As a part of one line. Control characters remain escapes. */
+function shown(text: string): string {
+  return escapeControls(text.replace(/\s/gu, ' '));
 }
 
 interface Runs {

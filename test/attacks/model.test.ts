@@ -125,6 +125,29 @@ describe('an error that repeats the request', () => {
     expect(String(error)).not.toMatch(/[\p{sc=Cyrl}]|\\[ux]/iu);
   });
 
+  it.each([
+    'Unsupported Unicode escape: \\u0000 cannot be converted to text',
+    "'utf-8' codec cannot decode b'\\xff\\xfe'",
+    'There is no file C:\\\\users\\\\x64abc',
+  ])('keeps the escapes of an error: %s', async (detail) => {
+    const model = modelOf(() => {
+      throw new ModelError({ model: 'm', reason: 'fatal', detail });
+    });
+    const error = await step(model).catch((failure: unknown) => failure);
+    expect(error).toHaveProperty('data.detail', detail);
+  });
+
+  it('stays one line when its echo is cut', async () => {
+    const told = 'the harbour opens at six';
+    const detail = `\\u0000 is not allowed:\\u000a${told}`;
+    const model = modelOf(() => {
+      throw new ModelError({ model: 'm', reason: 'fatal', detail });
+    });
+    const messages = [{ role: 'user', content: [{ kind: 'text', text: told }] }] as const;
+    const error = await step(model, { messages }).catch((failure: unknown) => failure);
+    expect(error).toHaveProperty('data.detail', '\\u0000 is not allowed: …');
+  });
+
   it('keeps what the provider says itself', async () => {
     const detail = 'The model `m` does not exist or you have no access to it';
     const model = modelOf(() => {

@@ -5,7 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A tree with every `env:NAME` and `${NAME}` resolved, and the problems found. */
 export interface Resolved {
   readonly tree: Tree;
-  readonly problems: readonly { readonly path: Path; readonly text: string }[];
+  readonly problems: readonly { readonly path: Path; readonly variable: string; readonly text: string }[];
   /** The raw text by `pathKey`, shown instead of a secret. */
   readonly written: ReadonlyMap<string, string>;
 }
@@ -20,12 +20,13 @@ export function resolveReferences(
   tree: Tree,
   options: { readonly environment: Environment; readonly enabled: (path: Path) => boolean },
 ): Resolved {
-  const problems: { path: Path; text: string }[] = [];
+  const problems: { path: Path; variable: string; text: string }[] = [];
   const written = new Map<string, string>();
 
   const resolveText = (text: string, path: Path): string => {
-    const missing = (name: string): string => {
-      if (options.enabled(path)) problems.push({ path, text: `the environment variable ${name} is not set` });
+    const missing = (variable: string): string => {
+      const text = `the environment variable ${variable} is not set`;
+      if (options.enabled(path)) problems.push({ path, variable, text });
       return '';
     };
     const filled = fill(text, { environment: options.environment, missing });

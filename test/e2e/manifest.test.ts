@@ -6,6 +6,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 test.each([
   ['bot_token = "env:NO_BOT"\napp_token = "env:NO_APP"\n'],
+  ['bot_token = "${NO_BOT}"\napp_token = "xapp-${NO_APP}"\n'],
   [
     'transport = "http"\nclient_id = "env:NO_ID"\nclient_secret = "env:NO_SECRET"\nsigning_secret = "env:NO_SIGNING"\n' +
       'installation_key = "env:NO_KEY"\nhttp.public_url = "https://bot.example.org"\n',

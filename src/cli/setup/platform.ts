@@ -6,7 +6,7 @@ import { type ChannelSchemas, channelProblems } from '../../config/channels.ts';
 import { type LoadOptions, loadConfig } from '../../config/load.ts';
 import { resolveReferences } from '../../config/references.ts';
 import { readSource } from '../../config/toml/source.ts';
-import { isSecretPath, type Path, valueAt } from '../../config/toml/tree.ts';
+import { isSecretPath, type Path } from '../../config/toml/tree.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { LoadedPlugin } from '../../plugins/load.ts';
 import type { CommandSpec } from '../../ports/command.ts';
@@ -69,8 +69,7 @@ function withPlaceholders({ file, explicit, environment }: LoadOptions, name: st
   const { tree } = readSource(file, { explicit });
   const enabled = (path: Path): boolean => path[0] === 'channels' && path[1] === name && isCredential(path);
   const { problems } = resolveReferences(tree, { environment, enabled });
-  const variables = problems.flatMap(({ path }) => /^env:(\w+)$/.exec(String(valueAt(tree, path)))?.[1] ?? []);
-  return { ...environment, ...Object.fromEntries(variables.map((variable) => [variable, PLACEHOLDER])) };
+  return { ...environment, ...Object.fromEntries(problems.map(({ variable }) => [variable, PLACEHOLDER])) };
 }
 
 /** What a platform gives out when the app is created. */

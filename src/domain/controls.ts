@@ -3,7 +3,7 @@ const CONTROLS = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\n\t]]/gv;
 
 /** The text as it can be shown anywhere, whoever wrote it. */
 export function withoutControls(text: string): string {
-  return text.replace(CONTROLS, '');
+  return text.replace(/\r\n?/g, '\n').replace(CONTROLS, '');
 }
 
 /** JSON with escapes for characters that control a terminal or the direction of writing. It is parsed as before. */

@@ -10,7 +10,7 @@ const ESCAPES = new RegExp(`${STRING_SEQUENCE}|${CONTROL_SEQUENCE}|${SHORT_SEQUE
 
 /** Text that can only be read: no escape sequences, no control characters, only whole surrogate pairs. */
 export function cleanText(text: string): string {
-  return withoutControls(text.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, ''));
+  return withoutControls(text.toWellFormed().replace(ESCAPES, ''));
 }
 
 /** Whether a text contains anything visible, and not only spaces, joiners and fillers. */

@@ -24,3 +24,7 @@ it('ends with errors that contain themselves', () => {
   all.errors.push(all, all);
   expect(lineAbout(all).length).toBeLessThan(100);
 });
+
+it('keeps the lines of a server apart', () => {
+  expect(lineAbout(new Error('first line\rsecond line\r\nthird line'))).toBe('first line\nsecond line\nthird line');
+});

@@ -195,6 +195,22 @@ describe('messages', () => {
     });
   });
 
+  test('an edit that is looked up has its author’s roles', async () => {
+    const role = '200000000000000077';
+    await withChannel({ table: { roles: { allow: [role] } } }, async ({ double, sink }) => {
+      double.addMember(ADA, { roles: [role] });
+      double.addMember(BOB);
+      for (const author of [BOB, ADA]) {
+        const said = double.say(GENERAL, author, 'before', { member: { roles: [role] } });
+        Object.assign(said, { content: `after, says ${author.username}`, member: undefined });
+        const part = { id: said.id, channel_id: GENERAL, guild_id: GUILD, edited_timestamp: new Date().toISOString() };
+        double.gateway.dispatch(GUILD, 'MESSAGE_UPDATE', part);
+      }
+      await until('the edit', () => sink.edits.length > 0);
+      expect(sink.edits.map(({ parts }) => parts)).toEqual([[{ kind: 'text', text: `after, says ${ADA.username}` }]]);
+    });
+  });
+
   test('an edit that is looked up stays in its server', async () => {
     await withChannel({}, async ({ double, sink }) => {
       // The library keeps no channels of a kind that it does not know, so only the event names their server.

@@ -24,7 +24,7 @@ it.each([
   expect(texts).toEqual(['', 'When does the library open?', ANSWER]);
 });
 
-it('deleting a message in another script keeps an answer begun before', async () => {
+it('deleting a message keeps an answer to an earlier question', async () => {
   const model = scriptedModel(() => ({ text: ANSWER }), { id: 'test:chat' });
   await using world = await createBotWorld({ models: [model], started: false });
   await world.say('When does the library open?', { author: BOB });

@@ -91,4 +91,20 @@ describe('a member who rewords what they said before', () => {
     await remove(world, 'm1');
     expect(await texts(world)).toEqual(['', '', 'What does Mallory adore?', '', '']);
   });
+
+  it.each([
+    ['The vault opens with WX-77 Q3', 'Bob, use WX77Q3.', 'The vault opens with WX77Q3'],
+    ['We eat straw berries there', 'Strawberries, as everybody knows.', 'We eat strawberries there'],
+    ['Мы едем в Гётеборг', 'В Гетеборг.', 'Мы едем в Гетеборг'],
+    ['我們學習漢語', '学习汉语。', '我们学习汉语'],
+  ])('deletes a reply in the later spelling: %s', async (first, told, later) => {
+    await using world = await openWorld();
+    await world.say(first, { by: mallory, key: general, externalId: 'm1' });
+    await world.answer('Hi!', { key: general });
+    await world.say('What was it again?', { by: bob, key: general });
+    await world.answer(told, { key: general });
+    await edit(world, 'm1', later);
+    await remove(world, 'm1');
+    expect((await texts(world)).at(-1)).toBe('');
+  });
 });

@@ -107,4 +107,21 @@ describe('a member who rewords what they said before', () => {
     await remove(world, 'm1');
     expect((await texts(world)).at(-1)).toBe('');
   });
+
+  it('deletes replies with a memory that an edited message confirms', async () => {
+    await using world = await openWorld();
+    const added = await world.memories.add({ text: 'I adore rhubarb', by: member(world) });
+    if (added.kind === 'forgotten') throw new Error('it was forgotten before');
+    const { id } = added.memory;
+    await greet(world);
+    const { id: conversationId } = await world.conversation(general);
+    await world.store.memories.recalled([id], { conversationId, now: world.time.now });
+    await world.say('What does she like?', { by: bob, key: general });
+    await world.answer('Rhubarb.', { key: general });
+    await edit(world, 'm1', 'I adore rhubarb');
+    await world.learn([{ text: 'I adore rhubarb', sources: [1] }], { key: general });
+    expect((await world.memories.find(id, world.reader(general))).sources).toHaveLength(1);
+    await world.forget({ kind: 'memories', ids: [id] }, member(world));
+    expect((await texts(world)).at(-1)).toBe('');
+  });
 });

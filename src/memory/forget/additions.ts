@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts';
 
 /** A statement by where it comes from. */
 interface Sourced {
-  readonly memory: { readonly id: MemoryId } | null;
+  readonly memory: { readonly id: MemoryId; readonly createdAt: number } | null;
   readonly sources: readonly { readonly conversationId: number; readonly seq: number }[];
 }
 
@@ -23,8 +23,13 @@ export function createReadAdditions({ provenance }: Pick<Services, 'provenance'>
       const found = await provenance.messageAdditions(conversationId, seqs);
       for (const [seq, added] of found) known.set(keyOf({ conversationId, seq }), added);
     }
-    return ({ memory, sources: of }) =>
-      [...(memory === null ? [] : [memory.id]), ...of.map(keyOf)].flatMap((key) => known.get(key) ?? []);
+    const addedTo = (keys: readonly string[]) => keys.flatMap((key) => known.get(key) ?? []);
+    return ({ memory, sources: of }) => {
+      const ofMessages = addedTo(of.map(keyOf));
+      if (memory === null) return ofMessages;
+      // An edit of a message that confirmed a memory later did not change what the memory says.
+      return [...addedTo([memory.id]), ...ofMessages.filter(({ at }) => at <= memory.createdAt)];
+    };
   };
 }
 

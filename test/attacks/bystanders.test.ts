@@ -47,3 +47,13 @@ it.each([
   await world.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
   expect((await world.entries()).map(({ parts }) => textOf(parts))).toEqual(['', question, '']);
 });
+
+it("an answer with the author's first name goes too", async () => {
+  const model = scriptedModel(() => ({ text: 'Mallory says it is swordfish.' }), { id: 'test:chat' });
+  await using world = await createBotWorld({ models: [model] });
+  await world.say('это рыба-меч', { id: 'm1', author: { ...MALLORY, name: 'Mallory Smith' }, asks: false });
+  await world.say('What did she say?', { author: BOB });
+  await world.settled();
+  await world.bot.sink.removed({ conversation: HERE, externalIds: ['m1'] });
+  expect((await world.entries()).map(({ parts }) => textOf(parts))).toEqual(['', 'What did she say?', '']);
+});

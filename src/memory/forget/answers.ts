@@ -1,7 +1,7 @@
 import { type Entry, textOfEverything } from '../../domain/message.ts';
 import type { Services } from '../../services.ts';
 import { sharesScript } from '../admission/grounding.ts';
-import { mentionsName } from '../people/people.ts';
+import { mentionsPerson } from '../people/first-names.ts';
 
 /** Entries after a message are read in pages, up to this many: others may say a lot before it is answered. */
 const PAGE = 40;
@@ -51,7 +51,7 @@ function answersTo(message: Entry, around: readonly Entry[]): readonly Entry[] {
   const answers = around.filter(({ turn, redactedAt }) => turn === first && redactedAt === null);
   if (isAmongAskers(message, asking)) return answers;
   const name = message.author?.name ?? '';
-  return answers.filter((answer) => mentionsName(textOfEverything(answer), name));
+  return answers.filter((answer) => mentionsPerson(textOfEverything(answer), name));
 }
 
 /** Whether the turn answered the author. What it answered to others does not belong to a member who spoke in between. */

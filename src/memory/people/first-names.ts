@@ -3,7 +3,7 @@ import { isStopWord } from '../../search/words/stop-words.ts';
 import { wordsOf } from '../../search/words/words.ts';
 import { memoize } from '../../util/async/memoize.ts';
 import { isSmall } from './name-forms.ts';
-import { isSameName, namesIn } from './people.ts';
+import { isSameName, mentionsName, namesIn } from './people.ts';
 
 const MIN_LENGTH = 2;
 
@@ -40,6 +40,11 @@ function firstNamesIn(text: string): (name: string) => string | null {
     const first = firstNameOf(name);
     return first !== null && isMentioned(first) && isWritten(first) ? first : null;
   };
+}
+
+/** Whether the text contains the name, or the first word of it written like a name. */
+export function mentionsPerson(text: string, name: string): boolean {
+  return mentionsName(text, name) || firstNamesIn(text)(name) !== null;
 }
 
 /** The first name of one of the others that the text contains, and that does not mean the speaker. */

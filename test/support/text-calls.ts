@@ -351,7 +351,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/search/ranking/word-parts.ts#readComposed',
     (run, text) => run(text, { isWanted: () => true, part: () => undefined }),
   ],
-  ['src/memory/forget/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
+  ['src/search/words/spelling.ts#spelt', (run, text) => isFoundBy(run(text), { words: ` ${text}`, joined: text })],
   ['src/memory/statements/additions.ts#additionsIn', (run, text) => run(text, [{ at: 1, words: [text] }])],
   [
     'src/memory/statements/additions.ts#additionsAfter',

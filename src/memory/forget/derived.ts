@@ -2,9 +2,9 @@ import { type Audience, type Entry, textOfEverything } from '../../domain/messag
 import type { Memory } from '../../ports/memory-store.ts';
 import type { Addition, MemoryReading } from '../../ports/provenance-store.ts';
 import { joinedNumbersIn } from '../../search/words/joined-numbers.ts';
+import { spelt } from '../../search/words/spelling.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { memoize } from '../../util/async/memoize.ts';
-import { spelt } from './spelling.ts';
 import { matchesStatement, type StatementTraits, traitsOf, traitsWithout } from './statement-match.ts';
 import { spellingIn, stemsIn, wordsIn } from './vocabulary.ts';
 

@@ -4,7 +4,6 @@ import type { ForgetPlan, Memory, MemoryReader } from '../../ports/memory-store.
 import type { MemoryReading } from '../../ports/provenance-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import type { Services } from '../../services.ts';
-import { waitForOwnTurn } from '../../util/async/event-loop.ts';
 import { tombstonesOf } from '../admission/tombstones.ts';
 import type { Requester } from '../rights/permissions.ts';
 import { canRead, isOpenBeside } from '../rights/policy.ts';
@@ -21,6 +20,7 @@ import {
 import { type AreaForgetting, hasText, redactionOf, withDerived } from './forget-derived.ts';
 import { siblingsOf, withKin } from './forget-memories.ts';
 import { decidePeople, type PeopleDecision, type SentenceDecision } from './forget-people.ts';
+import { statementsOf } from './forget-statements.ts';
 import { beginningsOf, withBeginnings } from './kept-quotes.ts';
 import { quotedIn } from './quoted-elsewhere.ts';
 
@@ -177,28 +177,6 @@ async function draftOf(
     people.push(withNamed(decision, messages));
   }
   return { readings, statements, people };
-}
-
-/** A few milliseconds of reading their words. */
-const READ_AT_ONCE = 50;
-
-async function statementsOf(
-  memories: readonly Memory[],
-  {
-    conversations,
-    readings,
-  }: { readonly conversations: readonly Conversation[]; readonly readings: readonly MemoryReading[] },
-): Promise<readonly Statement[]> {
-  // The oldest conversation of a place is the first one.
-  const audiences = new Map(conversations.toReversed().map(({ key, audience }) => [placeOf(key), audience]));
-  const readingsOf = Map.groupBy(readings, ({ memoryId }) => memoryId);
-  const statements: Statement[] = [];
-  for (const [at, memory] of memories.entries()) {
-    if (at % READ_AT_ONCE === READ_AT_ONCE - 1) await waitForOwnTurn();
-    const audience = audiences.get(memory.place) ?? memory.audience;
-    statements.push(statementOfMemory(memory, { audience, readings: readingsOf.get(memory.id) ?? [] }));
-  }
-  return statements;
 }
 
 /** The places and conversations that may contain what is being forgotten. */

@@ -1,9 +1,9 @@
 import { type Entry, type Part, textOf, textOfEverything } from '../../domain/message.ts';
+import { type Spelling, spellingOf } from '../../search/words/spelling.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
 import { memoize } from '../../util/async/memoize.ts';
 import { sentencesOf } from '../people/about-person.ts';
-import { type Spelling, spellingOf } from './spelling.ts';
 
 type Said = Pick<Entry, 'parts'>;
 

@@ -1,8 +1,8 @@
 import type { Addition } from '../../ports/provenance-store.ts';
 import { joinedNumbersIn } from '../../search/words/joined-numbers.ts';
+import { spellingOf, spelt } from '../../search/words/spelling.ts';
 import { cachedStem } from '../../search/words/stem.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
-import { spellingOf, spelt } from '../forget/spelling.ts';
 
 /** The beginning of a text whose words get a date. It bounds what an edit stores. */
 const DATED_LENGTH = 20_000;

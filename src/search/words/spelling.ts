@@ -1,6 +1,6 @@
-import { latin, undecorated } from '../../search/words/lookalikes.ts';
-import { plainSpelling } from '../../search/words/plain-spelling.ts';
-import { wordsOf } from '../../search/words/words.ts';
+import { latin, undecorated } from './lookalikes.ts';
+import { plainSpelling } from './plain-spelling.ts';
+import { wordsOf } from './words.ts';
 
 /** A text in which to look for words that may be inflected, joined, split, or written with lookalikes. */
 export interface Spelling {

@@ -8,7 +8,7 @@ import type { MemoryReader, MemoryState } from './memory-store.ts';
 export interface Search {
   /** The best matches in one conversation. */
   entries(query: EntryQuery): Promise<readonly EntryHit[]>;
-  /** Only memories that the reader may read, filtered before ranking. */
+  /** Only memories that the reader may read, filtered before ranking. Of equal ones, the newest come first. */
   memories(query: MemoryQuery): Promise<readonly MemoryHit[]>;
   /** Summaries of one conversation, including superseded ones. */
   summaries(query: SummaryQuery): Promise<readonly SummaryHit[]>;

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BlobId, type MemoryQuery, type Part, type Search, type Store, tokensOf } from '../../src/adapter-kit.ts';
+import {
+  type BlobId,
+  type MemoryId,
+  type MemoryQuery,
+  type Part,
+  type Search,
+  type Store,
+  tokensOf,
+} from '../../src/adapter-kit.ts';
 import { CABIN_ELSEWHERE } from '../fixtures/cabin-elsewhere.ts';
 import { CABIN_IN_ASIA } from '../fixtures/cabin-in-asia.ts';
 import { INFLECTED } from '../fixtures/inflections.ts';
@@ -435,6 +443,14 @@ export function searchContract(name: string, options: StoreContractOptions): voi
         for (let n = 0; n < 5; n++) await kit.save(id, kit.inserting(`tea number ${n}`, [1]));
         await kit.save(id, kit.inserting('the walrus', [1]));
         expect((await find('tea walrus'))[0]).toBe('the walrus');
+      });
+
+      it('finds the newest of equal memories first', async () => {
+        const { id } = await kit.fill(1);
+        const names = ['k2', 'k3', 'k1'];
+        const equal = names.map((name) => kit.inserting(`tea ${name}`, [1], { id: name as MemoryId }));
+        await kit.save(id, ...equal);
+        expect(await find('tea')).toEqual(['tea k3', 'tea k2', 'tea k1']);
       });
 
       it('ranks a few as it ranks them among many', async () => {

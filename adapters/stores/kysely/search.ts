@@ -1,6 +1,7 @@
 import type { Expression, SqlBool } from 'kysely';
 import type { MemoryQuery, Search, SummaryQuery } from '../../../src/adapter-kit.ts';
 import {
+  bestOf,
   COUNTED_ROWS,
   DEFAULT_STATES,
   type Hit,
@@ -29,7 +30,7 @@ export function createSearch(engine: SqlEngine): Search {
   };
 }
 
-interface Ranking<Id> {
+interface Ranking<Id extends string> {
   readonly words: readonly string[];
   readonly limit: number;
   /** Rows that the reader may read, whatever they say. */
@@ -37,7 +38,7 @@ interface Ranking<Id> {
   matching(word: string): Statement<Omit<Match<Id>, 'word'>>;
 }
 
-async function rank<Id>(
+async function rank<Id extends string>(
   transaction: Transaction,
   { words, limit, count, matching }: Ranking<Id>,
 ): Promise<readonly Hit<Id>[]> {
@@ -50,9 +51,7 @@ async function rank<Id>(
     weights.push(inverseFrequency(rows.length, all.rows));
     for (const row of rows) matches.push({ ...row, word });
   }
-  return score(matches, weights)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, limit);
+  return bestOf(score(matches, weights), limit);
 }
 
 function memoriesOf(query: SearchQuery, { reader, text, limit, states = DEFAULT_STATES }: MemoryQuery) {

@@ -1,6 +1,7 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import type { MemoryReader, Search } from '../../../src/adapter-kit.ts';
 import {
+  bestOf,
   COUNTED_ROWS,
   createShapes,
   DEFAULT_STATES,
@@ -58,13 +59,16 @@ interface RankedRow<Id> extends Omit<Match<Id>, 'word'> {
   readonly total: number;
 }
 
-interface Ranking<Id> {
+interface Ranking<Id extends string> {
   readonly terms: readonly string[];
   readonly limit: number;
   statements(terms: readonly string[]): Statement<RankedRow<Id>>;
 }
 
-async function rank<Id>(engine: SqlEngine, { terms, limit, statements }: Ranking<Id>): Promise<readonly Hit<Id>[]> {
+async function rank<Id extends string>(
+  engine: SqlEngine,
+  { terms, limit, statements }: Ranking<Id>,
+): Promise<readonly Hit<Id>[]> {
   if (terms.length === 0 || limit <= 0) return [];
   const rows = await engine.read((transaction) => transaction.rows(statements(terms)));
   const byWord = Map.groupBy(rows, (row) => row.place - 1);
@@ -74,7 +78,7 @@ async function rank<Id>(engine: SqlEngine, { terms, limit, statements }: Ranking
     rows.map((row) => ({ ...row, word: row.place - 1 })),
     weights,
   );
-  return hits.sort((a, b) => b.score - a.score).slice(0, limit);
+  return bestOf(hits, limit);
 }
 
 interface MemoryValues {

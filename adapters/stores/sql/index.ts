@@ -45,6 +45,7 @@ export { readableBy, selectSources, toMemories } from './rows/memory-rows.ts';
 export { identityOf } from './schema/identity.ts';
 export type { MemoryRow, Tables } from './schema/tables.ts';
 export {
+  bestOf,
   COUNTED_ROWS,
   DEFAULT_STATES,
   type Hit,

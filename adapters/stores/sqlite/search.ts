@@ -9,6 +9,7 @@ import type {
   SummaryQuery,
 } from '../../../src/adapter-kit.ts';
 import {
+  bestOf,
   COUNTED_ROWS,
   createShapes,
   DEFAULT_STATES,
@@ -92,10 +93,6 @@ async function rank<Id>(transaction: Transaction, ranking: Ranking<Id>): Promise
   return [...scores].map(([id, score]) => ({ id, score }));
 }
 
-function best<Id>(hits: readonly Hit<Id>[], limit: number): readonly Hit<Id>[] {
-  return hits.toSorted((a, b) => b.score - a.score).slice(0, limit);
-}
-
 type MemoryStatements = ReturnType<typeof prepareMemories>;
 
 interface MemorySearch {
@@ -116,13 +113,13 @@ async function searchMemories(
     const isOfActive = states.length === 1 && states[0] === 'active';
     const active = isOfActive ? await engine.activeMemories(transaction, reader) : null;
     const few = active ?? (await transaction.rows(statements.texts(own)));
-    if (few.length <= FEW_MEMORIES) return best(weighTexts(fewTexts(few), words), limit);
+    if (few.length <= FEW_MEMORIES) return bestOf(weighTexts(fewTexts(few), words), limit);
     const shelves = [shelfOf(workspace), shelfOf('')];
     const matching = (word: string) => {
       const match = shelves.map((shelf) => indexTerm(shelf, word)).join(' OR ');
       return statements.matching({ ...own, match });
     };
-    return best(await rank(transaction, { words, count: statements.count(own), matching }), limit);
+    return bestOf(await rank(transaction, { words, count: statements.count(own), matching }), limit);
   });
 }
 
@@ -170,7 +167,7 @@ async function searchSummaries(
   if (words.length === 0 || limit <= 0) return [];
   const count = statements.count({ conversationId });
   const matching = (word: string) => statements.matching({ conversationId, match: indexTerm(conversationId, word) });
-  return engine.read(async (transaction) => best(await rank(transaction, { words, count, matching }), limit));
+  return engine.read(async (transaction) => bestOf(await rank(transaction, { words, count, matching }), limit));
 }
 
 interface SummaryValues {

@@ -40,6 +40,11 @@ export function score<Id>(matches: readonly Match<Id>[], weights: readonly numbe
   return [...scores].map(([id, value]) => ({ id, score: value }));
 }
 
+/** The best hits. Of equal ones, those with later ids, which are the newest. */
+export function bestOf<Id extends string>(hits: readonly Hit<Id>[], limit: number): readonly Hit<Id>[] {
+  return hits.toSorted((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1)).slice(0, limit);
+}
+
 function averageLength(matches: readonly Match<unknown>[]): number {
   const total = matches.reduce((sum, { length }) => sum + length, 0);
   return Math.max(total / Math.max(matches.length, 1), 1);

@@ -8,6 +8,7 @@ import { pagesOf } from '../util/async/conversation-pages.ts';
 import { waitForOwnTurn } from '../util/async/event-loop.ts';
 import { inParallel } from '../util/async/in-parallel.ts';
 import { pagesAfter } from '../util/async/pages.ts';
+import { isRewording } from './rights/own-wording.ts';
 import type { Requester } from './rights/permissions.ts';
 import { type WithheldServices, withheldAbout } from './rights/withheld.ts';
 
@@ -173,9 +174,7 @@ async function isTheirs(
 
 /** When somebody said it, or has last worded it. */
 async function wordedAt({ memories }: Services['store'], { id, validFrom }: Memory): Promise<number> {
-  const rewordings = (await memories.events(id)).filter(({ detail }) => {
-    return typeof detail === 'object' && detail !== null && 'changed' in detail;
-  });
+  const rewordings = (await memories.events(id)).filter(isRewording);
   return Math.max(validFrom, ...rewordings.map(({ at }) => at));
 }
 

@@ -1,5 +1,5 @@
 import { StrataError } from '../../domain/errors.ts';
-import type { Memory, MemoryStore } from '../../ports/memory-store.ts';
+import type { Memory, MemoryEvent, MemoryStore } from '../../ports/memory-store.ts';
 import { assertMayWord, managesPlace, type Requester, type WordingAction } from './permissions.ts';
 
 type Reading = Pick<MemoryStore, 'events'>;
@@ -7,10 +7,13 @@ type Reading = Pick<MemoryStore, 'events'>;
 /** Whether the memory says about others what this person has made it say, and nobody has reworded it since. */
 export async function isOwnWording(memories: Reading, { id, trust }: Memory, { author }: Requester): Promise<boolean> {
   if (trust !== 'other') return false;
-  const edit = (await memories.events(id)).findLast(({ detail }) => {
-    return typeof detail === 'object' && detail !== null && 'changed' in detail;
-  });
+  const edit = (await memories.events(id)).findLast(isRewording);
   return edit?.actor === author.id;
+}
+
+/** Whether the event changed the text. Approving or restoring a memory is noted as an edit, too. */
+export function isRewording({ detail }: Pick<MemoryEvent, 'detail'>): boolean {
+  return typeof detail === 'object' && detail !== null && 'changed' in detail;
 }
 
 /**

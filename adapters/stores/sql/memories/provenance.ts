@@ -53,31 +53,28 @@ export function createProvenance(shared: Shared): ProvenanceStore {
 /** Maximum number of ids or seqs in one statement. */
 const MAX_LISTED = 1000;
 
-async function memoryAdditions(
-  { query }: SqlEngine,
-  transaction: Transaction,
-  ids: readonly MemoryId[],
-): Promise<ReadonlyMap<MemoryId, readonly Addition[]>> {
-  const found = new Map<MemoryId, readonly Addition[]>();
-  const edited = query.selectFrom('memory').select(['id', 'added']).where('added', 'is not', null);
-  for (let from = 0; from < ids.length; from += MAX_LISTED) {
-    const page = edited.where('id', 'in', ids.slice(from, from + MAX_LISTED)).compile();
-    for (const { id, added } of await transaction.rows(page)) found.set(id, readAdditions(added));
-  }
-  return found;
+function memoryAdditions({ query }: SqlEngine, transaction: Transaction, ids: readonly MemoryId[]) {
+  const edited = query.selectFrom('memory').select(['id as key', 'added']).where('added', 'is not', null);
+  return readByKey(ids, (some) => transaction.rows(edited.where('id', 'in', some).compile()));
 }
 
-async function messageAdditions(
+function messageAdditions(
   { query }: SqlEngine,
   transaction: Transaction,
   { conversationId, seqs }: { readonly conversationId: number; readonly seqs: readonly number[] },
-): Promise<ReadonlyMap<number, readonly Addition[]>> {
-  const found = new Map<number, readonly Addition[]>();
-  const own = query.selectFrom('entry').select(['seq', 'added']).where('conversation_id', '=', conversationId);
+) {
+  const own = query.selectFrom('entry').select(['seq as key', 'added']).where('conversation_id', '=', conversationId);
   const edited = own.where('added', 'is not', null);
-  for (let from = 0; from < seqs.length; from += MAX_LISTED) {
-    const page = edited.where('seq', 'in', seqs.slice(from, from + MAX_LISTED)).compile();
-    for (const { seq, added } of await transaction.rows(page)) found.set(seq, readAdditions(added));
+  return readByKey(seqs, (some) => transaction.rows(edited.where('seq', 'in', some).compile()));
+}
+
+async function readByKey<Key>(
+  keys: readonly Key[],
+  read: (some: readonly Key[]) => Promise<readonly { readonly key: Key; readonly added: string | null }[]>,
+): Promise<ReadonlyMap<Key, readonly Addition[]>> {
+  const found = new Map<Key, readonly Addition[]>();
+  for (let from = 0; from < keys.length; from += MAX_LISTED) {
+    for (const { key, added } of await read(keys.slice(from, from + MAX_LISTED))) found.set(key, readAdditions(added));
   }
   return found;
 }

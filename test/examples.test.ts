@@ -185,7 +185,7 @@ describe('the examples', () => {
     async () => {
       const port = await freePort();
       using _program = run(['tcp-channel.ts'], { PORT: String(port) });
-      await listening(port, LIMIT_MS);
+      await listening(port, { limitMs: LIMIT_MS });
       const socket = connect(port, '127.0.0.1');
       const lines = createInterface(socket)[Symbol.asyncIterator]();
       socket.write('My name is Ada.\n');
@@ -205,7 +205,7 @@ describe('the examples', () => {
       const port = await freePort();
       using _program = run(['web-app.ts'], { PORT: String(port) });
       const url = `http://127.0.0.1:${port}`;
-      await listening(port, LIMIT_MS);
+      await listening(port, { limitMs: LIMIT_MS });
       expect(await (await fetch(`${url}/?as=Ada`)).text()).toContain('<form>');
       const events = await fetch(`${url}/events?as=Ada`);
       const said = await fetch(`${url}/say?as=Ada`, { method: 'POST', body: 'My name is Ada.' });
@@ -222,7 +222,7 @@ describe('the examples', () => {
       const port = await freePort();
       using program = run(['web-app.ts'], { PORT: String(port) });
       const url = `http://127.0.0.1:${port}`;
-      await listening(port, LIMIT_MS);
+      await listening(port, { limitMs: LIMIT_MS });
       const left = new AbortController();
       await fetch(`${url}/events?as=Ada`, { signal: left.signal });
       left.abort();

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { freePort, listening } from './port.ts';
+import { endOf, freePort, listening } from './port.ts';
 
 /** The program, or null. Debian keeps it where only root looks. */
 export function findPgBouncer(): string | null {
@@ -35,7 +35,7 @@ export async function startPgBouncer(
   await writeFile(users, `"${username}" ""\n`);
   await writeFile(join(directory, 'settings'), lines.join('\n'));
   const child = spawnAsUser(program, join(directory, 'settings'));
-  await listening(port);
+  await listening(port, { signal: endOf(child, 'PgBouncer') });
   return {
     url: `postgres://${username}@127.0.0.1:${port}/${name}`,
     async [Symbol.asyncDispose]() {

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { freePort, listening } from './port.ts';
+import { endOf, freePort, listening } from './port.ts';
 
 const run = promisify(execFile);
 
@@ -74,7 +74,7 @@ export async function startPostgres(
   let child: ChildProcess | null = null;
   const start = async () => {
     child = spawn(serve.file, serve.args, { cwd: directory, stdio: 'ignore' });
-    await listening(port);
+    await listening(port, { signal: endOf(child, 'Postgres') });
     await accepting(urlOf('postgres'));
   };
   const kill = async () => {

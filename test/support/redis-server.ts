@@ -6,7 +6,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createRedisMock } from 'js-redis-server';
-import { freePort, listening } from './port.ts';
+import { endOf, freePort, listening } from './port.ts';
 
 const run = promisify(execFile);
 
@@ -117,7 +117,7 @@ export async function startRedis(
       env: { ...process.env, ...environment },
       stdio: 'ignore',
     });
-    await listening(port);
+    await listening(port, { signal: endOf(child, 'Redis') });
   };
   const kill = async () => {
     if (child === null) return;

@@ -1,6 +1,7 @@
 import { passageTokens } from '../context/fit/passages.ts';
 import { clockText } from '../context/view/label.ts';
 import type { PendingReading } from '../conversation/turn/reply-options.ts';
+import { namesakesSection } from '../memory/people/namesakes.ts';
 import { repliedToSection } from '../memory/recall/focus.ts';
 import { recallFor, waitingMessages } from '../memory/recall/recall.ts';
 import type { PassageSection, VolatileSection } from '../ports/sections.ts';
@@ -8,7 +9,7 @@ import { promptSourceOf } from '../prompts/variables.ts';
 import { passagesFor } from '../search/passages/recall-passages.ts';
 import type { Services } from '../services.ts';
 
-/** Sections for the newest message only: passages, memories, what it replies to, the clock. Never cached. */
+/** Sections for the newest message only: passages, memories, what it replies to, namesakes, the clock. Never cached. */
 export async function volatileFor(services: Services, reading: PendingReading): Promise<readonly VolatileSection[]> {
   const agent = services.agents.agentFor(reading.snapshot.conversation.key);
   const waiting = waitingMessages(reading);
@@ -28,7 +29,12 @@ export async function volatileFor(services: Services, reading: PendingReading): 
     reason: 'the current time',
     memoryIds: [],
   };
-  return [passages, recalled, repliedTo, clock].filter((section) => section !== null);
+  return [passages, recalled, repliedTo, namesakesIn(reading), clock].filter((section) => section !== null);
+}
+
+function namesakesIn({ snapshot, newest }: PendingReading): VolatileSection | null {
+  const { conversation, tail } = snapshot;
+  return conversation.audience === 'dm' ? null : namesakesSection(tail.filter(({ seq }) => seq <= newest.seq));
 }
 
 /** At least half of the share for recalled text, and what the passages leave. */

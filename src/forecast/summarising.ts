@@ -123,7 +123,7 @@ function callTokens(
   prompt: RenderedPrompt,
   { tools, task }: { readonly tools: readonly ToolSpec[]; readonly task: string },
 ): number {
-  const frame = { nonce: '00000000', task, before: [], known: [], lines: [] };
+  const frame = { nonce: '00000000', task, before: [], known: [], namesakes: [], lines: [] };
   const { text } = services.prompts.render('transcript', frame, promptSourceOf(agent));
   return estimateRequest({
     system: [{ text: prompt.text, cacheBreak: false }],

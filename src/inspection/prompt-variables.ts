@@ -114,9 +114,10 @@ async function writtenVariables(
   const frame = services.prompts.render('extractor', extractor, promptSourceOf(agent));
   const span = headSpan(tail, transcriptTokens(reader, frame, [SUMMARY_TOOL, MEMORY_TOOL]), agent.timezone);
   const job = { services, conversation, agent, call: { windowTokens: reader.windowTokens } };
-  const { before, known } = await promptContextOf(job, stack, span);
+  const { before, known, namesakes } = await promptContextOf(job, stack, span);
   const lines = span.lines.map(({ text }) => text);
-  const transcript = { nonce: '000000000000', task: 'compact', before: [...before], known: [...known], lines };
+  const lists = { before: [...before], known: [...known], namesakes: [...namesakes], lines };
+  const transcript = { nonce: '000000000000', task: 'compact', ...lists };
   return {
     extractor,
     transcript,

@@ -56,6 +56,8 @@ export const promptVariables = {
     task: z.string(),
     before: z.array(z.string()),
     known: z.array(z.string()),
+    /** Who wrote which messages, for each name that several people have. */
+    namesakes: z.array(z.string()),
     lines: z.array(z.string()),
   }),
   /** Sentences to people when a turn fails. */

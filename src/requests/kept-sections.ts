@@ -2,7 +2,8 @@ import { passagesReason } from '../context/fit/passages.ts';
 import { type KeptProfile, type KeptPrompt, readKeptSection } from '../context/profile/keep-profile.ts';
 import type { RequestNote, SectionRef } from '../context/record/request-note.ts';
 import { clockText } from '../context/view/label.ts';
-import type { ConversationKey, Entry, MemoryId } from '../domain/message.ts';
+import type { ConversationKey, Entry, MemoryId, SeqRange } from '../domain/message.ts';
+import { namesakesSection } from '../memory/people/namesakes.ts';
 import { quoteSection } from '../memory/recall/focus.ts';
 import { instructionItem, memoryItem, recallReason } from '../memory/recall/recall.ts';
 import { canRead } from '../memory/rights/policy.ts';
@@ -23,6 +24,8 @@ export interface KeptTexts {
   readonly memories: ReadonlyMap<string, Recollection>;
   /** Entries by `#seq`, or `quoteKey` for those of other conversations, as far as they may be shown. */
   readonly entries: ReadonlyMap<string, Entry>;
+  /** The messages before the reply; some of them may have been too many for the view. */
+  readonly read: readonly Entry[];
 }
 
 /** Of a quoted entry. Null for the conversation of the request itself. */
@@ -124,11 +127,17 @@ function volatileSection(kept: KeptTexts, note: RequestNote, section: SectionRef
       const target = kept.entries.get(quoteKey(null, section.seq));
       return target === undefined ? other('replied-to', 'deleted') : quoteSection(target, kept.profile.timeZone);
     }
+    case 'namesakes':
+      return namesakesSection(withinRange(kept.read, section)) ?? other('namesakes', 'deleted');
     case 'other':
       return other('other', 'unknown');
     default:
       return section satisfies never;
   }
+}
+
+function withinRange(entries: readonly Entry[], { fromSeq, toSeq }: SeqRange): readonly Entry[] {
+  return entries.filter(({ seq }) => seq >= fromSeq && seq <= toSeq);
 }
 
 function memoriesSection(kept: KeptTexts, ids: readonly MemoryId[]): VolatileSection {

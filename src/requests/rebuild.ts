@@ -67,6 +67,7 @@ export async function rebuildRequest(services: Reading, options: RebuildOptions)
     ...settings,
     memories,
     entries: new Map([...elsewhere.quoted, ...shown.quoted]),
+    read: shown.read,
   };
   const gone = new Map([...shown.gone, ...elsewhere.gone, ...stack.gone]);
   for (const [id, { gone: reason }] of memories) if (reason !== null) gone.set(id, reason);
@@ -162,8 +163,9 @@ async function readEntries({ store }: Reading, { conversation, reply }: RebuildO
   });
   quotedSeqs.push(...note.opened.map((opened) => opened.seq));
   const { requests } = store.journal;
-  const [read, quoted, changed] = await Promise.all([
+  const [read, before, quoted, changed] = await Promise.all([
     store.transcript.read(conversation.id, range),
+    readBefore(store, conversation, note),
     store.transcript.pick(conversation.id, quotedSeqs),
     requests.changedSince(conversation.id, { fromSeq: 1, toSeq, revision: note.revision }),
   ]);
@@ -180,11 +182,23 @@ async function readEntries({ store }: Reading, { conversation, reply }: RebuildO
   const shown = new Map(quoted.map((entry) => [quoteKey(null, entry.seq), show(entry)]));
   const steps = all.filter((entry) => entry.seq >= stepsFrom).map(stepMessage);
   return {
+    read: [...before, ...all],
     tail: all.filter((entry) => entry.seq < stepsFrom),
     steps: withOpened(steps, note.opened, (opened) => shown.get(quoteKey(null, opened)) ?? null),
     quoted: shown,
     gone,
   };
+}
+
+/** Messages before the tail whose authors a section needs. */
+async function readBefore(
+  { transcript }: Pick<Reading['store'], 'transcript'>,
+  { id }: Conversation,
+  note: RequestNote,
+) {
+  const fromSeq = note.sections.find((section) => section.kind === 'namesakes')?.fromSeq ?? note.fromSeq;
+  const limit = note.fromSeq - fromSeq;
+  return limit > 0 ? await transcript.read(id, { fromSeq, toSeq: note.fromSeq - 1, limit }) : [];
 }
 
 /** The images that tools opened follow the results. */

@@ -102,7 +102,7 @@ async function draft(job: Job, condensation: Condensation, rewrites: SummaryId |
     tools: [],
     transcript: services.prompts.render(
       'transcript',
-      { nonce, task: 'condense', before: [], known: [], lines: [...lines] },
+      { nonce, task: 'condense', before: [], known: [], namesakes: [], lines: [...lines] },
       from,
     ).text,
     source: lines.join('\n'),

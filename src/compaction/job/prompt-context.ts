@@ -2,6 +2,7 @@ import { estimateBlock, estimateText } from '../../context/measure/tokens.ts';
 import { shorten } from '../../context/measure/truncate.ts';
 import { renderSummary } from '../../context/view/layers.ts';
 import type { MemoryId } from '../../domain/message.ts';
+import { namesakesIn } from '../../memory/people/namesakes.ts';
 import { readerFor } from '../../memory/rights/policy.ts';
 import type { MemoryReader } from '../../ports/memory-store.ts';
 import type { Search } from '../../ports/search.ts';
@@ -18,6 +19,7 @@ import { nonceFor, type TranscriptLine } from './transcript-line.ts';
 export interface PromptContext {
   readonly before: readonly string[];
   readonly known: readonly string[];
+  readonly namesakes: readonly string[];
 }
 
 export interface PromptContextOptions extends Pick<Job, 'services' | 'conversation' | 'agent'> {
@@ -39,22 +41,28 @@ export async function transcriptOf(
   span: Span,
   stack: readonly Summary[],
 ): Promise<Omit<PromptVariables<'transcript'>, 'task'>> {
-  const { before, known } = await promptContextOf(job, stack, span);
+  const { before, known, namesakes } = await promptContextOf(job, stack, span);
   const lines = span.lines.map((line) => line.text);
-  const nonce = nonceFor([...before, ...known, ...lines], job.services.random);
-  return { nonce, before: [...before], known: [...known], lines };
+  const nonce = nonceFor([...before, ...known, ...namesakes, ...lines], job.services.random);
+  return { nonce, before: [...before], known: [...known], namesakes: [...namesakes], lines };
 }
 
-/** The summaries right before the range and the memories that it may repeat, each within its share of the window. */
+/**
+ * The summaries right before the range, and the memories that it may repeat together with the names that several of its
+ * people have, each within its share of the window.
+ */
 export async function promptContextOf(
   job: PromptContextOptions,
   stack: readonly Summary[],
-  { fromSeq, lines }: Pick<Span, 'fromSeq' | 'lines'>,
+  { fromSeq, entries, lines }: Pick<Span, 'fromSeq' | 'entries' | 'lines'>,
 ): Promise<PromptContext> {
   const room = sideTokensFor(job.call.windowTokens, tokensOf(lines));
   const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
   const before = fitting(earlier.map(layerLine).toReversed(), room).toReversed();
-  return { before, known: fitting(await knownLines(job, lines), room) };
+  const names = namesakesIn(entries);
+  const left = sideTokensFor(job.call.windowTokens, Number.POSITIVE_INFINITY) - estimateText(names.join('\n'));
+  const known = fitting(await knownLines(job, lines), Math.max(0, Math.min(room, left)));
+  return { before, known, namesakes: left < 0 ? [] : names };
 }
 
 /** A summary as one line of a transcript. */

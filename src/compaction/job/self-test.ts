@@ -25,7 +25,7 @@ export async function assertWorks(job: Job): Promise<void> {
   const from = promptSourceOf(job.agent);
   const form = { structured: isStructured(job), targetWords: TARGET_WORDS, maxMemories: 1, examples: false };
   const nonce = nonceFor(LINES, random);
-  const shown = { nonce, before: [], known: [], lines: [...LINES], task: 'compact' as const };
+  const shown = { nonce, before: [], known: [], namesakes: [], lines: [...LINES], task: 'compact' as const };
   const fault = await faultOfFirst(job, {
     purpose: 'compact',
     prompt: (tools, strict) => prompts.render('compactor', { tools, strict, instruction: '', ...form }, from),

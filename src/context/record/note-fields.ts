@@ -1,4 +1,4 @@
-import type { BlobId, ConversationKey, MemoryId, SummaryId } from '../../domain/message.ts';
+import type { BlobId, ConversationKey, MemoryId, SeqRange, SummaryId } from '../../domain/message.ts';
 import type { Reduction } from '../view/reduce.ts';
 import { pack, packAscending, unpack, unpackAscending } from './packed.ts';
 import type { LayerRef, OpenedAt, PassagesOf, RequestNote, SectionRef } from './request-note.ts';
@@ -139,6 +139,8 @@ export function sectionsField(note: Pick<RequestNote, 'sections'>, { base, names
         return `q${passagesText(section.seqs, section.elsewhere, indexOf)}`;
       case 'replied-to':
         return `a${pack([section.seq])}`;
+      case 'namesakes':
+        return `n${pack([section.fromSeq, section.toSeq])}`;
       case 'other':
         return 'u';
       default:
@@ -185,11 +187,18 @@ export function readSections(field: string | undefined, { base, names }: Section
         return readPassages(rest, names);
       case 'a':
         return { kind: 'replied-to', seq: unpack(rest)[0] ?? 0 };
+      case 'n':
+        return { kind: 'namesakes', ...readRange(rest) };
       default:
         return { kind: 'other' };
     }
   });
   return isUsual ? [...sections, { kind: 'clock' }] : sections;
+}
+
+function readRange(text: string): SeqRange {
+  const [fromSeq = 0, toSeq = 0] = unpack(text);
+  return { fromSeq, toSeq };
 }
 
 export function readChange(field = ''): BlobId | null {

@@ -155,10 +155,16 @@ function sectionRef(section: VolatileSection): SectionRef {
     case 'memories':
       return { kind: 'memories', ids: section.memoryIds };
     case 'replied-to':
-      return { kind: 'replied-to', seq: Number(/#(\d+)$/.exec(section.source)?.[1] ?? 0) };
+      return { kind: 'replied-to', seq: seqsIn(section)[0] ?? 0 };
+    case 'namesakes':
+      return { kind: 'namesakes', fromSeq: seqsIn(section)[0] ?? 0, toSeq: seqsIn(section)[1] ?? 0 };
     default:
       return { kind: 'other' };
   }
+}
+
+function seqsIn({ source }: VolatileSection): readonly number[] {
+  return (source.match(/(?<=#)\d+/g) ?? []).map(Number);
 }
 
 /** In the order of `fitPassages`: other conversations first, each by seq. */

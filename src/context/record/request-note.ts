@@ -1,4 +1,4 @@
-import type { BlobId, ConversationKey, MemoryId, SummaryId } from '../../domain/message.ts';
+import type { BlobId, ConversationKey, MemoryId, SeqRange, SummaryId } from '../../domain/message.ts';
 import type { Reduction } from '../view/reduce.ts';
 
 /**
@@ -53,6 +53,8 @@ export type SectionRef =
   /** Messages by ascending seq; those of other conversations come first. */
   | { readonly kind: 'passages'; readonly seqs: readonly number[]; readonly elsewhere: readonly PassagesOf[] }
   | { readonly kind: 'replied-to'; readonly seq: number }
+  /** Follows from the authors of these messages. */
+  | ({ readonly kind: 'namesakes' } & SeqRange)
   /** A section of an engine or version that does not say what it is made of. */
   | { readonly kind: 'other' };
 

@@ -70,7 +70,7 @@ async function measured(
   settings: Pick<KeptTexts, 'profile' | 'parts'>,
 ): Promise<TurnSettings> {
   const memories = await recollect(store.memories, sectionMemories(settings), { minute, reader: null });
-  const kept: KeptTexts = { prompts, ...settings, memories, entries: new Map() };
+  const kept: KeptTexts = { prompts, ...settings, memories, entries: new Map(), read: [] };
   const { modelId, windowTokens, reserveTokens, catalogue, sections } = settings.profile;
   return {
     model: modelId,
@@ -145,6 +145,8 @@ function recalledIn(
         return sum + HEADING_TOKENS + quoted(section.seqs);
       case 'replied-to':
         return sum + quoted([section.seq]);
+      case 'namesakes':
+        return sum + HEADING_TOKENS;
       case 'other':
         return sum;
       default:

@@ -131,7 +131,7 @@ function isSaidToBot(sources: readonly Entry[]): boolean {
  */
 function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
   const { text, sources } = said;
-  const about = oneLine(named ?? '').replace(/^@/u, '');
+  const about = nameIn(named ?? '');
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
   if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? strangerCalled(about);
@@ -142,6 +142,13 @@ function subjectOf(named: string | null | undefined, said: Said, known: readonly
   if (other !== undefined) return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
   const called = calledIn(text, speaker, others);
   return called === null ? speaker : { id: null, name: called };
+}
+
+/** Without the signs around it. The number of a message tells namesakes apart in transcripts, and the sources know more. */
+function nameIn(about: string): string {
+  return oneLine(about)
+    .replace(/^@/u, '')
+    .replace(/ ?\(#\d+\)$/u, '');
 }
 
 /** Nobody here has the name. A text may have told the model to put something else in its place. */
@@ -173,7 +180,7 @@ function hasNamesake(
   people: readonly Author[],
   said: string,
 ): boolean {
-  const called = oneLine(said).replace(/^@/u, '');
+  const called = nameIn(said);
   const isAlike = (other: string) => isSameName(other, name) || (called !== '' && isCalled(other, called));
   return people.some((person) => person.id !== id && isAlike(person.name));
 }

@@ -63,6 +63,14 @@ describe('whose word a statement is', () => {
     ]);
   });
 
+  it('is that of the namesake whose message has the number', async () => {
+    await using world = await openWorld();
+    await world.say('good morning', { by: namesake, key: general });
+    await world.say('I keep twelve bees', { key: general });
+    const proposal = { text: 'Ada keeps twelve bees', about: 'Ada (#2)', sources: [2] };
+    expect(await judged(world, proposal)).toMatchObject([{ subjectId: ada.id, trust: 'other', state: 'candidate' }]);
+  });
+
   it('is not certain beside a namesake in a long thread', async () => {
     await using world = await openWorld();
     const thread = makeKey({ platform: 'test', workspace: 'w', channel: 'general', thread: 't' });

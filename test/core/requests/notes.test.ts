@@ -29,12 +29,13 @@ const elsewhere = fc.array(
   { maxLength: 2 },
 );
 const sections: fc.Arbitrary<readonly SectionRef[]> = fc
-  .tuple(memories, seqs, elsewhere, number, fc.subarray([0, 1, 2, 3, 4]))
+  .tuple(memories, seqs, elsewhere, number, fc.subarray([0, 1, 2, 3, 4, 5]))
   .map(([ids, own, others, seq, chosen]) => {
     const all: readonly SectionRef[] = [
       { kind: 'passages', seqs: own, elsewhere: others },
       { kind: 'memories', ids },
       { kind: 'replied-to', seq },
+      { kind: 'namesakes', fromSeq: seq, toSeq: seq + own.length },
       { kind: 'other' },
       { kind: 'clock' },
     ];

@@ -25,6 +25,7 @@ export interface TalkOptions {
   readonly restarts?: boolean;
 }
 
+const NAMESAKE = { ...ADA, id: 'u-ada-too' };
 const TOPICS: readonly [string, ...string[]] = [
   'the lake house',
   'the copper kettle',
@@ -91,7 +92,7 @@ export async function createTalk(options: TalkOptions): Promise<Talk> {
             } as const,
           ]
         : [];
-    await world.say(text(), { id, author: pick([ADA, BOB]), asks: random() < 0.8, replyTo, attachments });
+    await world.say(text(), { id, author: pick([ADA, BOB, NAMESAKE]), asks: random() < 0.8, replyTo, attachments });
     if (random() < 0.15) await world.clock.jump(Math.floor(random() * 90) * 60_000);
     else await world.clock.jump(Math.floor(random() * 50_000));
   };

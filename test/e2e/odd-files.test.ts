@@ -39,10 +39,12 @@ async function refusal(start: ReturnType<typeof runnerOf>, args: readonly string
   return stderr;
 }
 
+const MAX_RUN_MS = 60_000;
+
 /** Ends a process that hangs before it has filled the memory. */
 async function run(folder: Folder, args: readonly string[]) {
   const child = folder.start(args);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_RUN_MS);
   const result = await ended(child, '');
   clearTimeout(timer);
   return result;
@@ -109,7 +111,7 @@ test('questions may come from a pipe', async () => {
 
 const OPENED_MS = 3000;
 /** On a busy machine. */
-const MAX_OPENED_MS = 30_000;
+const MAX_OPENED_MS = 120_000;
 
 /** Waits until the process has opened the file; where that can't be seen, for as long as that usually takes. */
 async function isOpenFor(pid: number | undefined, path: string): Promise<void> {
@@ -145,7 +147,7 @@ test.each(WAITING)('a signal ends %s on a pipe without a writer', async (...comm
   const child = folder.start([...command, ...here]);
   const end = ended(child);
   await isOpenFor(child.pid, folder.file('pipe'));
-  const killer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const killer = setTimeout(() => child.kill('SIGKILL'), MAX_RUN_MS);
   child.kill('SIGTERM');
   const { code, stderr } = await end;
   clearTimeout(killer);

@@ -63,11 +63,11 @@ describe('behind a proxy', () => {
     const environment = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: CERTIFICATE_FILE, ...TOKENS };
     await using bot = startBot(environment, [...TABLES.model, ...TABLES.discord, ...TABLES.slack]);
     const seen = () => `${proxy.tunnels.join(' ')}\n${bot.output.text}`;
-    await until(`a gateway\n${seen()}`, () => discord.gateway.live > 0, 30_000);
-    await until(`a socket of Slack\n${seen()}`, () => slack.sockets() > 0, 30_000);
+    await until(`a gateway\n${seen()}`, () => discord.gateway.live > 0);
+    await until(`a socket of Slack\n${seen()}`, () => slack.sockets() > 0);
     discord.say(GENERAL, ADA, 'x1 Hello.');
     slack.say(slackDouble.DIRECT, slackDouble.ADA, 'x1 Hello.');
-    await until(`an answer on Discord\n${seen()}`, () => answerIn(discord), 30_000);
+    await until(`an answer on Discord\n${seen()}`, () => answerIn(discord));
     const answers = () => slack.posted(slackDouble.DIRECT).map(({ text }) => String(text));
     await until(`an answer on Slack\n${seen()}`, () => answers().some((text) => text.startsWith('Answer to x1.')));
     expect([...new Set(proxy.tunnels)].sort()).toEqual([`${DISCORD}:443`, `${MODEL}:443`, `${SLACK}:443`]);

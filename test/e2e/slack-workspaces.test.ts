@@ -94,7 +94,7 @@ test('two workspaces share nothing, and one that leaves is forgotten', async () 
   writeFileSync(folder.file('config.toml'), config());
   const child = folder.start(['start']);
   try {
-    await listening(port, { limitMs: 20_000 });
+    await listening(port);
     expect((await install(port)).status).toBe(200);
     slack.oauth.choice = OTHER;
     expect((await install(port)).status).toBe(200);

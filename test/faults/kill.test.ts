@@ -50,6 +50,8 @@ const MOMENTS = /^a (?:reply|summary) is (?:asked for|half sent|sent)$|^a post/u
 const UNFINISHED = /^after the claim to maintain$|^a summary is|^before (?:a summary|a condensed|memories)/u;
 /** For a hang: a reply may wait for all the other tests of a soak. */
 const REPLY_LIMIT_MS = 30_000;
+/** On a busy machine, jobs go on while much is said. */
+const DEATH_LIMIT_MS = 120_000;
 const SLOWEST_REPLY_MS = 10_000;
 /** Number of replies while the summariser works, fails or hangs. */
 const BESIDE = sized({ small: 12, full: 25 });
@@ -176,7 +178,9 @@ async function comeBack(town: Town, bot: BotProcess, before: Death | null): Prom
 }
 
 async function talkUntilDeath(town: Town, bot: BotProcess, death: Death): Promise<void> {
-  for (let count = 0; count < 60 && !bot.isOver; count += 1) {
+  const startedAt = performance.now();
+  const isEarly = (count: number) => count < 60 || performance.now() - startedAt < DEATH_LIMIT_MS;
+  for (let count = 0; isEarly(count) && !bot.isOver; count += 1) {
     const message = await town.say(bot, REPLY_LIMIT_MS);
     if (!bot.isOver) expect(message.answeredAt, `no reply to ${message.id} before "${death.at}"`).not.toBeNull();
     // A conversation that becomes idle is read for memories; a job held by the last process is free when its lease

@@ -15,7 +15,7 @@ import { silentLog } from '../../src/util/log/silent-log.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
 const WORKER = fileURLToPath(new URL('./redis-worker.process.ts', import.meta.url));
-const RESUME_LIMIT_MS = 15_000;
+const RESUME_LIMIT_MS = 30_000;
 const CONVERSATIONS = Array.from({ length: 4 }, (_, index) =>
   makeKey({ platform: 'test', workspace: 'here', channel: `talk${index}` }),
 );

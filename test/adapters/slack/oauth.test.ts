@@ -100,6 +100,7 @@ describe('installing', () => {
     expect(await install(port)).toMatchObject({ status: 200, text: expect.stringContaining('Other') });
     await say(TEAM, GENERAL, `<@${BOT}> at home`);
     await say(OTHER_TEAM, OTHER_GENERAL, `<@${OTHER.botUserId}> abroad`);
+    await until('both messages', () => bot.sink.messages.length === 2);
     expect(bot.sink.messages).toMatchObject([
       {
         text: '@strata at home',
@@ -143,6 +144,7 @@ describe('installing', () => {
     const message = slack.store(OTHER_GENERAL, ADA, 'look', shared);
     await tell(OTHER_TEAM, { ...message, channel_type: 'channel' });
     await say(TEAM, GENERAL, 'at home');
+    await until('both messages', () => sink.messages.length === 2);
     expect(sink.messages[0]?.text).toContain('# Plan');
     expect(slack.fetched).toEqual([OTHER_TEAM]);
     await stop(before);
@@ -388,6 +390,7 @@ describe('tokens', () => {
     await install(port);
     slack.oauth.expiresInSeconds = 43_200;
     await Promise.all([say(TEAM, GENERAL, 'one'), say(TEAM, GENERAL, 'two')]);
+    await until('both messages', () => open[0]?.sink.messages.length === 2);
     const renewals = () => slack.callsOf('oauth.v2.access').filter((body) => body['grant_type'] === 'refresh_token');
     expect(renewals().length).toBe(1);
     slack.oauth.revoke([...slack.oauth.tokens.keys()][0] ?? '');

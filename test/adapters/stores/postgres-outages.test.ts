@@ -176,7 +176,7 @@ describe('a store on Postgres', () => {
     const { url, storage, kit } = await openAs('late', 'filled');
     await ask(server().url, 'alter role late connection limit 1');
     await ask(server().url, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'late'");
-    const other = await connected(url);
+    const other = await vi.waitFor(() => connected(url), 30_000);
     const soon = kit.say('Hello?');
     soon.catch(() => undefined);
     await ask(server().url, 'select pg_sleep(0.5)');

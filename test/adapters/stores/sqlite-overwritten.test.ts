@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 async function untilGone(text: string): Promise<string> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (filesWith(directory, text) !== '' && Date.now() < deadline) await sleep(100);
   return filesWith(directory, text);
 }
@@ -41,7 +41,7 @@ it('a summary of what a message no longer says', async () => {
   const again = kit.summary(1, 1, { text: 'They talked.' });
   expect(await kit.compact(held, again, { seenRevision: revision })).toBe('committed');
   expect(await untilGone('qzxsummaryqzx')).toBe('');
-}, 60_000);
+});
 
 it('the earlier words of a memory', async () => {
   const { conversation } = await kit.say('hello');
@@ -51,7 +51,7 @@ it('the earlier words of a memory', async () => {
   expect(filesWith(directory, 'qzxmemoryqzx')).not.toBe('');
   expect(await storage.store.memories.change(id as MemoryId, change, event)).toBe(true);
   expect(await untilGone('qzxmemoryqzx')).toBe('');
-}, 60_000);
+});
 
 /** A reply that was not posted yet, in a private place. */
 async function unsent(text: string): Promise<Conversation> {
@@ -72,11 +72,7 @@ it.each([
       storage.store.conversations.change(id, { kind: 'audience', audience: 'public', now: NOW }),
   ],
   ['a message', () => kit.say('open now', { audience: 'public' })],
-])(
-  'a reply that %s of the audience withdraws',
-  async (_, open) => {
-    await open(await unsent('qzxreplyqzx'));
-    expect(await untilGone('qzxreplyqzx')).toBe('');
-  },
-  60_000,
-);
+])('a reply that %s of the audience withdraws', async (_, open) => {
+  await open(await unsent('qzxreplyqzx'));
+  expect(await untilGone('qzxreplyqzx')).toBe('');
+});

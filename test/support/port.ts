@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
 
 /** Resolves when somebody listens there. Aborting `signal` ends the wait with its reason. */
 export async function listening(port: number, options: { limitMs?: number; signal?: AbortSignal } = {}): Promise<void> {
-  const { limitMs = 60_000, signal } = options;
+  const { limitMs = 120_000, signal } = options;
   const deadline = performance.now() + limitMs;
   while (!(await answers(port))) {
     signal?.throwIfAborted();

@@ -51,8 +51,8 @@ export interface CompactionCommit {
   /** The watermark before the model call, and its new position; null if no memories were extracted. */
   readonly extracted: { readonly from: number; readonly upto: number } | null;
   /**
-   * The revision of the conversation that the job has read. If an entry of the range was edited or deleted since, the
-   * result is stale. Default: the revision at the claim.
+   * The revision of the conversation that the job has read. If an entry up to the end of the range was edited or deleted
+   * since, the result is stale: the job has also read what is before the range. Default: the revision at the claim.
    */
   readonly seenRevision?: number;
   /** Keeps the summary ready for `publish` instead of changing the stack. Only after the end of the stack. Default false. */
@@ -85,7 +85,7 @@ export interface ExtractionCommit {
   readonly epoch: number;
   readonly memories: readonly MemoryWrite[];
   readonly extracted: { readonly from: number; readonly upto: number };
-  /** As in `CompactionCommit`. */
+  /** As in `CompactionCommit`, but only for entries of the range: a memory says what its sources say. */
   readonly seenRevision?: number;
   readonly now: number;
 }

@@ -286,5 +286,18 @@ export function compactionContract(lab: Lab): void {
       const readAgain = (await kit.get(id)).revision;
       expect(await kit.compact(held, kit.summary(5, 6), { seenRevision: readAgain })).toBe('committed');
     });
+
+    it('rejects a summary if an entry before it was changed', async () => {
+      const { id } = await kit.fill(4);
+      await kit.say('secret', {}, { externalId: 'x5' });
+      await kit.fill(3);
+      const held = await kit.claim('maintenance', id);
+      await kit.compact(held, kit.summary(1, 6));
+      const seenRevision = (await kit.get(id)).revision;
+      await store.transcript.redact(id, { externalIds: ['x5'], now: NOW });
+      expect(await kit.compact(held, kit.summary(7, 8), { seenRevision })).toBe('stale');
+      const readAgain = (await kit.get(id)).revision;
+      expect(await kit.compact(held, kit.summary(7, 8), { seenRevision: readAgain })).toBe('committed');
+    });
   });
 }

@@ -8,6 +8,7 @@ import {
   expectCovered,
   faithful,
   filler,
+  promptIn,
   type Script,
   scriptedModel,
   seqsIn,
@@ -141,6 +142,37 @@ describe('while a compaction runs', () => {
     const { stack } = await world.snapshot();
     expect(stack.map((item) => item.text).join()).not.toContain('4711');
     expect(await memoriesOf(world)).toEqual([]);
+    await expectCovered(world);
+  });
+
+  it.each(['deleted', 'edited'] as const)('nothing %s before its range is repeated by it', async (how) => {
+    const second = Promise.withResolvers<void>();
+    const repeating: Script = async (request, { count }) => {
+      if (count === 2) await second.promise;
+      const known = /FACT [^.\n]*\./u.exec(promptIn(request))?.[0] ?? '';
+      return { calls: [{ tool: 'summary_save', input: { summary: `Message and answer. ${known}` } }] };
+    };
+    const model = scriptedModel(repeating, { window: 32_000 });
+    await using world = await createWorld({ model });
+    await world.say('FACT Ada has the secret number 4711.', { id: 'first' });
+    await talk(world);
+    await world.run();
+    const [first] = (await world.snapshot()).stack;
+    expect(first?.text).toContain('4711');
+    await talk(world);
+    const job = world.run();
+    await until(() => model.requests.length === 2);
+    const { transcript } = world.services.store;
+    const { id } = await world.conversation();
+    if (how === 'deleted') await transcript.redact(id, { externalIds: ['first'], now: world.clock.now() });
+    else {
+      const parts = [{ kind: 'text', text: 'Never mind.' }] as const;
+      await transcript.edit(id, { externalId: 'first', parts, tokens: 3, now: world.clock.now() });
+    }
+    second.resolve();
+    await job;
+    const { stack } = await world.snapshot();
+    expect(stack.map((item) => item.text).join()).not.toContain('4711');
     await expectCovered(world);
   });
 

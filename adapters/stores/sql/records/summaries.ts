@@ -77,8 +77,9 @@ async function commitCompaction(work: Work, commit: CompactionCommit): Promise<C
   const base = await readyStack(work, row);
   const state = { ...toConversation(row), compactedUpto: base.compactedUpto };
   const plan = planCompactionCommit(state, base.stack, { ...commit.summary, rewrites: commit.rewrites ?? null });
-  if (plan.kind === 'stale' || (await wasChanged(work, row, { ...commit.summary, seen: commit.seenRevision })))
-    return 'stale';
+  // The job has also read the summaries before its range, and its text may repeat them.
+  const read = { fromSeq: 1, toSeq: commit.summary.toSeq, seen: commit.seenRevision };
+  if (plan.kind === 'stale' || (await wasChanged(work, row, read))) return 'stale';
   const isReady = commit.ready === true;
   if (isReady && plan.kind !== 'append') return 'stale';
   if (isReady) await shared.ready.insert(tx, row.id, commit.summary);

@@ -89,7 +89,7 @@ async function pause(call: Call): Promise<CommandReply> {
 }
 
 async function resume(call: Call): Promise<CommandReply> {
-  await createOptOut(call.services.state).resume(personOf(call));
+  await createOptOut(call.services.state).resume(personOf(call), call.services.clock.now());
   return makeReply('Learning is on', { text: 'The bot may remember what you say from now on.', tone: 'success' });
 }
 

@@ -120,7 +120,7 @@ async function hooked(
   return results.flat();
 }
 
-/** Removes statements about people who paused learning, whoever said them. */
+/** Removes statements about people who have paused learning, or had when it was said, whoever said them. */
 async function withoutPaused(
   services: Pick<Services, 'state'>,
   { conversation: { key }, people }: PlacedRequest,
@@ -129,10 +129,11 @@ async function withoutPaused(
   if (accepted.length === 0) return [];
   const paused = await createOptOut(services.state).pausedIn(workspaceOf(key), people);
   return accepted.filter(({ memory, sources }) => {
+    const then = paused.orAt(sources.flatMap(({ at, editedAt }) => (editedAt === null ? [at] : [at, editedAt])));
     const speakers = sources.map((entry) => entry.author?.id ?? null);
     const isOwn = memory.subjectId !== null && speakers.every((id) => id === memory.subjectId);
     const concerns =
-      [memory.subjectId, ...speakers].some((id) => paused.holds(id)) || paused.isNamedIn({ ...memory, isOwn });
+      [memory.subjectId, ...speakers].some((id) => then.holds(id)) || then.isNamedIn({ ...memory, isOwn });
     if (concerns) refused.push({ reason: 'the person it is about paused learning' });
     return !concerns;
   });

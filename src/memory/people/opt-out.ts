@@ -4,6 +4,7 @@ import type { Author, ConversationKey } from '../../domain/message.ts';
 import type { StateStore } from '../../ports/journal.ts';
 import { isEnglish } from '../../search/words/stop-words.ts';
 import { fold, isUnspaced, tokensOf, wordsOf } from '../../search/words/words.ts';
+import { memoize } from '../../util/async/memoize.ts';
 import { isOrdinaryAmong } from './about-person.ts';
 import { firstNameOf } from './first-names.ts';
 import { monthsIn } from './months.ts';
@@ -13,18 +14,26 @@ import { writtenNamesIn } from './written-names.ts';
 
 const NAMESPACE = 'privacy.paused';
 /** Version 0.1.0 stored no name; such a person is known by id only until they pause again. */
-const pauseSchema = z.object({ name: z.string().default('') }).catch({ name: '' });
+const pauseSchema = z
+  .object({ since: z.number().default(0), name: z.string().default('') })
+  .catch({ since: 0, name: '' });
+
+/** The newest pauses of each person that have ended: what was said meanwhile may be read for memories much later. */
+const ENDED = 'privacy.resumed';
+const MAX_ENDED = 20;
+const endedSchema = z.array(z.object({ since: z.number(), until: z.number(), name: z.string() })).catch([]);
 
 /** People who asked that nothing be remembered about them. Applies in the whole workspace until they resume. */
 export interface OptOut {
   isPaused(person: Person): Promise<boolean>;
   pause(person: Person & Pick<Author, 'name'>, now: number): Promise<void>;
-  resume(person: Person): Promise<void>;
+  /** From now on. What was said during the pause stays unlearned. */
+  resume(person: Person, now: number): Promise<void>;
   /**
    * Everybody in a workspace (`platform:workspace`) who paused learning. They are known by the name that they had then,
    * and by those that they have among the people who are present.
    */
-  pausedIn(workspace: string, present: readonly Author[]): Promise<Paused>;
+  pausedIn(workspace: string, present: readonly Author[]): Promise<PausedPeople>;
   /** The bot has left the workspace. */
   purge(workspace: string): Promise<void>;
 }
@@ -40,6 +49,11 @@ export interface Paused {
   isNamedIn(statement: NamingStatement): boolean;
 }
 
+export interface PausedPeople extends Paused {
+  /** With those who have resumed, but had paused learning at one of these times. */
+  orAt(times: readonly number[]): Paused;
+}
+
 /** A statement that may name somebody. */
 export interface NamingStatement {
   readonly text: string;
@@ -51,26 +65,66 @@ export interface NamingStatement {
 
 export function createOptOut(state: StateStore): OptOut {
   const keyOf = ({ conversation, authorId }: Person) => `${workspaceOf(conversation)}:${authorId}`;
-  const ofWorkspace = async (workspace: string) =>
-    (await state.list(NAMESPACE)).filter(({ key }) => key.startsWith(`${workspace}:`));
+  const ofWorkspace = async (namespace: string, workspace: string) =>
+    (await state.list(namespace)).filter(({ key }) => key.startsWith(`${workspace}:`));
   return {
     isPaused: async (person) => (await state.get(NAMESPACE, keyOf(person))) !== undefined,
-    pause: (person, now) => state.set(NAMESPACE, keyOf(person), { since: now, name: person.name }),
-    resume: (person) => state.delete(NAMESPACE, keyOf(person)),
+    async pause(person, now) {
+      const running = await state.get(NAMESPACE, keyOf(person));
+      const since = running === undefined ? now : pauseSchema.parse(running).since;
+      await state.set(NAMESPACE, keyOf(person), { since, name: person.name });
+    },
+    async resume(person, now) {
+      const key = keyOf(person);
+      const running = await state.get(NAMESPACE, key);
+      if (running === undefined) return;
+      const ended = [...endedSchema.parse(await state.get(ENDED, key)), { ...pauseSchema.parse(running), until: now }];
+      await state.set(ENDED, key, ended.slice(-MAX_ENDED));
+      await state.delete(NAMESPACE, key);
+    },
     async pausedIn(workspace, present) {
-      const found = await ofWorkspace(workspace);
-      const ids = new Set(found.map(({ key }) => key.slice(workspace.length + 1)));
-      const before = found.map(({ value }) => pauseSchema.parse(value).name);
-      const now = present.filter(({ id }) => ids.has(id)).map(({ name }) => name);
-      const names = [...new Set([...before, ...now])].filter((name) => wordsOf(name).length > 0).map(pausedNameOf);
+      const idOf = (key: string) => key.slice(workspace.length + 1);
+      const running = (await ofWorkspace(NAMESPACE, workspace)).map(({ key, value }) => {
+        return { ...pauseSchema.parse(value), id: idOf(key), until: Number.POSITIVE_INFINITY };
+      });
+      const ended = (await ofWorkspace(ENDED, workspace)).flatMap(({ key, value }) =>
+        endedSchema.parse(value).map((pause) => ({ ...pause, id: idOf(key) })),
+      );
+      const named = memoize(pausedNameOf);
+      const isDuring = (times: readonly number[]) => (pause: Pause) =>
+        times.some((at) => pause.since <= at && at < pause.until);
       return {
-        holds: (authorId) => authorId !== null && ids.has(authorId),
-        isNamedIn: (statement) => names.some(namesOf(statement)),
+        ...pausedAmong(running, { present, named }),
+        orAt: (times) => pausedAmong([...running, ...ended.filter(isDuring(times))], { present, named }),
       };
     },
     async purge(workspace) {
-      for (const { key } of await ofWorkspace(workspace)) await state.delete(NAMESPACE, key);
+      for (const namespace of [NAMESPACE, ENDED]) {
+        for (const { key } of await ofWorkspace(namespace, workspace)) await state.delete(namespace, key);
+      }
     },
+  };
+}
+
+/** Of one person, with the name that they had then. */
+interface Pause {
+  readonly id: string;
+  readonly name: string;
+  readonly since: number;
+  readonly until: number;
+}
+
+function pausedAmong(
+  pauses: readonly Pause[],
+  { present, named }: { readonly present: readonly Author[]; readonly named: typeof pausedNameOf },
+): Paused {
+  const ids = new Set(pauses.map(({ id }) => id));
+  const now = present.filter(({ id }) => ids.has(id));
+  const names = new Set([...pauses, ...now].map(({ name }) => name).filter((name) => wordsOf(name).length > 0));
+  const compared = [...names].map(named);
+  return {
+    holds: (authorId) => authorId !== null && ids.has(authorId),
+    isNamedIn: (statement) => compared.some(namesOf(statement)),
   };
 }
 

@@ -591,13 +591,14 @@ describe('/privacy', () => {
     expect(field(shown, 'Learning about you')).toBe('paused');
     expect(field(shown, 'Stored here')).toBe('2 messages, in full unless deleted, with their summaries');
     expect(field(shown, 'Stored in')).toContain('strata-commands-');
+    await world.say('I prefer coffee.');
     await world.type('/privacy resume');
     await world.say('I live in Riga.');
-    expect(
-      cells(await world.type('/memory list'))
-        .map((row) => row[2])
-        .join(),
-    ).toContain('Riga');
+    const learned = cells(await world.type('/memory list'))
+      .map((row) => row[2])
+      .join();
+    expect(learned).toContain('Riga');
+    expect(learned).not.toContain('coffee');
   });
 
   test('counts messages that are not read for memories yet', async () => {

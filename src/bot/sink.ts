@@ -1,6 +1,7 @@
 import type { Commands } from '../commands/commands.ts';
 import { estimateParts } from '../context/measure/tokens.ts';
 import type { Actors } from '../conversation/actors.ts';
+import { dropErasures, isErased } from '../conversation/inbound/erased.ts';
 import { createInboundHooks, type InboundHooks } from '../conversation/inbound/inbound-hooks.ts';
 import { createNewestEdits } from '../conversation/inbound/newest-edits.ts';
 import { createPendingEdits } from '../conversation/inbound/pending-edits.ts';
@@ -40,7 +41,7 @@ export function createSink(options: SinkOptions): ChannelSink {
       const heard = { ...given, text: cutText(given.text) };
       const message = await withStoredAudience(store, heard);
       const before = pendingEdits.of(message);
-      if (before?.kind === 'removed') {
+      if (before?.kind === 'removed' || (await isErased(services, message))) {
         drop({ ...dropOf(message), reason: 'deleted' });
         return { stored: false, willReply: false };
       }
@@ -153,4 +154,5 @@ async function purgeWorkspace({ services, actors }: SinkOptions, workspace: stri
   }
   await store.memories.forget({ workspace });
   await createOptOut(state).purge(workspace);
+  await dropErasures(services, workspace);
 }

@@ -195,8 +195,8 @@ export interface Drop {
  * Why an event is not stored: it is invalid (`malformed`), the bot wrote it (`own`), another bot wrote it and bots are
  * ignored (`bot`), the access lists exclude it (`unserved`), the bot cannot see the place (`unplaced`), the platform
  * withholds the text (`withheld`), it is a system message such as a join or a pin (`note`), it has no content
- * (`empty`), it is too old for catching up (`late`), a hook dropped it (`hook`), or it was deleted before it was stored
- * (`deleted`).
+ * (`empty`), it is too old for catching up (`late`), a hook dropped it (`hook`), or it was deleted before it was stored,
+ * or together with its conversation (`deleted`).
  */
 export type DropReason =
   | 'malformed'

@@ -1,4 +1,5 @@
 import { modelsOf } from '../../config/directory.ts';
+import { noteErasure } from '../../conversation/inbound/erased.ts';
 import type { Audience } from '../../domain/message.ts';
 import { createOptOut } from '../../memory/people/opt-out.ts';
 import type { CommandReply } from '../../ports/reply.ts';
@@ -96,6 +97,7 @@ async function resume(call: Call): Promise<CommandReply> {
 async function erase(call: Call): Promise<CommandReply> {
   const { services, conversation } = call;
   if (conversation === null) return nothingYet('Privacy');
+  await noteErasure(services, conversation);
   await services.store.conversations.change(conversation.id, { kind: 'purge' });
   return makeReply('Everything is deleted', {
     text: sentences(

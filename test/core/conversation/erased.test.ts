@@ -17,7 +17,7 @@ async function erased(world: World) {
     isErased(world, { conversation: general, externalId, at: start + seconds * SECOND });
 }
 
-it('covers all messages until the newest one, and none after it', async () => {
+it('covers all messages until the newest one', async () => {
   await using world = await openWorld();
   const isGone = await erased(world);
   expect(await Promise.all([isGone('x0', 0), isGone('missed', 15), isGone('x20', 20)])).toEqual([true, true, true]);

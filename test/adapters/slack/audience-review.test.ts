@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ADA, GENERAL, type SlackDouble, TEAM } from '../../fixtures/slack/double.ts';
+import { createSystemClock } from '../../../src/util/time/clock.ts';
+import { ADA, BOT, GENERAL, type SlackDouble, TEAM } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';
 import { arrived, createState, type Opened, recordSink, until } from '../../fixtures/slack/kit.ts';
 
@@ -70,4 +71,32 @@ test('a channel that changed without an open socket is closed', async () => {
   await until('both are closed', () => closed().length === 2);
   slack.say(GENERAL, ADA, 'among us');
   expect((await arrived(bot, 'among us')).audience).toBe('private');
+});
+
+describe('a channel that turned private, as another gateway was told', () => {
+  let aheadMs = 0;
+  const system = createSystemClock();
+  beforeEach(async () => {
+    aheadMs = 0;
+    await stop(bot);
+    bot = await start({ sink, state, clock: { ...system, now: () => system.now() + aheadMs } });
+    slack.say(GENERAL, ADA, 'in public');
+    expect((await arrived(bot, 'in public')).audience).toBe('public');
+    slack.channels.set(GENERAL, { name: 'general', is_private: true });
+  });
+  const said = (text: string) => {
+    const { ts, ...message } = slack.store(GENERAL, ADA, text);
+    return { ...message, ts, event_ts: ts };
+  };
+
+  test('is private from the next message on', async () => {
+    slack.emit({ ...said('among us'), channel_type: 'group' });
+    expect((await arrived(bot, 'among us')).audience).toBe('private');
+  });
+
+  test('is private at a mention, whose event has no type', async () => {
+    aheadMs = 11_000;
+    slack.emit({ ...said(`<@${BOT}> and you`), type: 'app_mention' });
+    expect((await arrived(bot, '@strata and you')).audience).toBe('private');
+  });
 });

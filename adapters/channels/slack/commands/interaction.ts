@@ -60,7 +60,7 @@ export async function invocationOf(
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
     conversation: await conversationOf(options, { ...interaction, channelId }),
-    ...(await heardIn(places, { id: channelId, type: null, hasOutsider: async () => isOutsider })),
+    ...(await heardIn(places, { id: channelId, type: null, isDoubtful: async () => isOutsider })),
     author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
     path: [],

@@ -174,7 +174,10 @@ function named({ author, isOutsider }: Speaker): Author {
   return { ...author, name: `${cutAt(author.name, MAX_OUTSIDER_NAME)} (of another workspace)` };
 }
 
-/** A channel shared with another workspace is not public, whatever else is known about it. */
+/**
+ * A channel shared with another workspace is not public, whatever else is known about it. Outsiders can only be in such a
+ * channel, and no event tells that one was shared within an organization. The event of a mention does not show a type.
+ */
 async function readersOf(
   { places }: ContextOptions,
   { message, isShared }: NewMessage | EditedMessage,
@@ -182,7 +185,7 @@ async function readersOf(
 ): Promise<HeardBy> {
   const { channel: id, channel_type: type } = message;
   if (isShared && !isDirect(id, type)) return { audience: 'private' };
-  return await heardIn(places, { id, type, hasOutsider: async () => (await speaking).isOutsider });
+  return await heardIn(places, { id, type, isDoubtful: async () => !type || (await speaking).isOutsider });
 }
 
 async function filesOf({ workspace, files: options, clock }: ContextOptions, files: readonly WireFile[]) {

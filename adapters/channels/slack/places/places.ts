@@ -132,44 +132,41 @@ export function isForeign(
 }
 
 /**
- * Who can read a channel. If Slack does not describe it in time, what the message itself shows; otherwise it counts as
- * private.
+ * Who can read a channel. What an event shows applies before what is known of the channel: of several processes, Slack
+ * tells only one that it turned private. A channel that Slack does not describe in time counts as private.
  */
 export async function heardIn(
   places: Pick<Places, 'channel'>,
   {
     id,
     type,
-    hasOutsider = async () => false,
+    isDoubtful = async () => false,
   }: {
     readonly id: string;
     /** According to the event; null if it does not show it. */
     readonly type: string | null | undefined;
-    /** Whether somebody of another workspace is there. */
-    readonly hasOutsider?: () => Promise<boolean>;
+    /** Whether a public channel may no longer be public. */
+    readonly isDoubtful?: () => Promise<boolean>;
   },
 ): Promise<HeardBy> {
   if (isDirect(id, type)) return { audience: 'dm' };
-  const channel = await newestOf(places, id, hasOutsider);
-  if (channel !== null) return { audience: audienceOf(channel) };
-  return PRIVATE_TYPES.has(type ?? '') ? { audience: 'private' } : { audience: 'private', isAudienceAssumed: true };
+  if (PRIVATE_TYPES.has(type ?? '')) return { audience: 'private' };
+  const channel = await newestOf(places, id, isDoubtful);
+  return channel === null ? { audience: 'private', isAudienceAssumed: true } : { audience: audienceOf(channel) };
 }
 
 /** Somebody who is missing from the workspace's directory must not cost a request for each message. */
 const MIN_AGE_MS = 10_000;
 
-/**
- * An outsider can only be in a shared channel, and no event tells that one was shared within an organization, so a public
- * channel is looked up again.
- */
+/** Looked up again if it is public and in doubt. */
 async function newestOf(
   places: Pick<Places, 'channel'>,
   id: string,
-  hasOutsider: () => Promise<boolean>,
+  isDoubtful: () => Promise<boolean>,
 ): Promise<WireChannel | null> {
   const channel = await places.channel(id);
-  const isDoubtful = channel !== null && audienceOf(channel) === 'public' && (await hasOutsider());
-  return isDoubtful ? await places.channel(id, { maxAgeMs: MIN_AGE_MS }) : channel;
+  const mayHaveChanged = channel !== null && audienceOf(channel) === 'public' && (await isDoubtful());
+  return mayHaveChanged ? await places.channel(id, { maxAgeMs: MIN_AGE_MS }) : channel;
 }
 
 /** Only such channels have these types. */

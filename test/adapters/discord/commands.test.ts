@@ -12,7 +12,13 @@ import {
 } from '../../../adapters/channels/discord/commands/command-json.ts';
 import { bodyOf, toMessage } from '../../../adapters/channels/discord/commands/render.ts';
 import { keyOf } from '../../../adapters/channels/discord/places/place.ts';
-import { builtInSpecs, type CommandReply, type ConversationKey, defineCommand } from '../../../src/adapter-kit.ts';
+import {
+  builtInSpecs,
+  type CommandReply,
+  type ConversationKey,
+  defineCommand,
+  errorReply,
+} from '../../../src/adapter-kit.ts';
 import { allCommands } from '../../../src/commands/custom/custom-commands.ts';
 import { createSystemClock, createSystemRandom } from '../../../src/util/time/clock.ts';
 import { DAY_MS } from '../../../src/util/time/time.ts';
@@ -557,7 +563,7 @@ describe('the commands in Discord', () => {
         base64: 'UE5H',
         description: 'All in words.',
       } as const;
-      release.resolve({ ...plain, file, picture });
+      release.resolve({ ...plain, ephemeral: false, file, picture });
       await until('the late answer', () => double.edits.find(({ token }) => token === `token-${late}`));
       const attachments = [{ filename: 'export.md' }, { filename: 'view.png', description: 'All in words.' }];
       expect(double.edits[0]?.body).toMatchObject({ embeds: [{ title: 'Done' }], attachments });
@@ -567,6 +573,23 @@ describe('the commands in Discord', () => {
       const held = double.interact(slash('memory', 'held'));
       expect(await answerTo(double, held)).toEqual({ type: 5, data: { flags: 64 } });
       kept.resolve(plain);
+    });
+  });
+
+  test.each([
+    ['private', 'compact', true],
+    ['public', 'status', false],
+  ])('a late %s answer is not shown as it was announced', async (_, name, ephemeral) => {
+    await withChannel({}, async ({ double, sink }) => {
+      const release = Promise.withResolvers<CommandReply>();
+      sink.answer = () => release.promise;
+      const id = double.interact(slash(name, null));
+      expect(await answerTo(double, id)).toEqual({ type: 5, data: { flags: ephemeral ? 0 : 64 } });
+      release.resolve({ ...plain, ephemeral, file: { name: 'all.md', text: 'all of it' } });
+      const sent = await until('the answer', () => double.followUps[0], 9_000);
+      expect(sent).toMatchObject({ token: `token-${id}`, files: [{ name: 'all.md' }] });
+      expect(sent.body).toMatchObject({ flags: ephemeral ? 64 : 0, embeds: [{ title: 'Done' }] });
+      expect([double.removed, double.edits]).toEqual([[`token-${id}`], []]);
     });
   });
 
@@ -641,6 +664,34 @@ describe('the commands in Discord', () => {
       expect(sink.commands).toEqual([]);
       expect(await answerTo(double, double.interact(press(labelled(asked, 'Do it'))))).toMatchObject({ type: 7 });
       expect(sink.commands).toMatchObject([{ path: ['memory', 'strike'], options: { id: memoryId } }]);
+    });
+  });
+
+  test.each([
+    ['at once', 0],
+    ['late', 2_000],
+  ])('answer everyone after a confirmation where meant so, %s', async (_, waitMs) => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => delay(waitMs, { ...plain, ephemeral: false });
+      const asked = await answerTo(double, double.interact(slash('reset', null)));
+      expect(asked).toMatchObject({ type: 4, data: { flags: 64 } });
+      const id = double.interact(press(labelled(asked, 'Do it')));
+      const { body } = await until('the public answer', () => double.followUps[0], 9_000);
+      expect(body).toMatchObject({ flags: 0, embeds: [{ title: 'Done', description: 'It is done.' }] });
+      const first = await answerTo(double, id);
+      const changed = first.type === 7 ? first.data : double.edits.find(({ token }) => token === `token-${id}`)?.body;
+      expect(changed).toMatchObject({ embeds: [{ description: 'Everyone here sees the answer.' }], components: [] });
+    });
+  });
+
+  test('tell only who confirmed that a command failed', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      sink.answer = () => delay(2_000, errorReply('It failed.'));
+      const asked = await answerTo(double, double.interact(slash('reset', null)));
+      const id = double.interact(press(labelled(asked, 'Do it')));
+      const edit = await until('the answer', () => double.edits.find(({ token }) => token === `token-${id}`));
+      expect(edit.body).toMatchObject({ embeds: [{ description: 'It failed.' }], components: [] });
+      expect(double.followUps).toEqual([]);
     });
   });
 

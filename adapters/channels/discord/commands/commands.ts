@@ -236,7 +236,10 @@ async function press(context: InteractionContext): Promise<void> {
 const HANDLERS: Readonly<Record<ButtonKind, (context: InteractionContext, command: ReplyCommand) => Promise<void>>> = {
   page: (context, command) => run(context, command, 'update'),
   run: (context, command) => run(context, command, 'answer'),
-  confirm: (context, command) => context.responder.update(execute(context, command)),
+  confirm: async (context, command) => {
+    const done = await render(context, plainReply('Everyone here sees the answer.'));
+    await context.responder.conclude(execute(context, command), done);
+  },
   cancel: (context) => context.responder.update(render(context, plainReply('Nothing was changed.'))),
   forget: (context, command) => {
     const reply = forgetMessage(context.services.sink, context.invoke(command));

@@ -20,61 +20,91 @@ export interface Responder {
   answer(work: Promise<Answer>, quiet: boolean): Promise<void>;
   /** Changes the message with the button. */
   update(work: Promise<Answer>): Promise<void>;
+  /** The same, but an answer for everyone is a message of its own, and `done` replaces the one with the button. */
+  conclude(work: Promise<Answer>, done: Answer): Promise<void>;
   form(form: object): Promise<void>;
   choices(choices: readonly { readonly name: string; readonly value: string }[]): Promise<void>;
 }
 
+type Interaction = Pick<WireInteraction, 'id' | 'token' | 'application_id'>;
+
 export function createResponder(
-  interaction: Pick<WireInteraction, 'id' | 'token' | 'application_id'>,
+  interaction: Interaction,
   { rest, clock }: { readonly rest: Rest; readonly clock: Clock },
 ): Responder {
-  const { id, token, application_id: applicationId } = interaction;
-  const callback = (type: InteractionResponseType, data: object | null, files: readonly DescribedFile[] = []) =>
-    rest.post(Routes.interactionCallback(id, token), {
-      auth: false,
-      body: { type, ...(data === null ? {} : { data }) },
-      files: [...files],
-    });
-  const patch = (answer: Answer) =>
-    rest.patch(Routes.webhookMessage(applicationId, token, '@original'), {
-      auth: false,
-      body: changed(answer),
-      files: [...answer.files],
-    });
-  const edit = async (answer: Answer) => await withFiles({ ...answer, files: await packed(answer.files) }, patch);
-
+  const { respond, announce, edit, remove, followUp } = createRequests(interaction, rest);
+  /** Who sees the message with the button does not change. */
+  const change = async (work: Promise<Answer>, shown: (answer: Answer) => Answer): Promise<Answer> => {
+    const first = await soon(clock, work);
+    if (first !== null && isQuick(first)) {
+      await respond(InteractionResponseType.UpdateMessage, shown(first), changed);
+      return first;
+    }
+    await announce(InteractionResponseType.DeferredMessageUpdate);
+    const answer = await work;
+    await edit(shown(answer));
+    return answer;
+  };
   return {
     async answer(work, quiet) {
       const first = await soon(clock, work);
-      if (first !== null && sizeOf(first.files) <= QUICK_BYTES) {
-        const flags = first.ephemeral ? MessageFlags.Ephemeral : 0;
-        await withFiles(first, (answer) =>
-          callback(InteractionResponseType.ChannelMessageWithSource, { ...described(answer), flags }, answer.files),
-        );
-        return;
-      }
-      const flags = (first?.ephemeral ?? quiet) ? MessageFlags.Ephemeral : 0;
-      await callback(InteractionResponseType.DeferredChannelMessageWithSource, { flags });
-      await edit(await work);
+      if (first !== null && isQuick(first))
+        return await respond(InteractionResponseType.ChannelMessageWithSource, first, visible);
+      const isPrivate = first?.ephemeral ?? quiet;
+      await announce(InteractionResponseType.DeferredChannelMessageWithSource, { flags: flagsOf(isPrivate) });
+      const answer = await work;
+      if (answer.ephemeral === isPrivate) return await edit(answer);
+      // Who sees the announced message is fixed, also for an answer that would take its place.
+      await remove();
+      await followUp(answer);
     },
     async update(work) {
-      const first = await soon(clock, work);
-      if (first !== null && sizeOf(first.files) <= QUICK_BYTES) {
-        await withFiles(first, (answer) =>
-          callback(InteractionResponseType.UpdateMessage, changed(answer), answer.files),
-        );
-        return;
-      }
-      await callback(InteractionResponseType.DeferredMessageUpdate, null);
-      await edit(await work);
+      await change(work, (answer) => answer);
     },
-    async form(form) {
-      await callback(InteractionResponseType.Modal, form);
+    async conclude(work, done) {
+      const answer = await change(work, (whole) => (whole.ephemeral ? whole : done));
+      if (!answer.ephemeral) await followUp(answer);
     },
-    async choices(choices) {
-      await callback(InteractionResponseType.ApplicationCommandAutocompleteResult, { choices });
-    },
+    form: (form) => announce(InteractionResponseType.Modal, form),
+    choices: (choices) => announce(InteractionResponseType.ApplicationCommandAutocompleteResult, { choices }),
   };
+}
+
+/** The requests that answer an interaction. */
+function createRequests({ id, token, application_id: applicationId }: Interaction, rest: Rest) {
+  const original = Routes.webhookMessage(applicationId, token, '@original');
+  const first = async (body: object, files: readonly DescribedFile[] = []): Promise<void> => {
+    await rest.post(Routes.interactionCallback(id, token), { auth: false, body, files: [...files] });
+  };
+  const later = async (whole: Answer, send: (answer: Answer) => Promise<unknown>): Promise<void> =>
+    await withFiles({ ...whole, files: await packed(whole.files) }, send);
+  return {
+    announce: (type: InteractionResponseType, data?: object) =>
+      first({ type, ...(data === undefined ? {} : { data }) }),
+    respond: (type: InteractionResponseType, whole: Answer, dataOf: (answer: Answer) => object) =>
+      withFiles(whole, (answer) => first({ type, data: dataOf(answer) }, answer.files)),
+    edit: (whole: Answer) =>
+      later(whole, (answer) => rest.patch(original, { auth: false, body: changed(answer), files: [...answer.files] })),
+    remove: () => rest.delete(original, { auth: false }),
+    followUp: (whole: Answer) =>
+      later(whole, (answer) => {
+        const sent = { auth: false, body: visible(answer), files: [...answer.files] };
+        return rest.post(Routes.webhook(applicationId, token), sent);
+      }),
+  };
+}
+
+function isQuick({ files }: Answer): boolean {
+  return sizeOf(files) <= QUICK_BYTES;
+}
+
+function flagsOf(isPrivate: boolean): number {
+  return isPrivate ? MessageFlags.Ephemeral : 0;
+}
+
+/** A new message, for those who may see it. */
+function visible(answer: Answer): object {
+  return { ...described(answer), flags: flagsOf(answer.ephemeral) };
 }
 
 /** Larger files may take longer than Discord waits for a first response. */

@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../config/schema.ts';
 import { StrataError } from '../domain/errors.ts';
+import type { Author } from '../domain/message.ts';
 import type { Requester } from '../memory/rights/permissions.ts';
 import { readerFor } from '../memory/rights/policy.ts';
 import { withStoredAudience } from '../memory/rights/stored-audience.ts';
@@ -65,6 +66,12 @@ export function requiredOption(call: Call, name: string): string {
 /** The line that people type for a command in this place: `/status`, or `/strata status`. */
 export function typed({ services, invocation }: Call, command: string): string {
   return `${services.commandPrefix(invocation.conversation)}${command}`;
+}
+
+/** The person whom an option consists of, by a mention of the platform; null for any other text. */
+export function mentionedIn({ invocation }: Call, name: string): Author | null {
+  const text = invocation.options[name]?.trim();
+  return invocation.mentions?.find((person) => text === `@${person.name}`) ?? null;
 }
 
 export function pageOf(call: Call): number {

@@ -262,4 +262,6 @@ export interface CommandInvocation extends HeardBy {
   /** Command and sub-command, for example `['memory', 'why']`. */
   readonly path: readonly string[];
   readonly options: Readonly<Record<string, string>>;
+  /** People whom the options mention, each by an `@` before the name. */
+  readonly mentions?: readonly Author[];
 }

@@ -171,6 +171,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${DISCORD}/map.ts#toInbound`, (run, text) => run(discordSaid(text), discordContext)],
   [`${DISCORD}/commands/membership.ts#mayRead`, (run, text) => run(text, 1n)],
   [`${DISCORD}/map.ts#toParts`, (run, text) => run(discordSaid(text), discordContext)],
+  [`${DISCORD}/map.ts#readable`, (run, text) => run(text, [], noNames)],
   [
     `${DISCORD}/map.ts#authorOf`,
     (run, text) => run({ id: '1', username: text, global_name: text }, { nick: text }, null),
@@ -192,6 +193,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   [`${SLACK}/map.ts#toInbound`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/map.ts#toParts`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/text.ts#readable`, (run, text) => run(text, noNames)],
+  [`${SLACK}/text.ts#readableTyped`, (run, text) => run(text, noNames)],
   ['adapters/channels/terminal/style.ts#speaker', (run, text) => run(text, { color: true })],
   [
     'adapters/logs/pino/readable.ts#readableLine',

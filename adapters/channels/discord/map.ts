@@ -221,7 +221,7 @@ function attachmentsOf(message: WireMessage, imageBytes: number): readonly Attac
 }
 
 /** Ids become names, as people see them. */
-function readable(text: string, mentions: WireMessage['mentions'], names: Names): string {
+export function readable(text: string, mentions: WireMessage['mentions'], names: Names): string {
   return text
     .replace(/<@!?(\d+)>/g, (whole, id: string) => {
       const user = mentions.find((mentioned) => mentioned.id === id);

@@ -84,7 +84,8 @@ const referenceSchema = z.object({
   channel_id: optionalId,
 });
 
-const MENTION = /<@!?(\d{1,20})>/g;
+/** Of a person. */
+export const MENTION = /<@!?(\d{1,20})>/g;
 
 /** A server may leave out the list of mentions; then the text names the people. */
 function withMentions(message: unknown): unknown {
@@ -165,18 +166,28 @@ const fieldSchema = z.object({
 /** A field of a form is inside a label or, in the older format, a row. */
 const formRowSchema = z.object({ component: fieldSchema.nullish().catch(null), components: listOf(fieldSchema) });
 
-/** The readable messages by id. */
-const messagesById = z
-  .record(z.string(), z.unknown())
-  .catch({})
-  .transform(
-    (messages) =>
-      new Map(
-        listOf(quotedSchema)
-          .parse(Object.values(messages))
-          .map((one) => [one.id, one]),
-      ),
-  );
+/** The readable ones by id. */
+function byId<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .record(z.string(), z.unknown())
+    .catch({})
+    .transform(
+      (all) =>
+        new Map(
+          Object.entries(all).flatMap(([key, one]): [string, z.output<Schema>][] => {
+            const parsed = schema.safeParse(one);
+            return parsed.success ? [[key, parsed.data]] : [];
+          }),
+        ),
+    );
+}
+
+/** What an interaction names, in full. */
+const resolvedSchema = z.object({
+  messages: byId(quotedSchema),
+  users: byId(userSchema),
+  members: byId(memberSchema.pick({ nick: true })),
+});
 
 export const interactionSchema = z.object({
   id,
@@ -198,7 +209,7 @@ export const interactionSchema = z.object({
       type: z.number().nullish().catch(null),
       options: listOf(nestedOptionSchema),
       target_id: optionalId,
-      resolved: z.object({ messages: messagesById }).nullish().catch(null),
+      resolved: resolvedSchema.nullish().catch(null),
       custom_id: text,
       components: listOf(formRowSchema),
     })

@@ -125,7 +125,7 @@ function slashCommands(
     command: `/${prefix}`,
     description: 'Memories, state and settings of the bot',
     usage_hint: 'help | memory list | status | privacy …',
-    should_escape: false,
+    should_escape: true,
     ...address,
   };
   const each = specs.map(({ name, description, actions }) => ({
@@ -136,7 +136,7 @@ function slashCommands(
         .map((action) => action.name)
         .filter((word) => word !== '')
         .join(' | ') || ' ',
-    should_escape: false,
+    should_escape: true,
     ...address,
   }));
   return commands === 'all' ? [umbrella, ...each] : [umbrella];

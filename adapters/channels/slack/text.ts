@@ -9,11 +9,18 @@ export interface Names {
 
 /** Slack's markup as people see it: ids become names, links their URL, three escapes their characters. */
 export function readable(text: string, names: Names): string {
-  return text
-    .replace(/<([^<>\n]+)>/g, (_, inner: string) => reference(inner, names))
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
+  return unescaped(text.replace(/<([^<>\n]+)>/g, (_, inner: string) => reference(inner, names)));
+}
+
+/** The same for what people typed after a command: only if its manifest says so, Slack marks names and addresses there. */
+export function readableTyped(text: string, names: Names): string {
+  return unescaped(text.replace(TYPED, (_, inner: string) => reference(inner, names)));
+}
+
+const TYPED = /<((?:[@#][A-Z0-9]|!|https?:|mailto:)[^<>\n]*)>/g;
+
+function unescaped(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
 function reference(inner: string, names: Names): string {

@@ -401,6 +401,7 @@ describe('the commands in Discord', () => {
         rights: 'member',
         path: ['memory', 'list'],
         options: { page: '2', about: 'me' },
+        mentions: [],
       });
       await answerTo(
         double,
@@ -427,6 +428,33 @@ describe('the commands in Discord', () => {
       const data = { id: '1', type: 1, name: 'status', ...odd };
       expect(await answerTo(double, double.interact({ type: 2, data }))).toMatchObject({ type: 4 });
       expect(sink.commands).toMatchObject([{ path: ['status'] }]);
+    });
+  });
+
+  test('read mentions in what was typed as names', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addMember(OWNER, { nick: 'Boss' });
+      const text = `<@${BOB.id}> and <@!${OWNER.id}> bring <:tea:123> to <#${GENERAL}>, not <@123>`;
+      const typed = slash('memory', 'remember', { text });
+      const resolved = { users: { [BOB.id]: BOB, 7: null }, members: { [BOB.id]: { nick: 'Bobby' } } };
+      await answerTo(double, double.interact({ ...typed, data: { ...typed.data, resolved } }));
+      expect(sink.commands[0]).toMatchObject({
+        options: { text: '@Bobby and @Boss bring :tea: to #general, not <@123>' },
+        mentions: [
+          { id: BOB.id, name: 'Bobby', kind: 'person' },
+          { id: OWNER.id, name: 'Boss', kind: 'person' },
+        ],
+      });
+    });
+  });
+
+  test('do not wait long for the name of a mention', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      const answers = Promise.withResolvers<void>();
+      double.rest.delay('GET', /\/members\//, answers.promise);
+      await answerTo(double, double.interact(slash('memory', 'search', { query: `<@${BOB.id}>` })));
+      expect(sink.commands).toMatchObject([{ options: { query: `<@${BOB.id}>` }, mentions: [] }]);
+      answers.resolve();
     });
   });
 

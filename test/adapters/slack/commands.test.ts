@@ -196,6 +196,26 @@ describe('slash commands', () => {
     expect(bot.sink.commands[0]?.rights).toBe('operator');
   });
 
+  test('read mentions and escapes in what was typed', async () => {
+    await start();
+    slack.slash(
+      `memory remember <@${ADA}|ada.b> & <@U0GONE|joe> like R&amp;D, <https://x.org|x.org> &lt;3 <b> in <#${GENERAL}|g>`,
+    );
+    await answered();
+    slack.slash(`memory list about=<@${BOB}|bob.s>`);
+    await answered(2);
+    expect(bot.sink.commands).toMatchObject([
+      {
+        options: { text: '@Ada & @joe like R&D, [x.org](https://x.org) <3 <b> in #general' },
+        mentions: [
+          { id: ADA, name: 'Ada' },
+          { id: 'U0GONE', name: 'joe' },
+        ],
+      },
+      { options: { about: '@Bob' }, mentions: [{ id: BOB, name: 'Bob' }] },
+    ]);
+  });
+
   test('a mistyped one is explained, and nothing runs', async () => {
     await start();
     const envelope = slack.slash('memroy list');

@@ -492,6 +492,36 @@ describe('/memory', () => {
     expect(cells(await world.type('/memory list about=Bo'))).toEqual([]);
   });
 
+  test('of somebody mentioned is listed and copied by id', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    const { bot, place } = world;
+    const of = (subjectId: string, count: number) =>
+      Array.from({ length: count }, (_, index) => {
+        const about = {
+          subjectId,
+          subjectName: 'Bo',
+          place,
+          workspace: workspaceOf(place),
+          audience: 'public',
+        } as const;
+        return { kind: 'insert', memory: memoryOf(`collects ${subjectId} ${index}`, about), sources: [] } as const;
+      });
+    const writes = [...of('u-bo', 9), ...of('u-other', 1)];
+    await bot.services.store.memories.save({ conversationId: null, writes, actor: 'test', now: Date.now() });
+    const mentions = [{ id: 'u-bo', name: 'Bobby', kind: 'person' }] as const;
+    const as = { rights: 'moderator', mentions } as const;
+    const listed = await world.type('/memory list about=@Bobby', as);
+    expect(listed.text).toContain('9 memories here');
+    const turned = await world.type('/memory list', { ...as, mentions: [], ...listed.page?.next });
+    expect(cells(turned)).toHaveLength(1);
+    expect((await world.type('/memory list about=@Bobbie', as)).text).toContain('no memories about @Bobbie');
+    const copied = await world.type('/memory export person=@Bobby', as);
+    expect(copied.text).toMatch(/^9 memories about Bobby and 0 messages by Bobby, from this place\./);
+    expect((await world.type('/memory export')).text).toMatch(
+      /about you and 0 messages by you, from this place and from public ones/,
+    );
+  });
+
   test('is forgotten by words, and all at once about oneself', async () => {
     await using world = await told();
     expect((await world.type('/memory forget prefers tea confirm=yes')).title).toBe('Forgotten');
@@ -510,7 +540,7 @@ describe('/memory', () => {
     await using world = await openWorld();
     const long = `The recipe: ${'flour, eggs and a pinch of salt; '.repeat(50)}then bake it.`;
     expect((await world.type(`/memory remember ${long}`)).title).toBe('Remembered');
-    expect((await world.type('/memory export')).text).toMatch(/^1 memory and 0 messages of /);
+    expect((await world.type('/memory export')).text).toMatch(/^1 memory about you and 0 messages by you, /);
     expect((await world.type('/memory search flour')).rows?.cells).toHaveLength(1);
     const tooLong = await world.type(`/memory remember ${'never '.repeat(400)}`);
     expect(tooLong.text).toContain('at most 2000 characters, and this text has 2399');

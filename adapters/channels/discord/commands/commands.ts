@@ -27,6 +27,7 @@ import type { Buttons } from './buttons.ts';
 import { FORGET_MENU, REMEMBER_MENU, WHY_MENU } from './command-json.ts';
 import { formOf, formValues } from './form.ts';
 import { canStillRead, mayRead } from './membership.ts';
+import { readTyped } from './mentions.ts';
 import { chosenMessage, forgetMenu, forgetMessage } from './menus.ts';
 import { bodyOf, toMessage } from './render.ts';
 import { confirmation, notice, plainReply, type Shown } from './replies.ts';
@@ -158,8 +159,12 @@ function rightsOf(
 }
 
 async function slash(context: InteractionContext): Promise<void> {
-  const { data } = context.interaction;
-  await run(context, commandOf(data?.name ?? '', data?.options ?? []), 'answer');
+  const { services, interaction, place } = context;
+  const { path, options: given } = commandOf(interaction.data?.name ?? '', interaction.data?.options ?? []);
+  const names = services.places.namesIn(place);
+  const { options, mentions } = await readTyped(given, { ...services, interaction, place, names });
+  const invoke = (command: ReplyCommand) => ({ ...context.invoke(command), mentions });
+  await run({ ...context, invoke }, { path, options }, 'answer');
 }
 
 /** A sub-command appears as an option that contains the options. */

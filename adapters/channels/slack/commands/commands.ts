@@ -38,6 +38,7 @@ import {
   UNSERVED,
 } from './interaction.ts';
 import { canStillRead } from './membership.ts';
+import { readTyped } from './mentions.ts';
 import { FORGET_MENU, forgetCommand, REMEMBER_MENU, WHY_MENU } from './menus.ts';
 
 export interface CommandServices extends InteractionOptions, Pick<BotServices, 'clock' | 'signal'> {
@@ -86,7 +87,8 @@ async function slash(services: CommandServices, body: unknown): Promise<void> {
   };
   const read = readCommandLine(lineOf(command, text, services.settings.command_prefix), typedIn(services));
   if (read.kind === 'refused') return await answer(services, interaction, { reply: read.reply });
-  await run(services, interaction, { command: read.command, replace: false });
+  const { command: typed, mentions } = await readTyped(services.places, read.command);
+  await run(services, { ...interaction, mentions }, { command: typed, replace: false });
 }
 
 /** `/strata memory list` and `/strata-memory list` mean `/memory list`; `/strata` alone shows help. */

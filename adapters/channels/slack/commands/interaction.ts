@@ -1,4 +1,5 @@
 import {
+  type Author,
   type CommandInvocation,
   type CommandReply,
   type ConversationKey,
@@ -32,6 +33,8 @@ export interface Interaction {
   /** Empty in the App Home. */
   readonly responseUrl: string;
   readonly isHome: boolean;
+  /** People whom the typed options mention. */
+  readonly mentions?: readonly Author[];
 }
 
 interface Answer {
@@ -65,6 +68,7 @@ export async function invocationOf(
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
     path: [],
     options: {},
+    ...(interaction.mentions === undefined ? {} : { mentions: interaction.mentions }),
   };
 }
 

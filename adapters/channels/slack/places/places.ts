@@ -23,8 +23,10 @@ export interface Places {
   /** The same for all channels. */
   forgetChannels(): void;
   /** Names of the people and public channels that a message mentions. */
-  namesFor(message: WireMessage): Promise<Names>;
+  namesFor(message: Mentioning): Promise<Names>;
 }
+
+type Mentioning = Partial<Pick<WireMessage, 'text' | 'blocks' | 'attachments'>>;
 
 interface Wanted {
   /** By default an hour. */
@@ -86,7 +88,7 @@ export function createPlaces({ web, userId }: Workspace, asking: Asking): Places
 }
 
 /** All texts of a message that may contain ids, joined. */
-function wordsOf({ text, blocks, attachments }: WireMessage): string {
+function wordsOf({ text, blocks, attachments }: Mentioning): string {
   return `${text ?? ''} ${JSON.stringify(blocks ?? [])} ${JSON.stringify(attachments ?? [])}`;
 }
 

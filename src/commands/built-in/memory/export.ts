@@ -1,7 +1,7 @@
 import type { ExportReach } from '../../../memory/export.ts';
 import type { CommandReply } from '../../../ports/reply.ts';
 import { counted } from '../../../util/text/text.ts';
-import { type Call, optionOf, requesterOf } from '../../command.ts';
+import { type Call, mentionedIn, optionOf, requesterOf } from '../../command.ts';
 import { makeReply, sentences } from '../../reply.ts';
 
 const REACH: Readonly<Record<ExportReach, string>> = {
@@ -12,12 +12,15 @@ const REACH: Readonly<Record<ExportReach, string>> = {
 
 /** Members export data about themselves; moderators can name another person. */
 export async function exportPerson(call: Call): Promise<CommandReply> {
-  const personId = optionOf(call, 'person') ?? call.invocation.author.id;
+  const { author } = call.invocation;
+  const person = mentionedIn(call, 'person');
+  const personId = person?.id ?? optionOf(call, 'person') ?? author.id;
   const copy = await call.services.memories.exportFor(personId, requesterOf(call));
   const day = copy.at.slice(0, 10);
+  const whom = personId === author.id ? 'you' : (person?.name ?? personId);
   return makeReply('Export', {
     text: sentences(
-      `${counted(copy.memories.length, 'memory', 'memories')} and ${counted(copy.messages.length, 'message', 'messages')} of ${personId} ${REACH[copy.reach]}.`,
+      `${counted(copy.memories.length, 'memory', 'memories')} about ${whom} and ${counted(copy.messages.length, 'message', 'messages')} by ${whom}, ${REACH[copy.reach]}.`,
       withheldInCopy(copy.withheld.length),
     ),
     file: { name: `strata-export-${day}.json`, text: `${JSON.stringify(copy, null, 2)}\n` },

@@ -8,10 +8,19 @@ import {
   type MemoryList,
 } from '../../../ports/memory-store.ts';
 import type { WithheldMemory } from '../../../ports/provenance-store.ts';
-import type { CommandReply } from '../../../ports/reply.ts';
+import type { CommandReply, ReplyCommand } from '../../../ports/reply.ts';
 import { pagesAfter } from '../../../util/async/pages.ts';
 import { counted, excerpt, formatNumber } from '../../../util/text/text.ts';
-import { type Call, commandTo, optionOf, pageOf, requiredOption, sameCommand, typed } from '../../command.ts';
+import {
+  type Call,
+  commandTo,
+  mentionedIn,
+  optionOf,
+  pageOf,
+  requiredOption,
+  sameCommand,
+  typed,
+} from '../../command.ts';
 import { makeReply, sentences, takePage } from '../../reply.ts';
 import { extractUnread } from '../unread.ts';
 import { MAX_LISTED } from './find.ts';
@@ -22,13 +31,14 @@ const MAX_HITS = 40;
 export async function list(call: Call): Promise<CommandReply> {
   const { reader } = call;
   const unread = await extractUnread(call);
-  const isAboutAsker = optionOf(call, 'about')?.toLowerCase() === 'me';
+  const subjectId = subjectOf(call);
+  const isAboutAsker = subjectId === call.invocation.author.id;
   const kind = MEMORY_KINDS.find((known) => known === optionOf(call, 'kind'));
   const { all, isCut } = await listed(call, {
     reader,
     states: MEMORY_STATES,
     ...(kind === undefined ? {} : { kinds: [kind] }),
-    ...(isAboutAsker ? { subjectId: call.invocation.author.id } : {}),
+    ...(subjectId === null ? {} : { subjectId }),
   });
   const withheld = (await withheldFor(call)).filter((memory) => kind === undefined || memory.kind === kind);
   const more = isCut ? `There are more: ${typed(call, 'memory search')} finds them.` : '';
@@ -74,7 +84,7 @@ export async function search(call: Call): Promise<CommandReply> {
 }
 
 function listing(call: Call, memories: readonly (Memory | WithheldMemory)[], text: string): CommandReply {
-  const { items, page } = takePage(memories, pageOf(call), { command: sameCommand(call) });
+  const { items, page } = takePage(memories, pageOf(call), { command: listedBy(call) });
   const first = items.find(isReadable);
   const rows = items.map((item) => (isReadable(item) ? rowOf(item) : withheldRow(item, call)));
   const why = first && { label: 'Where a memory comes from', command: commandTo('memory why', { id: first.id }) };
@@ -84,6 +94,13 @@ function listing(call: Call, memories: readonly (Memory | WithheldMemory)[], tex
     page,
     actions: why ? [{ ...why, style: 'plain' }] : [],
   });
+}
+
+/** Buttons know no mentions. */
+function listedBy(call: Call): ReplyCommand {
+  const { path, options } = sameCommand(call);
+  const person = mentionedIn(call, 'about');
+  return { path, options: person === null ? options : { ...options, about: person.id } };
 }
 
 function isReadable(memory: Memory | WithheldMemory): memory is Memory {
@@ -102,8 +119,15 @@ function nothing(call: Call, kind: MemoryKind | undefined): string {
   return `There are no memories${kind === undefined ? '' : ` of kind ${kind}`}${about === null ? '' : ` about ${whom}`} here.`;
 }
 
+/** Null if nobody is asked about, or somebody by a name. */
+function subjectOf(call: Call): string | null {
+  if (optionOf(call, 'about')?.toLowerCase() === 'me') return call.invocation.author.id;
+  return mentionedIn(call, 'about')?.id ?? null;
+}
+
 function isAbout(call: Call): (memory: Memory) => boolean {
   const about = optionOf(call, 'about');
-  if (about === null || about.toLowerCase() === 'me') return () => true;
-  return ({ subjectName }) => subjectName !== null && isSameName(subjectName, about);
+  if (about === null || subjectOf(call) !== null) return () => true;
+  return ({ subjectId, subjectName }) =>
+    subjectId === about || (subjectName !== null && isSameName(subjectName, about));
 }

@@ -155,8 +155,8 @@ export interface KeptConversations {
   workspaces(platform: string): AsyncIterable<string>;
   /**
    * What may be quoted of a message in one of these conversations: its stored text, which is empty if the message was
-   * deleted. Null if the platform's own text may be quoted: for messages that were never stored, posts of the bot that
-   * were not deleted, and stored text that would tell the readers of the quotation more than it shows.
+   * deleted. Null if the platform's own message may be quoted: if it was never stored, is a post of the bot that was not
+   * deleted, consists of files, or is stored with text that would tell the readers of the quotation more than it shows.
    */
   textOf(message: QuotedMessage): Promise<string | null>;
 }

@@ -55,6 +55,8 @@ async function quotableText(
     if (!entry) continue;
     if (entry.redactedAt === null && entry.role !== 'user') return null;
     const text = textOf(entry.parts);
+    // A picture, of which there are no words to bring back.
+    if (entry.redactedAt === null && text === '' && wordsOf(shown).length === 0) return null;
     return isOpenTo(conversation, quotedIn) || saysAllOf(shown, text) ? text : null;
   }
   return null;

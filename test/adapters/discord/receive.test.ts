@@ -366,6 +366,53 @@ describe('messages', () => {
     });
   });
 
+  test('quotes no components of a forgotten message', async () => {
+    await withChannel({}, async ({ double, sink }) => {
+      double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+      const components = [{ type: 10, content: 'my password is swordfish' }];
+      const old = { ...snowflakeMessage(''), author: OTHER_BOT, id: minutesAgo(600), components };
+      sink.removals.push({ conversation: key(GENERAL) as ConversationKey, externalIds: [old.id] });
+      const reference = { type: 0, message_id: old.id, channel_id: GENERAL };
+      const starter = { type: 21, message_reference: reference, referenced_message: old } as object;
+      double.say(THREAD, BOB, '', starter);
+      double.say(THREAD, BOB, 'so what?');
+      await until('the message', () => sink.messages.length > 0);
+      expect(texts(sink.messages)).toEqual(['so what?']);
+    });
+  });
+
+  test('keeps the pictures of a forwarded message that is stored', async () => {
+    const sink = recordSink();
+    const kept = new Map<string, string | null>([
+      ['7', 'What is this?'],
+      ['8', null],
+      ['9', ''],
+    ]);
+    const textOf = async ({ externalId }: { readonly externalId: string }) => kept.get(externalId) ?? null;
+    Object.assign(sink, { conversations: { ...sink.conversations, textOf } });
+    await withChannel({ sink }, async ({ double }) => {
+      const file = (filename: string, content_type: string) => {
+        return { id: '1', filename, content_type, size: 20, url: `https://cdn.discordapp.com/${filename}` };
+      };
+      const attachments = [file('bird.png', 'image/png'), file('notes.txt', 'text/plain')];
+      for (const id of kept.keys()) {
+        const message_reference = { type: 1, message_id: id, channel_id: GENERAL };
+        const copy = {
+          message: { content: 'What is that?', attachments: id === '8' ? attachments.slice(0, 1) : attachments },
+        };
+        double.say(DIRECT, ADA, `forward ${id}`, { message_reference, message_snapshots: [copy] } as object);
+      }
+      await until('the messages', () => sink.messages.length === 3);
+      const shown = sink.messages.map(({ text, attachments: own }) => [text, own.map(({ name }) => name)]);
+      const note = '\n[forwarded message, not written by the sender]\n> ';
+      expect(shown).toEqual([
+        [`forward 7${note}What is this?`, ['bird.png']],
+        [`forward 8${note}What is that?`, ['bird.png']],
+        ['forward 9', []],
+      ]);
+    });
+  });
+
   test('names channels and roles only where readers may see them', async () => {
     await withChannel({}, async ({ double, sink }) => {
       for (const place of [GENERAL, STAFF, ELSEWHERE, DIRECT])

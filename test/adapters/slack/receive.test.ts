@@ -214,6 +214,19 @@ test('quotes nothing but the kept text of a stored message', async () => {
   await arrived(bot, 'look\n[shared message of Bob, not written by the sender]\n> what is left');
 });
 
+test('names the files of a shared message without words', async () => {
+  const sink = recordSink();
+  const textOf = async ({ shown }: { readonly shown: string }) => (shown === '' ? null : '');
+  Object.assign(sink, { conversations: { ...sink.conversations, textOf } });
+  const bot = await start({ sink });
+  const share = { is_share: true, author_name: 'Bob', channel_id: STAFF, ts: '1700000001.000200' };
+  const fallback = '[June 5th, 2024] bob: ';
+  slack.say(GENERAL, ADA, 'look', { attachments: [{ ...share, fallback, files: [{ name: 'bird.png' }] }] });
+  await arrived(bot, 'look\n[shared message of Bob, not written by the sender]\n> [file: bird.png]');
+  slack.say(GENERAL, ADA, 'look here', { attachments: [{ ...share, fallback }] });
+  await arrived(bot, 'look here');
+});
+
 test('reads nothing of a thread that excluded people began', async () => {
   const bot = await start({ table: { users: { deny: [BOB] } } });
   const root = slack.store(GENERAL, BOB, 'The build is red');

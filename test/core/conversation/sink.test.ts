@@ -421,6 +421,20 @@ describe('what a channel can ask', () => {
     expect(await quoted('unknown', HERE)).toBeNull();
   });
 
+  it('leaves a picture without words to the platform', async () => {
+    const picture = { kind: 'attachment', name: 'a.png', mediaType: 'image/png', sizeBytes: 9, reference: '' } as const;
+    await world.say('', { attachments: [picture] });
+    await world.say('my password is swordfish', { attachments: [picture] });
+    const quotedIn = { conversation: HERE, audience: null };
+    const quoted = (externalId: string, shown: string) =>
+      world.bot.sink.conversations.textOf({ conversations: [HERE], externalId, quotedIn, shown });
+    expect(await quoted('m1', '')).toBeNull();
+    // Words that are no longer stored.
+    expect(await quoted('m1', 'my password is swordfish')).toBe('');
+    await remove('m2');
+    expect(await quoted('m2', '')).toBe('');
+  });
+
   it('lists many conversations once each while others are written', async () => {
     const keys = Array.from({ length: 1200 }, (_, index) => at(`talk-${String(index).padStart(4, '0')}`));
     await Promise.all(keys.map((key) => world.say('hello', { key })));

@@ -1,6 +1,7 @@
 import { MessageType } from 'discord.js';
 import type { ChannelSink, ConversationKey, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import { passes } from '../../shared/access-list.ts';
+import { mediaTypeOf } from '../attachment.ts';
 import { keyOf, type Place } from '../places/place.ts';
 import type { Places, Self } from '../places/places.ts';
 import type { BotSettings } from '../settings.ts';
@@ -29,12 +30,23 @@ export async function withKeptQuotes(
   const externalId = reference.message_id;
   const text = await options.sink.conversations.textOf({ conversations, externalId, quotedIn, shown });
   if (text === null) return message;
-  const said = { content: text, attachments: [], embeds: [], sticker_items: [], poll: null };
+  const said = { content: text, embeds: [], components: [], sticker_items: [], poll: null };
+  const files = text === '' ? [] : (referenced?.attachments ?? []);
   return {
     ...message,
-    referenced_message: referenced && { ...referenced, ...said },
-    message_snapshots: text === '' ? [] : (snapshots ?? []).map((one) => ({ message: { ...one.message, ...said } })),
+    referenced_message: referenced && { ...referenced, ...said, attachments: files },
+    message_snapshots:
+      text === ''
+        ? []
+        : (snapshots ?? []).map((one) => ({
+            message: { ...one.message, ...said, attachments: picturesOf(one.message) },
+          })),
   };
+}
+
+/** The text of other files is part of the stored text. */
+function picturesOf({ attachments }: Pick<WireMessage, 'attachments'>): WireMessage['attachments'] {
+  return attachments.filter((attachment) => mediaTypeOf(attachment).startsWith('image/'));
 }
 
 /** A forwarded message may come from a channel of the server, or from a direct message. */

@@ -1,6 +1,7 @@
 import type { ChannelSink, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import type { ChannelIds } from '../places/channel-ids.ts';
 import { conversationsOf } from '../places/place.ts';
+import { filled } from '../text.ts';
 import type { WireMessage } from '../wire.ts';
 
 export interface QuoteOptions {
@@ -27,13 +28,21 @@ async function asKept(
   attachment: Attachment,
   quotedIn: QuotedMessage['quotedIn'],
 ): Promise<Attachment | null> {
-  const { channel_id: channelId, ts, from_url: url, pretext, title, text: words, fallback } = attachment;
+  const { channel_id: channelId, ts, from_url: url } = attachment;
   if (!channelId || !ts) return attachment;
-  const shown = [pretext, title, words, fallback, JSON.stringify([attachment.fields, attachment.blocks])].join('\n');
+  const shown = shownBy(attachment);
   const text = await keptText(options, { channelId, ts, threadTs: threadIn(url) }, { quotedIn, shown });
   if (text === null) return attachment;
-  const bare = { pretext: null, title: null, fallback: null, files: null, fields: null, blocks: null };
+  const bare = { pretext: null, title: null, fallback: null, fields: null, blocks: null };
   return text === '' ? null : { ...attachment, ...bare, text };
+}
+
+/** Of files, the summary names only author and time. */
+function shownBy({ pretext, title, text, fallback, fields, blocks, files }: Attachment): string {
+  const said = filled(
+    [pretext, title, text, ...[fields, blocks].map((all) => all && JSON.stringify(all))].map((part) => part ?? ''),
+  );
+  return said.length === 0 && files?.length ? '' : [...said, fallback].join('\n');
 }
 
 /** Null if Slack's own text may be quoted; empty if the message was forgotten. */

@@ -31,8 +31,6 @@ export interface MapContext {
   readonly imageBytes: number;
   /** The replied-to message is not in the transcript, so its text is quoted. */
   readonly quotes: boolean;
-  /** Too old to be answered. */
-  readonly isPast: boolean;
 }
 
 /** Null for the platform's own notes, the bot's own messages, and messages whose content Discord withholds. */
@@ -52,7 +50,6 @@ export function toInbound(message: WireMessage, context: MapContext): InboundMes
     addressesBot: addresses(message, context.self),
     ...heardBy(context.place),
     at: writtenAt(message),
-    ...(context.isPast ? { isPast: true } : {}),
   };
 }
 
@@ -62,8 +59,8 @@ export function isBot({ author, webhook_id: webhookId }: Pick<WireMessage, 'auth
 }
 
 /** The content of an edited message. */
-export function toParts(message: WireMessage, context: Omit<MapContext, 'isPast'>): readonly Part[] {
-  const text = textOf(message, { ...context, isPast: false });
+export function toParts(message: WireMessage, context: MapContext): readonly Part[] {
+  const text = textOf(message, context);
   return [...(text === '' ? [] : [{ kind: 'text', text } as const]), ...attachmentsOf(message, context.imageBytes)];
 }
 

@@ -18,7 +18,6 @@ const context: MapContext = {
   names: { channel: (id) => (id === GENERAL ? 'general' : null), role: (id) => (id === BOT_ROLE ? 'strata' : null) },
   imageBytes: 1_000_000,
   quotes: false,
-  isPast: false,
 };
 const wire = (details: Partial<Message> = {}) =>
   messageSchema.parse(message({ channel_id: GENERAL, guild_id: GUILD, author: ADA, ...details }));

@@ -5,6 +5,7 @@ import {
   type DropReason,
   describe,
   type InboundMessage,
+  MINUTE_MS,
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
 import { unlessAborted } from '../../shared/within.ts';
@@ -54,10 +55,11 @@ export interface Later {
 export function createReceiver(options: ReceiverOptions): Receiver {
   const lanes = createLanes();
   const notice = createOnce(() => options.log.warn(WITHHELD));
-  const take = (message: WireMessage, isPast: boolean) => receiveMessage(options, { message, isPast, notice });
-  const work = async (packet: MessagePacket): Promise<void> => {
-    if (packet.kind === 'message') await take(packet.message, false);
-    else if (packet.kind === 'edit') await receiveUpdate(options, packet, (message) => take(message, false));
+  const take = (message: WireMessage, isPast: Incoming['isPast']) =>
+    receiveMessage(options, { message, isPast, notice });
+  const work = async (packet: MessagePacket, isPast: Incoming['isPast']): Promise<void> => {
+    if (packet.kind === 'message') await take(packet.message, isPast);
+    else if (packet.kind === 'edit') await receiveUpdate(options, packet, (message) => take(message, isPast));
     else await receiveRemoval(options, packet);
   };
   return {
@@ -66,10 +68,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (packet === null) return;
       if (packet.kind === 'malformed') return dropMalformed(options.sink, type, packet);
       const { channelId } = packet;
+      const isPast = pastAfterWaiting(options);
       const read = lanes.run([channelId], async () => {
         await options.caughtUp(channelId, shardId);
         // Reading that has not started when the bot stops happens at the next start.
-        if (!options.signal.aborted) await work(packet);
+        if (!options.signal.aborted) await work(packet, isPast);
       });
       read.catch((error: unknown) => {
         options.log.error('An event from Discord could not be processed', {
@@ -78,7 +81,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         });
       });
     },
-    message: async (message, { isPast }) => await take(await withMember(options, message), isPast),
+    message: async (message, { isPast }) => await take(await withMember(options, message), () => isPast),
     edited: (message) => receiveEdit(options, message),
     removed: (removal) => receiveRemoval(options, removal),
     drained: lanes.drained,
@@ -90,8 +93,19 @@ const WITHHELD =
 
 interface Incoming {
   readonly message: WireMessage;
-  readonly isPast: boolean;
+  /** Whether it is too old to be answered by now. */
+  readonly isPast: () => boolean;
   readonly notice: () => void;
+}
+
+/** A shorter limit would leave out what a short failure of the network delays. */
+const MIN_PAST_MS = 10 * MINUTE_MS;
+
+/** Live messages that waited for the store as long as missed ones may are answered no more than those. */
+function pastAfterWaiting({ clock, settings }: ReceiverOptions): Incoming['isPast'] {
+  const from = clock.now();
+  const limitMs = Math.max(MIN_PAST_MS, settings.catch_up.answer_minutes * MINUTE_MS);
+  return () => clock.now() - from > limitMs;
 }
 
 async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Promise<boolean> {
@@ -102,7 +116,9 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
   }
   const { inbound, isFirst } = admitted;
   const { conversation, externalId } = inbound;
-  const { stored, willReply } = await withRetries(options, 'stored', () => options.sink.message(inbound));
+  const { stored, willReply } = await withRetries(options, 'stored', () =>
+    options.sink.message(incoming.isPast() ? { ...inbound, isPast: true } : inbound),
+  );
   if (willReply) options.onAsked(conversation, externalId);
   if (!isFirst) return stored;
   await withRetries(options, 'stored', async () => {
@@ -128,7 +144,7 @@ interface Admitted {
 }
 
 /** The message as the bot reads it, or why it is not stored. */
-async function admit(options: ReceiverOptions, { message, isPast, notice }: Incoming): Promise<Admitted | DropReason> {
+async function admit(options: ReceiverOptions, { message, notice }: Incoming): Promise<Admitted | DropReason> {
   const { settings, places, bot } = options;
   if (message.author.id === places.self(null).userId) return 'own';
   if (!isSaid(message)) return 'note';
@@ -143,7 +159,7 @@ async function admit(options: ReceiverOptions, { message, isPast, notice }: Inco
   }
   const conversation = keyOf(bot, place);
   const { read, context, first } = await openMessage(options, { message, place, conversation });
-  const inbound = toInbound(read, { ...context, isPast });
+  const inbound = toInbound(read, context);
   return inbound === null ? 'empty' : { inbound, isFirst: first === message.id };
 }
 
@@ -226,7 +242,7 @@ async function openMessage(options: ReceiverOptions, { message, place, conversat
   const quotes = needsQuote(message, { settings, place, self, first });
   const imageBytes = settings.attachments.image_mb * 1_000_000;
   const names = places.namesIn(place);
-  const context: MapContext = { conversation, place, self, names, imageBytes, quotes, isPast: false };
+  const context: MapContext = { conversation, place, self, names, imageBytes, quotes };
   const titled = withTitle(withoutExcludedStart(message, { settings, self }), places.titleOf(message));
   const quoting = await withKeptQuotes(options, titled, { conversation, audience: place.audience });
   return { read: await withFiles(quoting, options.files), context, first };

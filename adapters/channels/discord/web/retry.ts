@@ -1,23 +1,28 @@
 import { DiscordAPIError } from 'discord.js';
 import { z } from 'zod';
-import { type Clock, describe, type Log } from '../../../../src/adapter-kit.ts';
+import { type Clock, describe, isStoreAway, type Log } from '../../../../src/adapter-kit.ts';
 
 /** The pauses in between take twelve minutes, and the attempts add to them. */
 const ATTEMPTS = 30;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-/** Retries temporary failures of the store, the network or Discord. `what` completes "could not be …". */
+/**
+ * Retries temporary failures of the store, the network or Discord. A failure of the store itself counts for no attempt:
+ * the event is not to blame, and a disk may stay full for a night. `what` completes "could not be …".
+ */
 export async function withRetries<Result>(
   { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
   what: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  let left = ATTEMPTS;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (isFinal(error) || attempt === ATTEMPTS || signal.aborted) throw error;
+      if (!isStoreAway(error)) left -= 1;
+      if (isFinal(error) || left === 0 || signal.aborted) throw error;
       log.error(`An event from Discord could not be ${what}; trying again`, { cause: describe(error), attempt });
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
       await clock.sleep(pauseMs, { signal }).catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { Commands } from '../commands/commands.ts';
 import type { CommandServices } from '../commands/services.ts';
 import type { Send } from '../conversation/send.ts';
-import { describe, StrataError } from '../domain/errors.ts';
+import { StrataError } from '../domain/errors.ts';
 import type { ConversationKey } from '../domain/message.ts';
 import type { ChannelSink } from '../ports/channel.ts';
 import type { Events } from '../ports/events.ts';
@@ -105,7 +105,7 @@ export function createBot(options: BotOptions): Bot {
       unwatch = watchLoop(events);
       warnOfWindows();
     } catch (error) {
-      await halt(STOP_DEADLINE_MS).catch((failure: unknown) => report(core, failure));
+      await halt(STOP_DEADLINE_MS).catch(core.report);
       core.abort.abort(new Error('The bot could not start.'));
       release();
       throw error;
@@ -175,7 +175,7 @@ async function startGateway(core: Core): Promise<void> {
   const sweepChildren = createChildSweep(core);
   sweepChildren();
   await wakeOwedReplies(core);
-  heartbeat(core, sweepChildren).catch((error: unknown) => report(core, error));
+  heartbeat(core, sweepChildren).catch(core.report);
 }
 
 /** Starts a sweep, unless one is running: an engine may take a minute for each child, and nothing else waits for it. */
@@ -185,7 +185,7 @@ function createChildSweep(core: Core): () => void {
     isSweeping = true;
     await core.children.sweep().catch((error: unknown) => {
       // A bot that stops closes its store without waiting for the sweep; the next start sweeps again.
-      if (!core.closing.signal.aborted) report(core, error);
+      if (!core.closing.signal.aborted) core.report(error);
     });
     isSweeping = false;
   };
@@ -227,13 +227,9 @@ async function heartbeat(core: Core, sweepChildren: () => void): Promise<void> {
     sweepChildren();
     const checks = [core.outbox.hold, () => recoverPosts(core), () => wakeOwedReplies(core)];
     for (const check of checks) {
-      await check().catch((error: unknown) => report(core, error));
+      await check().catch(core.report);
     }
   }
-}
-
-function report({ services }: Core, error: unknown): void {
-  services.events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
 }
 
 async function settle({ actors, outbox, compactors }: Core): Promise<void> {
@@ -276,7 +272,7 @@ async function stopAll(core: Core, deadlineMs: number, halt: (deadlineMs: number
 /** Rejects with the failure of a channel to stop, after everything else has ended. */
 async function finish(core: Core, leftMs: () => number): Promise<void> {
   const { channels, abort } = core;
-  await core.outbox.hold().catch((error: unknown) => report(core, error));
+  await core.outbox.hold().catch(core.report);
   const stopped = await Promise.allSettled([...channels.values()].map(async (channel) => await channel.stop()));
   if (!(await endsWithin(settle(core), leftMs()))) abort.abort(new Error('The bot is stopping.'));
   await settle(core);

@@ -36,6 +36,7 @@ import type { Channels, Services, TextLog } from '../services.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
 import { createToolRegistry } from '../tools/registry.ts';
 import { onFirstUse } from '../util/async/on-first-use.ts';
+import { createRepeatedReport } from '../util/errors/repeated-report.ts';
 import { createErrorLog } from '../util/log/error-log.ts';
 import { createSystemClock, createSystemRandom } from '../util/time/clock.ts';
 import { checkBotOptions } from './checked-options.ts';
@@ -66,6 +67,8 @@ export interface Core {
   readonly maintain: QueueHandler;
   readonly workers: number;
   readonly role: ProcessRole;
+  /** Reports a failure of what the bot does by itself. */
+  readonly report: (error: unknown) => void;
   /** True while the channels are connected: this process then posts what it commits. */
   readonly posting: { isOn: boolean };
   /** Aborted when intake ends: no new turn begins. */
@@ -125,6 +128,7 @@ export function wire(options: BotOptions): Core {
     },
     workers: options.workers ?? WORKERS,
     role,
+    report: createRepeatedReport(services),
   };
 }
 

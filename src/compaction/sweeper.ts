@@ -3,6 +3,7 @@ import type { ConversationKey } from '../domain/message.ts';
 import { MAX_PAUSE_MS } from '../ports/conversation-changes.ts';
 import type { MaintainRequest } from '../ports/engine.ts';
 import { isPaused } from '../util/async/pause.ts';
+import { createRepeatedReport } from '../util/errors/repeated-report.ts';
 import { createRecentMap } from '../util/recent-map.ts';
 import { HOUR_MS } from '../util/time/time.ts';
 import { createRetention, type Retention, type RetentionOptions } from './retention.ts';
@@ -56,12 +57,11 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 }
 
 async function sweepUntil(options: SweeperOptions, retention: Retention, signal: AbortSignal): Promise<void> {
-  const { clock, random, events } = options.services;
+  const { clock, random } = options.services;
   let expireAt = clock.now();
   /** A deletion of many messages takes long, so the sweeps do not wait for it; null when it has ended. */
   let expiring: Promise<void> | null = null;
-  const report = (error: unknown) =>
-    events.emit({ kind: 'error.internal', conversation: null, message: describe(error) });
+  const report = createRepeatedReport(options.services);
   while (!signal.aborted) {
     await sweep(options).catch(report);
     if (!isPaused(expireAt, { now: clock.now(), maxMs: EXPIRY_INTERVAL_MS }) && expiring === null) {

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { StrataError } from '../../src/adapter-kit.ts';
 import { writeArchive } from '../../src/cli/transfer/archive-file.ts';
 import type { ArchiveSink } from '../../src/ports/upkeep.ts';
+import { until } from '../fixtures/channel-kit.ts';
 import { createSchema, type TestSchema } from '../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { type Folder, openFolder } from './strata.ts';
@@ -29,6 +32,38 @@ function copyOfTalk(): Folder {
 
 function linesOf(folder: Folder, name: string): readonly string[] {
   return readFileSync(folder.file(name), 'utf8').trimEnd().split('\n');
+}
+
+const recordSchema = z.object({ table: z.string(), row: z.looseObject({ seq: z.number() }) });
+const headerSchema = z.looseObject({ counts: z.looseObject({ entry: z.number() }) });
+
+/** A backup whose last message was said so many times. */
+function withEntries([first = '', ...rows]: readonly string[], count: number): string {
+  const last = rows.findLast((row) => row.startsWith('{"table":"entry"')) ?? '';
+  const { row, table } = recordSchema.parse(JSON.parse(last));
+  const more = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({ table, row: { ...row, seq: row.seq + index + 1, external_id: null } }),
+  );
+  const header = headerSchema.parse(JSON.parse(first));
+  const counts = { ...header.counts, entry: header.counts.entry + count };
+  const at = rows.indexOf(last) + 1;
+  return [JSON.stringify({ ...header, counts }), ...rows.toSpliced(at, 0, ...more), ''].join('\n');
+}
+
+const STOPPED = { code: 1, stderr: 'strata: The process received a stop signal.\n' };
+
+/** Stops a command as soon as it has begun to write the file. */
+async function stopAt(folder: Folder, args: readonly string[], file: string) {
+  const child = folder.start(args);
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, 'close');
+  await until(`${file} appears`, () => existsSync(folder.file(file)) && statSync(folder.file(file)).size > 0);
+  child.kill('SIGTERM');
+  const [code] = await ended;
+  return { code, stderr };
 }
 
 describe('backup and restore', () => {
@@ -60,6 +95,17 @@ describe('backup and restore', () => {
     expect((await folder.run(['backup', 'all.jsonl', '--force'])).code).toBe(0);
   });
 
+  test('end at a signal and leave nothing', async () => {
+    using folder = copyOfTalk();
+    writeFileSync(folder.file('many.jsonl'), withEntries(linesOf(folder, 'good.jsonl'), 12_000));
+    expect(await stopAt(folder, ['restore', 'many.jsonl', '--data', 'new'], 'new/strata.db-wal')).toEqual(STOPPED);
+    // Nothing is there, so it can be restored again.
+    expect((await folder.run(['restore', 'many.jsonl', '--data', 'new'])).code).toBe(0);
+    const before = readdirSync(folder.path);
+    expect(await stopAt(folder, ['backup', 'all.jsonl', '--data', 'new'], 'all.jsonl.part')).toEqual(STOPPED);
+    expect(readdirSync(folder.path)).toEqual(before);
+  }, 120_000);
+
   test('refuse a store that holds something', async () => {
     using folder = copyOfTalk();
     const { code, stderr } = await folder.run(['restore', 'good.jsonl']);
@@ -76,7 +122,9 @@ describe('backup and restore', () => {
         throw new StrataError('STORE_UNUSABLE', { path: 'data', reason: 'the disk is full' }, { cause });
       });
     };
-    await expect(writeArchive(file, dump)).rejects.toThrow(`The backup cannot be written to ${file}: `);
+    await expect(writeArchive(file, dump, new AbortController().signal)).rejects.toThrow(
+      `The backup cannot be written to ${file}: `,
+    );
   });
 
   test('leave no file behind when the place cannot be written', async () => {

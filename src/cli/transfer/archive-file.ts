@@ -37,9 +37,13 @@ export interface WrittenFile {
 
 /**
  * Writes the dump. The file appears only when it is complete, and only its owner can read it. Throws `BACKUP_UNWRITTEN` if
- * there is no place for it.
+ * there is no place for it, and the reason of the signal.
  */
-export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Promise<void>): Promise<WrittenFile> {
+export async function writeArchive(
+  file: string,
+  dump: (sink: ArchiveSink) => Promise<void>,
+  signal: AbortSignal,
+): Promise<WrittenFile> {
   const part = `${file}.part`;
   const outputs: Output[] = [];
   let written: ArchiveHeader = { migrations: [], counts: {} };
@@ -51,12 +55,14 @@ export async function writeArchive(file: string, dump: (sink: ArchiveSink) => Pr
       throw error;
     });
   const begin: ArchiveSink['begin'] = async (given) => {
+    signal.throwIfAborted();
     await outputs.at(-1)?.discard();
     written = given;
     outputs.push(openOutput(part, file.endsWith('.gz')));
     await outputs.at(-1)?.write({ format: FORMAT, version: VERSION, ...given });
   };
   const rows: ArchiveSink['rows'] = async (table, given) => {
+    signal.throwIfAborted();
     for (const row of given) await outputs.at(-1)?.write({ table, row });
   };
   const sink: ArchiveSink = {
@@ -133,8 +139,11 @@ async function sync(path: string): Promise<void> {
   await handle.close();
 }
 
-/** Reads the first line. Throws `BACKUP_INVALID` if the file is not a backup or has a newer format. */
-export async function readArchive(file: string): Promise<Archive> {
+/**
+ * Reads the first line. Throws `BACKUP_INVALID` if the file is not a backup or has a newer format. Its records end with
+ * the reason of the signal.
+ */
+export async function readArchive(file: string, signal: AbortSignal): Promise<Archive> {
   for await (const line of linesOf(file)) {
     const parsed = header.safeParse(line.value);
     if (!parsed.success) throw invalid(file, { line: 1, problem: 'it is not a Strata backup' });
@@ -142,13 +151,17 @@ export async function readArchive(file: string): Promise<Archive> {
     if (version > VERSION) {
       throw invalid(file, { line: 1, problem: `its format ${version} is newer than ${VERSION}. Update Strata` });
     }
-    return { name: file, header: { migrations, counts }, records: () => recordsOf(file) };
+    return { name: file, header: { migrations, counts }, records: () => recordsOf(file, signal) };
   }
   throw invalid(file, { line: null, problem: 'it is empty' });
 }
 
-async function* recordsOf(file: string): AsyncGenerator<{ readonly table: string; readonly row: ArchiveRow }> {
+async function* recordsOf(
+  file: string,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly table: string; readonly row: ArchiveRow }> {
   for await (const { number, value } of linesOf(file)) {
+    signal.throwIfAborted();
     if (number === 1) continue;
     const parsed = record.safeParse(value);
     if (!parsed.success) throw invalid(file, { line: number, problem: 'the line is not a table row' });

@@ -19,7 +19,7 @@ export function addBackup(program: Command, cli: Cli): void {
       refuseTarget(file, force);
       const { store, upkeep } = await cli.openStorage({ ...globalsOf(own), create: false });
       try {
-        const { header, bytes } = await writeArchive(file, upkeep.dump);
+        const { header, bytes } = await writeArchive(file, upkeep.dump, cli.signal);
         cli.stderr.write(`Backed up ${contentsOf(header.counts)} to ${file} (${formatNumber(bytes / 1_000)} kB).\n`);
       } finally {
         await store.close();

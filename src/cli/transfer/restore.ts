@@ -9,7 +9,7 @@ export function addRestore(program: Command, cli: Cli): void {
     .description('Restore a backup into an empty store, completely or not at all.')
     .addHelpText('after', HELP)
     .action(async (file: string, _options: object, own: Command) => {
-      const archive = await readArchive(file);
+      const archive = await readArchive(file, cli.signal);
       const { store, upkeep } = await cli.openStorage({ ...globalsOf(own), create: true });
       try {
         await upkeep.load(archive);

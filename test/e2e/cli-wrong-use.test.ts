@@ -59,3 +59,8 @@ test.each([
   const stderr = `strata: ${problem}\n(use --help for details)\n`;
   expect(await folder.runProcess(args)).toEqual({ code: 2, stdout: '', stderr });
 });
+
+test('a role from a file with CRLF is understood', async () => {
+  using folder = openFolder({ STRATA_ROLE: 'all\r\n' });
+  expect(await folder.run(['start'], '')).toMatchObject({ code: 0 });
+});

@@ -30,7 +30,8 @@ const ROLE_HELP =
   'gateway (replies), worker (summarises) or all (default); gateway and worker need a shared queue (environment: STRATA_ROLE)';
 
 function roleOf(cli: Cli, { role: flag }: Options): ProcessRole {
-  const [name, text] = flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE'] ?? ''] : ['--role', flag];
+  const [name, text] =
+    flag === undefined ? ['STRATA_ROLE', cli.environment['STRATA_ROLE']?.trim() ?? ''] : ['--role', flag];
   const role = text === '' ? 'all' : PROCESS_ROLES.find((known) => known === text);
   if (role !== undefined) return role;
   throw new StrataError('USAGE', { problem: `${name} is "${text}". Expected ${PROCESS_ROLES.join(', ')}.` });

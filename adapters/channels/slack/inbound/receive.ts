@@ -1,3 +1,4 @@
+import { isStoreAway } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
 import { within } from '../../shared/within.ts';
 import { namesOf } from '../connection/packets.ts';
@@ -5,6 +6,7 @@ import { PLATFORM } from '../places/place.ts';
 import { createInbox, type InboxOptions } from './inbox.ts';
 import { channelOf, type Incoming, messageName, nameOf, type RawEvent, readIncoming, withChannel } from './incoming.ts';
 import { createTake, type Take, type TakeOptions } from './take.ts';
+import { createUnstored } from './unstored.ts';
 
 export type ReceiverOptions = TakeOptions & InboxOptions;
 
@@ -47,6 +49,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
     await take(incoming);
   };
+  const unstored = createUnstored(options, takeRead);
+  const keep = async (raw: RawEvent, read: Incoming): Promise<void> => {
+    const work = running.track(takeRead(read));
+    if (await isSettled(options, work)) return await work;
+    await inbox.park({ ...raw, name: nameOf(read) }, work);
+  };
   return {
     async event(raw) {
       const read = readIncoming(raw);
@@ -55,15 +63,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         const { reason, problem } = read;
         return options.sink.dropped({ platform: PLATFORM, reason, ...namesOf(raw), problem });
       }
-      const work = running.track(takeRead(read));
-      if (await isSettled(options, work)) return await work;
-      await inbox.park({ ...raw, name: nameOf(read) }, work);
+      const since = options.clock.now();
+      await keep(raw, read).catch((error: unknown) => {
+        if (isStoreAway(error)) unstored.keep(read, since);
+        throw error;
+      });
     },
     take,
     recover: inbox.recover,
     async drained() {
       await running.drained();
       await inbox.drained();
+      await unstored.drained();
     },
   };
 }

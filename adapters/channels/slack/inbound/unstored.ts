@@ -1,0 +1,78 @@
+import { type Clock, describe, isStoreAway, type Log, MINUTE_MS } from '../../../../src/adapter-kit.ts';
+import { createRunning } from '../../shared/running.ts';
+import type { SlackSettings } from '../settings.ts';
+import { type Incoming, nameOf } from './incoming.ts';
+import type { Take } from './take.ts';
+
+/** Somebody waits for an answer when the store is back. */
+const MAX_PAUSE_MS = 5_000;
+const FIRST_PAUSE_MS = 500;
+/** A shorter limit would leave out what a short failure delays. */
+const MIN_PAST_MS = 10 * MINUTE_MS;
+
+/**
+ * Events that the store could not take because it is away. Slack sends them again for some minutes only, and a disk may
+ * stay full for a night.
+ */
+export interface Unstored {
+  /** Takes the event, which arrived at a time, again until it is stored, in order of arrival. */
+  keep(incoming: Incoming, since: number): void;
+  drained(): Promise<void>;
+}
+
+export interface UnstoredOptions {
+  readonly settings: Pick<SlackSettings, 'catch_up'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
+  const { clock, log, signal } = options;
+  const running = createRunning();
+  const waiting = new Map<string, Waiting>();
+  const pause = (failures: number) =>
+    clock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), { signal }).catch(() => undefined);
+  const takeAll = async (): Promise<void> => {
+    let failures = 0;
+    for (const [name, { incoming, since }] of waiting) {
+      for (let isOver = false; !isOver; ) {
+        await pause(failures);
+        if (signal.aborted) return;
+        isOver = await take(isLate(options, since) ? past(incoming) : incoming).then(
+          () => true,
+          (error: unknown) => {
+            if (isStoreAway(error)) return false;
+            log.error('A Slack event was not stored', { event: name, cause: describe(error) });
+            return true;
+          },
+        );
+        failures = isOver ? 0 : failures + 1;
+      }
+      waiting.delete(name);
+    }
+  };
+  return {
+    keep(incoming, since) {
+      const name = nameOf(incoming);
+      if (waiting.has(name)) return;
+      waiting.set(name, { incoming, since });
+      if (waiting.size === 1) running.track(takeAll()).catch(() => undefined);
+    },
+    drained: running.drained,
+  };
+}
+
+interface Waiting {
+  readonly incoming: Incoming;
+  readonly since: number;
+}
+
+/** Messages that waited as long as missed ones may are answered no more than those. */
+function isLate({ clock, settings }: UnstoredOptions, since: number): boolean {
+  return clock.now() - since > Math.max(MIN_PAST_MS, settings.catch_up.answer_minutes * MINUTE_MS);
+}
+
+function past(incoming: Incoming): Incoming {
+  return incoming.kind === 'message' ? { ...incoming, later: { note: null, root: null, isPast: true } } : incoming;
+}

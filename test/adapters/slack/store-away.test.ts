@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createSystemClock, StrataError } from '../../../src/adapter-kit.ts';
+import { HOUR_MS } from '../../../src/util/time/time.ts';
+import { ADA, GENERAL, type SlackDouble } from '../../fixtures/slack/double.ts';
+import { slackForEachTest } from '../../fixtures/slack/each-test.ts';
+import { recordSink, until } from '../../fixtures/slack/kit.ts';
+
+let slack: SlackDouble;
+const { start } = slackForEachTest((fresh) => {
+  slack = fresh;
+});
+
+const FULL = new StrataError('STORE_UNUSABLE', { path: 'data', reason: 'the disk is full' });
+
+/** A store whose disk is full for that many attempts. `onFailure` is called with each of them. */
+function fullFor(attempts: number, onFailure: () => void = () => undefined) {
+  let left = attempts;
+  const sink = recordSink();
+  sink.before = async () => {
+    left -= 1;
+    if (left < 0) return;
+    onFailure();
+    throw FULL;
+  };
+  return sink;
+}
+
+test('what Slack sends no more waits for the store', async () => {
+  const { sink } = await start({ sink: fullFor(4) });
+  slack.say(GENERAL, ADA, 'first');
+  slack.say(GENERAL, ADA, 'second');
+  await until('both', () => sink.messages.length === 2, 20_000);
+  expect(sink.messages.map(({ text, isPast }) => [text, isPast])).toEqual([
+    ['first', undefined],
+    ['second', undefined],
+  ]);
+});
+
+test('a message that waited for hours is not answered', async () => {
+  const system = createSystemClock();
+  let laterMs = 0;
+  const clock = { ...system, now: () => system.now() + laterMs };
+  const sink = fullFor(1, () => {
+    laterMs = HOUR_MS;
+  });
+  await start({ sink, clock });
+  slack.say(GENERAL, ADA, 'anybody here?');
+  await until('the message', () => sink.messages.length === 1, 20_000);
+  expect(sink.messages[0]).toMatchObject({ text: 'anybody here?', isPast: true });
+});
+
+test('another failure ends with what Slack repeats', async () => {
+  const sink = recordSink();
+  let tries = 0;
+  sink.before = async ({ text }) => {
+    tries += 1;
+    if (text === 'odd') throw new Error('a bug');
+  };
+  await start({ sink });
+  slack.say(GENERAL, ADA, 'odd');
+  slack.say(GENERAL, ADA, 'plain');
+  await until('the other', () => sink.messages.length === 1, 20_000);
+  expect(tries).toBe(2);
+});

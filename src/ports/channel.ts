@@ -154,9 +154,10 @@ export interface KeptConversations {
   /** The workspaces (`platform:workspace`) of a platform with stored conversations, each once. */
   workspaces(platform: string): AsyncIterable<string>;
   /**
-   * What may be quoted of a message in one of these conversations: its stored text, which is empty if the message was
-   * deleted. Null if the platform's own message may be quoted: if it was never stored, is a post of the bot that was not
-   * deleted, consists of files, or is stored with text that would tell the readers of the quotation more than it shows.
+   * What may be quoted of a message in one of these conversations: its stored text, which is empty if the message or its
+   * conversation was deleted. Null if the platform's own message may be quoted: if it was never stored, is a post of the
+   * bot that was not deleted, consists of files, or is stored with text that would tell the readers of the quotation more
+   * than it shows.
    */
   textOf(message: QuotedMessage): Promise<string | null>;
 }
@@ -165,6 +166,8 @@ export interface KeptConversations {
 export interface QuotedMessage {
   readonly conversations: readonly ConversationKey[];
   readonly externalId: string;
+  /** When it was sent, in epoch milliseconds. */
+  readonly at: number;
   /** Where the quotation is. Without an audience, only messages of the same place are shared with it. */
   readonly quotedIn: { readonly conversation: ConversationKey; readonly audience: Audience | null };
   /** What the platform shows of the message. Markup makes no difference. */

@@ -14,7 +14,7 @@ async function worldWith(audience: Audience): Promise<BotWorld> {
 }
 
 function quoted(world: BotWorld, shown: string, quotedIn: { conversation: ConversationKey; audience: Audience }) {
-  return world.bot.sink.conversations.textOf({ conversations: [SECRET], externalId: 'm1', quotedIn, shown });
+  return world.bot.sink.conversations.textOf({ conversations: [SECRET], externalId: 'm1', at: 0, quotedIn, shown });
 }
 
 const PUBLICLY = { conversation: TALK, audience: 'public' } as const;
@@ -61,7 +61,7 @@ describe('a quotation of a message that its author cannot read', () => {
     const externalId = `p-${[...world.channel.posts.keys()].at(-1)}`;
     const quotedIn = { conversation: SECRET, audience: 'private' } as const;
     const text = () =>
-      world.bot.sink.conversations.textOf({ externalId, quotedIn, shown: 'I see.', conversations: [SECRET] });
+      world.bot.sink.conversations.textOf({ externalId, at: 0, quotedIn, shown: 'I see.', conversations: [SECRET] });
     expect(await text()).toBeNull();
     await world.bot.sink.removed({ conversation: SECRET, externalIds: [externalId] });
     expect(await text()).toBe('');

@@ -5,6 +5,7 @@ import type { Conversation, ConversationScope } from '../../ports/store.ts';
 import { wordsOf } from '../../search/words/words.ts';
 import type { Services } from '../../services.ts';
 import { pagesOf } from '../../util/async/conversation-pages.ts';
+import { isErased } from '../inbound/erased.ts';
 import { owesReply } from './snapshot.ts';
 
 /** Sorts after every character that a key can contain. */
@@ -13,7 +14,7 @@ const LAST_CHARACTER = '\u{10ffff}';
 const MAX_KEPT = 100;
 
 /** What channels can ask about stored conversations. */
-export function createKeptConversations(services: Pick<Services, 'store'>): KeptConversations {
+export function createKeptConversations(services: Pick<Services, 'store' | 'state' | 'clock'>): KeptConversations {
   const { conversations } = services.store;
   return {
     async *heard(within, windowMs) {
@@ -46,13 +47,17 @@ export function createKeptConversations(services: Pick<Services, 'store'>): Kept
 }
 
 async function quotableText(
-  { store }: Pick<Services, 'store'>,
-  { conversations, externalId, quotedIn, shown }: QuotedMessage,
+  services: Pick<Services, 'store' | 'state' | 'clock'>,
+  { conversations, externalId, at, quotedIn, shown }: QuotedMessage,
 ): Promise<string | null> {
+  const { store } = services;
   for (const key of conversations) {
     const conversation = await store.conversations.find(key);
     const entry = conversation && (await store.transcript.byExternalId(conversation.id, externalId));
-    if (!entry) continue;
+    if (!entry) {
+      if (await isErased(services, { conversation: key, externalId, at })) return '';
+      continue;
+    }
     if (entry.redactedAt === null && entry.role !== 'user') return null;
     const text = textOf(entry.parts);
     // A picture, of which there are no words to bring back.

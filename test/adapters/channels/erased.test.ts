@@ -19,18 +19,26 @@ import { createStoreFolder } from '../../support/store-folder.ts';
 interface Platform {
   open(storage: Storage): Channel;
   say(place: 'here' | 'there', text: string): void;
+  /** Quotes what was said here last, or continues its thread. */
+  reply(text: string): void;
   close(): Promise<void>;
 }
 
 async function openDiscord(): Promise<Platform> {
   const double = await discord.startDiscord();
   const channels = { here: discord.GENERAL, there: discord.DIRECT };
+  let last: ReturnType<typeof double.say> | null = null;
   return {
     open: ({ state }) =>
       createDiscordChannel({ settings: { token: TOKEN, rest_url: double.restUrl }, log: silentLog, state }),
     say(place, text) {
       if (place === 'there') double.say(channels.there, discord.ADA, text, {});
-      else double.say(channels.here, discord.ADA, `<@${discord.BOT.id}> ${text}`, { mentions: [discord.BOT] });
+      else last = double.say(channels.here, discord.ADA, `<@${discord.BOT.id}> ${text}`, { mentions: [discord.BOT] });
+    },
+    reply(text) {
+      const reference = { message_id: last?.id, channel_id: channels.here };
+      const quoted = { type: 19, message_reference: reference, referenced_message: last };
+      double.say(channels.here, discord.ADA, `<@${discord.BOT.id}> ${text}`, { mentions: [discord.BOT], ...quoted });
     },
     close: () => double.close(),
   };
@@ -38,6 +46,7 @@ async function openDiscord(): Promise<Platform> {
 
 async function openSlack(): Promise<Platform> {
   const double = await slack.startSlack();
+  let last = '';
   return {
     open: ({ state }) => {
       const parts = { log: silentLog, state, clock: createSystemClock(), fetch };
@@ -45,7 +54,10 @@ async function openSlack(): Promise<Platform> {
     },
     say(place, text) {
       if (place === 'there') double.say(slack.DIRECT, slack.ADA, text);
-      else double.say(slack.GENERAL, slack.ADA, `<@${slack.BOT}> ${text}`);
+      else last = double.say(slack.GENERAL, slack.ADA, `<@${slack.BOT}> ${text}`).ts;
+    },
+    reply(text) {
+      double.say(slack.GENERAL, slack.ADA, `<@${slack.BOT}> ${text}`, { thread_ts: last });
     },
     close: () => double.close(),
   };
@@ -130,5 +142,20 @@ describe.each([
     await delay(2_000);
     expect(await isStored(second.bot, 'orange')).toBe(false);
     expect(JSON.stringify(second.model.requests)).not.toContain('orange');
+  });
+
+  test('is quoted in no later message', async () => {
+    const { bot, model } = await run();
+    platform.say('here', 'my tent is orange');
+    await until(() => model.requests.length === 1);
+    await bot.settled();
+    await erase(bot, 'orange');
+    await delay(1_100);
+    platform.reply('and now');
+    await until(() => model.requests.length === 2);
+    await bot.settled();
+    expect(await isStored(bot, 'and now')).toBe(true);
+    expect(await isStored(bot, 'orange')).toBe(false);
+    expect(JSON.stringify(model.requests[1])).not.toContain('orange');
   });
 });

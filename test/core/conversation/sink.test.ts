@@ -413,7 +413,7 @@ describe('what a channel can ask', () => {
     const { conversations } = world.bot.sink;
     const quotedIn = { conversation: HERE, audience: null };
     const quoted = (externalId: string, ...keys: readonly ConversationKey[]) =>
-      conversations.textOf({ conversations: keys, externalId, quotedIn, shown: '' });
+      conversations.textOf({ conversations: keys, externalId, at: 0, quotedIn, shown: '' });
     const elsewhere = 'test:here:other' as ConversationKey;
     expect(await quoted('m1', elsewhere, HERE)).toBe('');
     expect(await quoted('m2', elsewhere, HERE)).toBe('my cat is called Tim');

@@ -5,7 +5,7 @@ import { mediaTypeOf } from '../attachment.ts';
 import { keyOf, type Place } from '../places/place.ts';
 import type { Places, Self } from '../places/places.ts';
 import type { BotSettings } from '../settings.ts';
-import { isNewer, type WireMessage } from '../wire.ts';
+import { isNewer, timeOf, type WireMessage } from '../wire.ts';
 
 export interface QuoteOptions {
   readonly bot: string;
@@ -28,7 +28,8 @@ export async function withKeptQuotes(
   const conversations = holdersOf(options, message, reference.channel_id ?? message.channel_id);
   const shown = [referenced?.content, ...(snapshots ?? []).map((one) => one.message.content)].join('\n');
   const externalId = reference.message_id;
-  const text = await options.sink.conversations.textOf({ conversations, externalId, quotedIn, shown });
+  const quoted = { conversations, externalId, at: timeOf(externalId), quotedIn, shown };
+  const text = await options.sink.conversations.textOf(quoted);
   if (text === null) return message;
   const said = { content: text, embeds: [], components: [], sticker_items: [], poll: null };
   const files = text === '' ? [] : (referenced?.attachments ?? []);

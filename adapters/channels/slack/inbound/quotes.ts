@@ -1,6 +1,6 @@
 import type { ChannelSink, QuotedMessage } from '../../../../src/adapter-kit.ts';
 import type { ChannelIds } from '../places/channel-ids.ts';
-import { conversationsOf } from '../places/place.ts';
+import { conversationsOf, timeOf } from '../places/place.ts';
 import { filled } from '../text.ts';
 import type { WireMessage } from '../wire.ts';
 
@@ -53,7 +53,7 @@ export async function keptText(
 ): Promise<string | null> {
   const holders = { channelIds: await channelIds.all(channelId), ts, threadTs };
   const conversations = conversationsOf(workspace.teamId, holders);
-  return await sink.conversations.textOf({ conversations, externalId: ts, ...quotation });
+  return await sink.conversations.textOf({ conversations, externalId: ts, at: timeOf(ts), ...quotation });
 }
 
 /** The URL of a reply names its thread. */

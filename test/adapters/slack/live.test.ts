@@ -141,6 +141,32 @@ describe('a live message', () => {
     await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
   });
 
+  test('that waits in one gateway is deleted by another', async () => {
+    const [state, table] = [createState(), { catch_up: { messages: 0 } }];
+    const storing = await start({ state, table });
+    const hearing = await bots.start({ state, table });
+    await until('both are connected', () => slack.sockets() === 2);
+    /** Slack sends one event to each in turn. The next one goes to this bot. */
+    const isNext = async (bot: Opened) => {
+      for (let probe = 0; ; probe += 1) {
+        const text = `probe ${probe}`;
+        emit(STAFF, text);
+        const has = ({ sink }: Opened) => sink.messages.some((message) => message.text === text);
+        await until('one hears it', () => has(storing) || has(hearing));
+        if (!has(bot)) return;
+      }
+    };
+    slack.hanging.add('files');
+    await isNext(storing);
+    const { id, ts } = emit(GENERAL, 'forget me', withFile());
+    await acknowledged(id);
+    await isNext(hearing);
+    await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: ts }));
+    slack.hanging.clear();
+    await until('it is stored', () => storing.sink.messages.some(({ externalId }) => externalId === ts));
+    await until('it is deleted', () => storing.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
+  });
+
   test('that is deleted after a restart does not come back', async () => {
     const options = { sink: recordSink(), state: createState(), table: { catch_up: { messages: 0 } } };
     const first = await start(options);

@@ -20,7 +20,10 @@ export interface Parked extends RawEvent {
 export interface Inbox {
   /** Resolves when the event is durable. If `begun`, its storing, fails, it is repeated until it succeeds. */
   park(event: Parked, begun: Promise<void>): Promise<void>;
-  /** Removes all events whose names have this prefix. */
+  /**
+   * Removes all events whose names have this prefix, also those that other processes are storing: they find out when they
+   * have stored them.
+   */
   forget(prefix: string): Promise<void>;
   /** Stores what an earlier run has left, in order of arrival. Resolves when that has begun. */
   recover(): Promise<void>;
@@ -31,17 +34,22 @@ export type InboxOptions = Pick<BotServices, 'workspace' | 'state' | 'clock' | '
 
 const rowSchema = z.object({ at: z.number(), event: z.unknown(), isShared: z.boolean() });
 
-/** `store` stores an event of the inbox. */
-export function createInbox(options: InboxOptions, store: (event: RawEvent) => Promise<void>): Inbox {
+export interface InboxWork {
+  /** Stores an event of the inbox. */
+  store(event: RawEvent): Promise<void>;
+  /** The event was stored, but removed from the inbox meanwhile. */
+  forgotten(event: RawEvent): Promise<void>;
+}
+
+export function createInbox(options: InboxOptions, { store, forgotten }: InboxWork): Inbox {
   const { workspace, state, clock, log, signal } = options;
   const prefix = `${workspace.teamId}:`;
   const running = createRunning();
-  /** Those that this process stores. */
-  const names = new Set<string>();
   let last = 0;
-  const remove = async (name: string): Promise<void> => {
-    await state.delete(NAMESPACE, prefix + name);
-    names.delete(name);
+  const end = async (parked: Parked): Promise<void> => {
+    const isKept = (await state.get(NAMESPACE, prefix + parked.name)) !== undefined;
+    if (isKept) await state.delete(NAMESPACE, prefix + parked.name);
+    else await forgotten(parked);
   };
   /** If the process ends first, the next start finds the event. */
   const finish = async (parked: Parked, begun: Promise<void>): Promise<void> => {
@@ -49,7 +57,7 @@ export function createInbox(options: InboxOptions, store: (event: RawEvent) => P
     for (let failures = 0; ; failures += 1) {
       try {
         await work;
-        return await remove(parked.name);
+        return await end(parked);
       } catch (error) {
         if (signal.aborted) return;
         log.warn('A Slack event is waiting to be stored', { event: parked.name, failures, cause: describe(error) });
@@ -62,16 +70,16 @@ export function createInbox(options: InboxOptions, store: (event: RawEvent) => P
     async park(parked, begun) {
       const { name, event, isShared } = parked;
       last = Math.max(last + 1, clock.now());
-      names.add(name);
       await state.set(NAMESPACE, prefix + name, { at: last, event: z.json().parse(event), isShared });
       void running.track(finish(parked, begun));
     },
     async forget(beginning) {
-      for (const name of names) if (name.startsWith(beginning)) await remove(name);
+      for (const { name } of await parkedIn(state, prefix)) {
+        if (name.startsWith(beginning)) await state.delete(NAMESPACE, prefix + name);
+      }
     },
     async recover() {
       for (const parked of await parkedIn(state, prefix)) {
-        names.add(parked.name);
         void running.track(finish(parked, store(parked)));
       }
     },

@@ -32,10 +32,19 @@ const DIRECT_STORE_MS = 250;
 export function createReceiver(options: ReceiverOptions): Receiver {
   const take = createTake(options);
   const running = createRunning();
-  /** An event of an older version that this one rejects ends here. */
-  const inbox = createInbox(options, async (parked) => {
-    const read = readIncoming(parked);
-    if (read !== null && read.kind !== 'dropped') await takeRead(read);
+  const inbox = createInbox(options, {
+    /** An event of an older version that this one rejects ends here. */
+    async store(parked) {
+      const read = readIncoming(parked);
+      if (read !== null && read.kind !== 'dropped') await takeRead(read);
+    },
+    /** Slack may have told another gateway that the message was deleted. */
+    async forgotten(parked) {
+      const read = readIncoming(parked);
+      if (read?.kind !== 'message' && read?.kind !== 'edit') return;
+      const { channel, ts, thread_ts: threadTs = null } = read.message;
+      await takeRead({ kind: 'removal', channel, ts, threadTs });
+    },
   });
   const takeRead = async (read: Incoming): Promise<void> => {
     // At once, so that an event right behind the change finds its conversation.

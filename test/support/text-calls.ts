@@ -192,6 +192,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ],
   [`${SLACK}/map.ts#toInbound`, (run, text) => run(slackSaid(text), slackContext)],
   [`${SLACK}/map.ts#toParts`, (run, text) => run(slackSaid(text), slackContext)],
+  [`${SLACK}/inbound/files.ts#withFileNames`, (run, text) => run(text, { files: [{ id: '1', name: text }] })],
   [`${SLACK}/text.ts#readable`, (run, text) => run(text, noNames)],
   [`${SLACK}/text.ts#readableTyped`, (run, text) => run(text, noNames)],
   ['adapters/channels/terminal/style.ts#speaker', (run, text) => run(text, { color: true })],

@@ -200,13 +200,20 @@ function forwardNote(text: string): string {
   return quoted('forwarded message, not written by the sender', text);
 }
 
+/** A quotation shows no files, so it names them. */
+function quotedContent(message: WireQuoted, context: MapContext): string {
+  const text = contentOf(message, context);
+  const unnamed = message.attachments.filter(({ filename }) => !text.includes(filename));
+  return [text, ...unnamed.map(({ filename }) => `[file: ${filename}]`)].filter((part) => part !== '').join('\n');
+}
+
 function quoteNote(quotedMessage: WireQuoted, context: MapContext): string {
-  const text = contentOf(quotedMessage, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
+  const text = quotedContent(quotedMessage, context).replace(/\s+/g, ' ').slice(0, QUOTE_LENGTH).toWellFormed();
   return text === '' ? '' : replyNote(authorLabel(authorOf(quotedMessage.author)), text);
 }
 
 function startNote(starter: WireQuoted, context: MapContext): string {
-  const text = contentOf(starter, context);
+  const text = quotedContent(starter, context);
   return text === '' ? '' : threadNote(authorLabel(authorOf(starter.author)), text);
 }
 

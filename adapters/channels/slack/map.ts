@@ -106,14 +106,19 @@ function textOf(message: WireMessage, { names, fileTexts }: Worded): string {
   return [wordsOf(message, names), ...shared, ...fileTexts].filter((part) => part !== '').join('\n');
 }
 
+/** The whole message in words. */
+export function wholeText(message: WireMessage, names: Names): string {
+  return textOf(message, { names, fileTexts: [] });
+}
+
 /** For somebody who chose the message in its menu. What it shares may be forgotten where it was said. */
 export function chosenText(message: WireMessage, names: Names): string {
   const own = (message.attachments ?? []).filter(({ ts }) => !ts);
-  return textOf({ ...message, attachments: own }, { names, fileTexts: [] });
+  return wholeText({ ...message, attachments: own }, names);
 }
 
 /** People see the blocks. The text field is for notifications, and matters if no block has words. */
-export function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
+function wordsOf({ text, blocks, subtype }: WireMessage, names: Names): string {
   const own = readable(text ?? '', names).trim();
   const shown = textOfBlocks(blocks ?? [], names);
   const isWorded = textOfBlocks((blocks ?? []).filter(isOfWords), names) !== '';

@@ -137,6 +137,15 @@ describe('a message of Discord', () => {
     expect(map(details)?.text).toBe('yes');
     expect(map(details, { quotes: true })?.text).toBe('[in reply to Bob: a long time ago]\nyes');
     const starter = { type: 21, referenced_message: old };
+    const files = [
+      { id: '1', filename: 'bird.png', content_type: 'image/png', size: 20, url: 'https://x.org' },
+      { id: '2', filename: 'report.pdf', content_type: 'application/pdf', size: 20, url: 'https://x.org' },
+    ];
+    const withFiles = { type: 21, referenced_message: { ...old, content: '', attachments: files } };
+    expect(map(withFiles)).toMatchObject({
+      text: '[the thread is about this message of Bob]\n> [file: bird.png]\n> [file: report.pdf]',
+      attachments: [],
+    });
     expect(map(starter)?.text).toBe('[the thread is about this message of Bob]\n> a long   time\n> ago');
   });
 

@@ -122,6 +122,25 @@ describe('the conversation of a message', () => {
     expect((await arrived(bot, 'and since when?')).conversation).toBe(first.conversation);
   });
 
+  test('quotes an alert of an app, and names files', async () => {
+    const bot = await start();
+    const fields = [{ title: 'Host', value: 'db-1' }];
+    const attachments = [{ title: 'Disk is full', fields, footer: 'Grafana' }];
+    const alert = slack.store(GENERAL, ROBOT, '', { bot_id: 'B0ROBOT', username: 'Grafana', attachments });
+    slack.say(GENERAL, ADA, `<@${BOT}> why?`, { thread_ts: alert.ts });
+    await arrived(
+      bot,
+      '[the thread is about this message of Grafana <bot>]\n> [attached, not written by the sender]\n> > Disk is full\n> > Host: db-1\n> > Grafana\n@strata why?',
+    );
+    const files = [
+      { id: 'F1', name: 'bird.png', mimetype: 'image/png' },
+      { id: 'F2', name: 'gone.pdf', mode: 'tombstone' },
+    ];
+    const picture = slack.store(GENERAL, BOB, '', { files });
+    slack.say(GENERAL, ADA, `<@${BOT}> what is this?`, { thread_ts: picture.ts });
+    await arrived(bot, '[the thread is about this message of Bob]\n> [file: bird.png]\n@strata what is this?');
+  });
+
   test('quotes it though nothing came of earlier replies', async () => {
     const bot = await start({ table: { outsiders: false } });
     const root = slack.store(GENERAL, BOB, 'The build is red');

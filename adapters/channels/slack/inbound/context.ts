@@ -10,7 +10,7 @@ import {
   threadNote,
 } from '../../../../src/adapter-kit.ts';
 import { within } from '../../shared/within.ts';
-import { isOwn, isSaid, type MessageContext, mentionsBot, wordsOf } from '../map.ts';
+import { isOwn, isSaid, type MessageContext, mentionsBot, wholeText } from '../map.ts';
 import { isServed } from '../places/access.ts';
 import { isDirect, type KeyPlace, keyOf, type Place, threadOf } from '../places/place.ts';
 import { heardIn, isForeign, nameOf } from '../places/places.ts';
@@ -23,10 +23,10 @@ import {
   type WireMessage,
   type WireUser,
 } from '../wire.ts';
-import { completeFiles, type FileOptions, readFiles } from './files.ts';
+import { completeFiles, type FileOptions, readFiles, withFileNames } from './files.ts';
 import type { FirstMessages } from './first-messages.ts';
 import type { EditedMessage, NewMessage } from './incoming.ts';
-import { keptText } from './quotes.ts';
+import { keptText, withKeptQuotes } from './quotes.ts';
 import { channelIn, type UserContexts } from './user-context.ts';
 
 export interface ContextOptions
@@ -238,9 +238,10 @@ async function rootNote(options: ContextOptions, where: KeyPlace, known: WireMes
     const root = known ?? (await readRoot(options, { channelId, threadTs }));
     if (root === null || !isSaid(root)) return null;
     const [names, speaker] = await Promise.all([options.places.namesFor(root), speakerOf(options, root)]);
-    const shown = wordsOf(root, names);
     const quotedIn = { conversation, audience: null };
-    const words = (await keptText(options, { channelId, ts: root.ts, threadTs }, { quotedIn, shown })) ?? shown;
+    const shown = wholeText(await withKeptQuotes(options, root, quotedIn), names);
+    const kept = await keptText(options, { channelId, ts: root.ts, threadTs }, { quotedIn, shown });
+    const words = kept === '' ? '' : withFileNames(kept ?? shown, root);
     const isBots = isOwn(root, options.workspace);
     const { author, isOutsider } = speaker;
     // Messages of people excluded by the access lists are not included either.

@@ -55,17 +55,31 @@ export async function completeFiles(
   return await Promise.all(files.map(async (file) => (isBare(file) ? await ask(file.id).catch(() => file) : file)));
 }
 
+/** The text with the names of the message's files that it does not contain. */
+export function withFileNames(text: string, { files }: Pick<WireMessage, 'files'>): string {
+  const names = (files ?? []).filter((file) => !isGone(file)).map(nameOf);
+  const unnamed = names.filter((name) => !text.includes(name)).map((name) => `[file: ${name}]`);
+  return [text, ...unnamed].filter((part) => part !== '').join('\n');
+}
+
+function isGone({ mode }: WireFile): boolean {
+  return mode === DELETED || mode === 'hidden_by_limit';
+}
+
+function nameOf({ name, title, id }: WireFile): string {
+  return name || title || id;
+}
+
 interface ReadFile {
   readonly attachment?: AttachmentPart;
   readonly text?: string;
 }
 
 async function readFile(file: WireFile, options: FileOptions): Promise<ReadFile> {
-  const name = file.name || file.title || file.id;
+  const name = nameOf(file);
   const mediaType = file.mimetype?.toLowerCase() || 'application/octet-stream';
   const sizeBytes = file.size ?? 0;
-  const isGone = file.mode === DELETED || file.mode === 'hidden_by_limit';
-  if (isGone) return { text: `[file no longer there: ${name}]` };
+  if (isGone(file)) return { text: `[file no longer there: ${name}]` };
   if (mediaType.startsWith('image/')) return imageOf(file, { name, options });
   if (isText(mediaType, name) && sizeBytes > 0 && sizeBytes <= options.textBytes) {
     const isPage = mediaType === 'text/html';

@@ -362,7 +362,7 @@ describe('answers', () => {
       'Next',
       'Delete it',
     ]);
-    expect(JSON.stringify(answer)).toContain('Ada drinks &lt;tea&gt;');
+    expect(JSON.stringify(answer['blocks'])).toContain('Ada drinks <tea>');
   });
 
   test('show an address in a field as a link', async () => {
@@ -391,10 +391,9 @@ describe('answers', () => {
     const cells = [['#1', 'Ada', 'https://evil.example/login', links[1] ?? '']];
     bot.sink.answer = () => ({ ...list, rows: { columns: ['#', 'WHO', 'WHAT', 'LINK'], cells } });
     slack.slash(`memory why ${ID}`);
-    const shown = `<${place}/p${second}?thread_ts=${ts}&amp;cid=${GENERAL}|open>`;
     const blocks = JSON.stringify((await answered())['blocks']);
-    expect(blocks).toContain(shown);
-    expect(blocks).toContain('<https://evil.example/login>');
+    expect(blocks).toContain(JSON.stringify({ type: 'link', url: links[1], text: 'open' }));
+    expect(blocks).toContain(JSON.stringify({ type: 'link', url: 'https://evil.example/login' }));
   });
 
   // Shows: K
@@ -595,10 +594,37 @@ describe('answers', () => {
     };
     const command = { path: ['status'], options: {} };
     const actions = [{ label: 'Drop it', style: 'danger', command } as const];
-    const [, first, second, buttons] = toMessage({ ...plain, title: 'Summaries', text: '', rows, actions }, how).blocks;
-    expect(first).toEqual({ type: 'section', text: { type: 'mrkdwn', text: '`–` · a&lt;b', verbatim: true } });
-    expect(second).toMatchObject({ text: { text: "`m'1` · two lines · x" } });
+    const shown = { ...plain, title: 'Summaries', text: '', rows, actions };
+    const [, names, first, second, buttons] = toMessage(shown, how).blocks;
+    expect(names).toEqual({ type: 'context', elements: [{ type: 'plain_text', text: 'ID · WHAT · LINK' }] });
+    const line = (...elements: readonly object[]) => {
+      return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
+    };
+    const code = (text: string) => ({ type: 'text', text, style: { code: true } });
+    const text = (words: string) => ({ type: 'text', text: words });
+    expect(first).toEqual(line(code('–'), text(' · a<b')));
+    expect(second).toEqual(line(code('m`1'), text(' · two lines'), text(' · x')));
     expect(buttons).toMatchObject({ type: 'actions', elements: [{ style: 'danger' }] });
+  });
+
+  test('show texts and rows as they were written', () => {
+    const written = '> *all* _of_ ~it~ `is` <@U1> & ```plain```';
+    const how = { sign: () => 'v', specs: builtInSpecs, prefix: '/strata ' };
+    for (const [title, row] of [
+      ['Memory', `${ID} · ${written}`],
+      ['Transcript', ` · ${written}`],
+    ] as const) {
+      const rows = { columns: ['ID', 'WHAT'], cells: [[ID, written]] };
+      const { blocks } = toMessage({ ...plain, title, text: written, rows }, how);
+      const texts: unknown[] = [];
+      JSON.stringify(blocks, (_, part: unknown) => {
+        if (typeof part === 'object' && part !== null && 'type' in part && part.type === 'mrkdwn') texts.push(part);
+        return part;
+      });
+      expect(texts).toEqual([]);
+      expect(JSON.stringify(blocks)).toContain(JSON.stringify({ type: 'plain_text', text: written }));
+      expect(JSON.stringify(blocks)).toContain(JSON.stringify(row));
+    }
   });
 
   test('a form of long texts fits, with all its fields', async () => {

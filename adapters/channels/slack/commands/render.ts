@@ -38,7 +38,7 @@ export function toMessage(
   const texts = reply.text === '' ? [] : chunks(reply.text);
   const content = [
     { type: 'header', text: { type: 'plain_text', text: clip(`${SIGNS[reply.tone]}${reply.title}`, TITLE) } },
-    ...texts.map((text) => section(text)),
+    ...texts.map((text) => ({ type: 'section', text: plainText(text) })),
     ...fieldBlocks(reply),
     ...rowBlocks(reply, sign),
     ...pageBlocks(reply),
@@ -56,21 +56,21 @@ export function toMessage(
   };
 }
 
-function section(text: string, more: object = {}): SlackBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true }, ...more };
+/** Slack shows it as it is written, without markup. */
+function plainText(text: string) {
+  return { type: 'plain_text', text };
 }
 
-/** Chunks whose escaped text fits a section. */
+/** Chunks that fit a section. */
 function chunks(text: string): readonly string[] {
   const pieces: string[] = [];
   let piece = '';
   for (const character of text) {
-    const next = escapeText(character);
-    if (piece.length + next.length > SECTION) {
+    if (piece.length + character.length > SECTION) {
       pieces.push(piece);
       piece = '';
     }
-    piece += next;
+    piece += character;
   }
   return piece === '' ? pieces : [...pieces, piece];
 }
@@ -89,22 +89,41 @@ function fieldBlocks({ fields }: CommandReply): readonly SlackBlock[] {
 }
 
 /**
- * One section per row: Slack allows one table per message, without menus. A memory's row has a menu of its commands.
+ * One block per row: Slack allows one table per message, without menus. A memory's row has a menu of its commands.
  */
 function rowBlocks({ rows, title }: CommandReply, sign: SignButton): readonly SlackBlock[] {
-  if (rows === null) return [];
-  return rows.cells.map((cells) => {
+  if (rows === null || rows.cells.length === 0) return [];
+  const { columns } = rows;
+  const names = { type: 'context', elements: [plainText(clip(columns.join(SEPARATOR), FIELD) || '–')] };
+  const lines = rows.cells.map((cells): SlackBlock => {
     const [first = '', ...rest] = cells.map((cell) => cell.replaceAll('\n', ' '));
-    const shown = rest.map((cell, index) => (rows.columns[index + 1] === 'LINK' ? linkText(cell) : addressText(cell)));
-    const line = [`\`${escapeText(first.replaceAll('`', "'")) || '–'}\``, ...shown.filter((cell) => cell !== '')];
-    const menu = title === 'Memory' && rows.columns[0] === 'ID' ? memoryMenu(first, sign) : null;
-    return section(clipEscaped(line.join(' · '), SECTION), menu === null ? {} : { accessory: menu });
+    const menu = title === 'Memory' && columns[0] === 'ID' ? memoryMenu(first, sign) : null;
+    if (menu === null) return rowLine(first, rest, columns);
+    const text = [first, ...rest.filter((cell) => cell !== '')].join(SEPARATOR);
+    return { type: 'section', text: plainText(clip(text, SECTION)), accessory: menu };
   });
+  return [names, ...lines];
 }
 
-/** The address of a message. */
-function linkText(cell: string): string {
-  return isAddress(cell) ? `<${escapeText(cell)}|open>` : escapeText(cell);
+const SEPARATOR = ' · ';
+
+/** The first cell can be copied, and addresses can be followed. */
+function rowLine(first: string, rest: readonly string[], columns: readonly string[]): SlackBlock {
+  let left = SECTION;
+  const shown = (text: string): string => {
+    const part = clip(text, Math.max(1, left));
+    left -= part.length;
+    return part;
+  };
+  const elements: object[] = [{ type: 'text', text: shown(first) || '–', style: { code: true } }];
+  for (const [index, cell] of rest.entries()) {
+    if (cell === '') continue;
+    if (isAddress(cell)) {
+      const label = columns[index + 1] === 'LINK' ? { text: 'open' } : {};
+      elements.push({ type: 'text', text: SEPARATOR }, { type: 'link', url: cell, ...label });
+    } else if (left > 0) elements.push({ type: 'text', text: shown(`${SEPARATOR}${cell}`) });
+  }
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
 }
 
 /** The blocks are verbatim, so Slack creates no links of its own. What people wrote never hides where a link leads. */
@@ -135,7 +154,7 @@ function memoryMenu(id: string, sign: SignButton): object | null {
 
 function pageBlocks({ page }: CommandReply): readonly SlackBlock[] {
   if (page === null) return [];
-  return [{ type: 'context', elements: [{ type: 'plain_text', text: `Page ${page.number} of ${page.of}` }] }];
+  return [{ type: 'context', elements: [plainText(`Page ${page.number} of ${page.of}`)] }];
 }
 
 export function actionsBlock(buttons: readonly ReplyButton[], sign: SignButton): readonly SlackBlock[] {

@@ -1,4 +1,5 @@
 import { StrataError } from '../domain/errors.ts';
+import { holdProcess } from '../util/async/hold-process.ts';
 import { limitWork, rejection } from '../util/async/limit.ts';
 import { describeFailure } from './failure-place.ts';
 import type { LoadedPlugin } from './load.ts';
@@ -38,10 +39,14 @@ export function createPluginRun(plugins: readonly LoadedPlugin[], services: Omit
 
 async function runStep(plugin: LoadedPlugin, step: 'start' | 'stop', context: PluginContext): Promise<void> {
   using limit = limitWork(new AbortController().signal, { ms: STEP_LIMIT_MS });
+  // Before the bot starts and after it has stopped, nothing else keeps the process alive.
+  const release = holdProcess();
   try {
     await Promise.race([plugin.parts()[step](context), rejection(limit.signal)]);
   } catch (error) {
     const cause = describeFailure(error, plugin);
     throw new StrataError('PLUGIN_FAILED', { plugin: plugin.name, step, cause }, { cause: error });
+  } finally {
+    release();
   }
 }

@@ -53,7 +53,7 @@ export function botPartsOf(
     tools: parts.flatMap(({ tools }) => tools),
     commands: parts.flatMap(({ commands }) => commands),
     engines: Object.assign({}, ...parts.map(({ engines }) => engines)),
-    hooks: plugins.map((plugin) => ({ name: `the plugin ${plugin.name}`, ...plugin.parts().hooks })),
+    hooks: plugins.map((plugin) => ({ name: `the plugin ${plugin.ownName}`, ...plugin.parts().hooks })),
   };
 }
 

@@ -11,7 +11,7 @@ export interface Uncaught {
 }
 
 interface Reporting {
-  readonly plugins: readonly Pick<LoadedPlugin, 'name' | 'path' | 'shown'>[];
+  readonly plugins: readonly Pick<LoadedPlugin, 'ownName' | 'path' | 'shown'>[];
   readonly events: Events;
   readonly log: Log;
 }
@@ -31,7 +31,7 @@ export function reportUncaught({ kind, error }: Uncaught, { plugins, events, log
 function causeOf(error: unknown, plugins: Reporting['plugins']): string {
   try {
     const owner = plugins.find(({ path }) => placeIn(error, path) !== null);
-    if (owner !== undefined) return `plugin ${owner.name}, ${describeFailure(error, owner)}`;
+    if (owner !== undefined) return `plugin ${owner.ownName}, ${describeFailure(error, owner)}`;
     return `${firstFrame(error) ?? UNKNOWN}: ${describe(error)}`;
   } catch {
     return `${UNKNOWN}: ${typeof error}`;

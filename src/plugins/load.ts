@@ -12,6 +12,8 @@ import type { Plugin, PluginParts } from './plugin.ts';
 
 /** A plugin of the configuration. `parts` is available once `loadConfig` has opened it. */
 export interface LoadedPlugin extends Extension {
+  /** As the plugin names itself; the configuration may know it by its file only. */
+  readonly ownName: string;
   readonly path: string;
   readonly shown: string;
   /** Throws if the plugin has not been opened. */
@@ -63,6 +65,7 @@ function loadedPlugin(
   return {
     ...file,
     name,
+    ownName: plugin.name,
     settings: plugin.settings,
     open(settings) {
       // Settings apply only after a restart, because a plugin is opened once.
@@ -100,7 +103,7 @@ function brokenPlugin(name: string, error: unknown, file: PluginFile): LoadedPlu
   const fail = (): never => {
     throw new Error(describeFailure(error, file), { cause: error });
   };
-  return { ...file, name, settings: z.unknown(), open: fail, parts: fail };
+  return { ...file, name, ownName: name, settings: z.unknown(), open: fail, parts: fail };
 }
 
 async function importPlugin(path: string): Promise<Plugin> {

@@ -30,7 +30,7 @@ export function createPluginRun(plugins: readonly LoadedPlugin[], services: Omit
       stopping.abort(new Error('The bot is stopping.'));
       for (const plugin of started.splice(0).reverse()) {
         await runStep(plugin, 'stop', context).catch((error: unknown) => {
-          context.log.error('plugin.stop_failed', { plugin: plugin.name, cause: String(error) });
+          context.log.error('plugin.stop_failed', { plugin: plugin.ownName, cause: String(error) });
         });
       }
     },
@@ -45,7 +45,7 @@ async function runStep(plugin: LoadedPlugin, step: 'start' | 'stop', context: Pl
     await Promise.race([plugin.parts()[step](context), rejection(limit.signal)]);
   } catch (error) {
     const cause = describeFailure(error, plugin);
-    throw new StrataError('PLUGIN_FAILED', { plugin: plugin.name, step, cause }, { cause: error });
+    throw new StrataError('PLUGIN_FAILED', { plugin: plugin.ownName, step, cause }, { cause: error });
   } finally {
     release();
   }

@@ -3,7 +3,7 @@ import { reportUncaught } from '../../../src/app/uncaught.ts';
 import { createEvents, type StrataEvent } from '../../../src/ports/events.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
 
-const plugin = { name: 'dice', path: '/bot/dice.ts', shown: './dice.ts' };
+const plugin = { ownName: 'dice', path: '/bot/dice.ts', shown: './dice.ts' };
 
 function reported(error: unknown): string | undefined {
   const told: StrataEvent[] = [];

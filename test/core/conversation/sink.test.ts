@@ -427,7 +427,7 @@ describe('what a channel can ask', () => {
     await world.say('my password is swordfish', { attachments: [picture] });
     const quotedIn = { conversation: HERE, audience: null };
     const quoted = (externalId: string, shown: string) =>
-      world.bot.sink.conversations.textOf({ conversations: [HERE], externalId, quotedIn, shown });
+      world.bot.sink.conversations.textOf({ conversations: [HERE], externalId, at: 0, quotedIn, shown });
     expect(await quoted('m1', '')).toBeNull();
     // Words that are no longer stored.
     expect(await quoted('m1', 'my password is swordfish')).toBe('');

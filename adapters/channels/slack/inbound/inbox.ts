@@ -21,8 +21,8 @@ export interface Inbox {
   /** Resolves when the event is durable. If `begun`, its storing, fails, it is repeated until it succeeds. */
   park(event: Parked, begun: Promise<void>): Promise<void>;
   /**
-   * Removes all events whose names have this prefix, also those that other processes are storing: they find out when they
-   * have stored them.
+   * Empties all events whose names have this prefix. A process that is storing one, maybe another one than this, removes
+   * it after that.
    */
   forget(prefix: string): Promise<void>;
   /** Stores what an earlier run has left, in order of arrival. Resolves when that has begun. */
@@ -33,11 +33,13 @@ export interface Inbox {
 export type InboxOptions = Pick<BotServices, 'workspace' | 'state' | 'clock' | 'log' | 'signal'>;
 
 const rowSchema = z.object({ at: z.number(), event: z.unknown(), isShared: z.boolean() });
+/** In the place of an event whose message was deleted. */
+const FORGOTTEN = null;
 
 export interface InboxWork {
   /** Stores an event of the inbox. */
   store(event: RawEvent): Promise<void>;
-  /** The event was stored, but removed from the inbox meanwhile. */
+  /** The event was stored, and its message was deleted meanwhile. */
   forgotten(event: RawEvent): Promise<void>;
 }
 
@@ -47,9 +49,9 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
   const running = createRunning();
   let last = 0;
   const end = async (parked: Parked): Promise<void> => {
-    const isKept = (await state.get(NAMESPACE, prefix + parked.name)) !== undefined;
-    if (isKept) await state.delete(NAMESPACE, prefix + parked.name);
-    else await forgotten(parked);
+    const row = rowSchema.safeParse(await state.get(NAMESPACE, prefix + parked.name)).data;
+    if (row?.event === FORGOTTEN) await forgotten(parked);
+    await state.delete(NAMESPACE, prefix + parked.name);
   };
   /** If the process ends first, the next start finds the event. */
   const finish = async (parked: Parked, begun: Promise<void>): Promise<void> => {
@@ -74,8 +76,8 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
       void running.track(finish(parked, begun));
     },
     async forget(beginning) {
-      for (const { name } of await parkedIn(state, prefix)) {
-        if (name.startsWith(beginning)) await state.delete(NAMESPACE, prefix + name);
+      for (const { name, at, isShared } of await parkedIn(state, prefix)) {
+        if (name.startsWith(beginning)) await state.set(NAMESPACE, prefix + name, { at, event: FORGOTTEN, isShared });
       }
     },
     async recover() {
@@ -87,7 +89,7 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
   };
 }
 
-async function parkedIn(state: StateStore, prefix: string): Promise<readonly Parked[]> {
+async function parkedIn(state: StateStore, prefix: string): Promise<readonly (Parked & { readonly at: number })[]> {
   const own = (await state.list(NAMESPACE)).flatMap(({ key, value }) => {
     const row = rowSchema.safeParse(value).data;
     return row !== undefined && key.startsWith(prefix) ? [{ ...row, name: key.slice(prefix.length) }] : [];

@@ -2,6 +2,7 @@ import { StrataError } from '../../domain/errors.ts';
 import type { Author, MemoryId } from '../../domain/message.ts';
 import type { Memory, MemoryKind, MemoryState, NewMemory, Trust } from '../../ports/memory-store.ts';
 import type { Services } from '../../services.ts';
+import { isVisible } from '../../util/text/text.ts';
 import { calledIn } from '../people/first-names.ts';
 import { createOptOut, type NamingStatement } from '../people/opt-out.ts';
 import { isSameName, membersIn, peopleAt } from '../people/people.ts';
@@ -179,7 +180,7 @@ const MAX_REMEMBERED = 2_000;
 /** One clean line. Throws `USAGE` if it is empty or too long. */
 export function statementOf(text: string): string {
   const clean = cleanStatement(text, text);
-  if (clean === '') throw new StrataError('USAGE', { problem: 'There is no text to remember.' });
+  if (!isVisible(clean)) throw new StrataError('USAGE', { problem: 'There is no text to remember.' });
   const { length } = [...clean];
   if (length <= MAX_REMEMBERED) return clean;
   const problem = `A memory has at most ${MAX_REMEMBERED} characters, and this text has ${length}. Shorten it, or save it in parts.`;

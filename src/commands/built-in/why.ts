@@ -43,7 +43,7 @@ export const why: Command = {
 
 async function show(call: Call): Promise<CommandReply> {
   const explained = await explain(call);
-  if (explained === null) return nothingYet('Why');
+  if (explained === null) return nothingAnswered(call);
   const { exactnessText } = await import('../../requests/explain.ts');
   const { items, page } = takePage(groupMessages(explained.blocks), pageOf(call), { command: sameCommand(call) });
   // The platform's id also finds the reply in a thread.
@@ -70,7 +70,7 @@ function lastKey({ blocks }: ExplainedReply): string {
 
 async function changes(call: Call): Promise<CommandReply> {
   const explained = await explain(call);
-  if (explained === null) return nothingYet('Why');
+  if (explained === null) return nothingAnswered(call);
   const title = `Why #${explained.seq}: changes`;
   if (explained.previousSeq === null) return makeReply(title, { text: 'There is no earlier request to compare with.' });
   const before = await explainPrevious(call, explained);
@@ -86,7 +86,7 @@ async function changes(call: Call): Promise<CommandReply> {
 
 async function detail(call: Call): Promise<CommandReply> {
   const explained = await explain(call);
-  if (explained === null) return nothingYet('Why');
+  if (explained === null) return nothingAnswered(call);
   const key = requiredOption(call, 'part');
   const block = explained.blocks.find((candidate) => candidate.key === key);
   if (block === undefined) throw new StrataError('NOT_FOUND', { what: 'part of the request', id: key.slice(0, 40) });
@@ -102,6 +102,12 @@ async function detail(call: Call): Promise<CommandReply> {
     ],
     page,
   });
+}
+
+function nothingAnswered({ conversation }: Call): CommandReply {
+  return conversation === null
+    ? nothingYet('Why')
+    : makeReply('Why', { text: 'The bot has answered nothing here yet.' });
 }
 
 export function fieldsOf({ turn, at, agentId, modelId, tokens, windowTokens }: ExplainedReply) {

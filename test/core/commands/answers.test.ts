@@ -13,4 +13,12 @@ describe('what people read', () => {
       expect((await world.type(`/memory show ${id}`)).text).toBe('I drink tea');
     },
   );
+
+  test('/why says that nothing was answered, not that nothing was said', async () => {
+    await using world = await openWorld({ audience: 'public', parts: { agents: [{ id: 'main', mode: 'observe' }] } });
+    expect((await world.type('/why')).text).toBe('There are no messages here yet.');
+    await world.say('Hello.');
+    expect((await world.type('/why')).text).toBe('The bot has answered nothing here yet.');
+    expect((await world.type('/why changes')).text).toBe('The bot has answered nothing here yet.');
+  });
 });

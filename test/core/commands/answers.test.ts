@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { cells, openWorld } from './commands.world.ts';
+import { BO, cells, field, openWorld } from './commands.world.ts';
+
+const MODERATOR = { rights: 'moderator' } as const;
 
 describe('what people read', () => {
   test.each(['\u200d', '\u3164', '\u200b\ufe0f'])(
@@ -20,5 +22,19 @@ describe('what people read', () => {
     await world.say('Hello.');
     expect((await world.type('/why')).text).toBe('The bot has answered nothing here yet.');
     expect((await world.type('/why changes')).text).toBe('The bot has answered nothing here yet.');
+  });
+
+  test('the history of a memory names people, not ids', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list', MODERATOR);
+    const id = cells(await world.type('/memory list')).find((row) => row[2]?.includes('tea'))?.[0] ?? '';
+    await world.type(`/memory pin ${id}`);
+    await world.type(`/memory unpin ${id}`, { ...MODERATOR, author: BO });
+    const historyFor = async (as: Parameters<typeof world.type>[1]) =>
+      (await world.type(`/memory why ${id}`, as)).fields.map(({ value }) => value);
+    expect(await historyFor({})).toEqual(['added by the bot', 'pinned by you', 'pinned by somebody else']);
+    expect(await historyFor({ author: BO })).toEqual(['added by the bot', 'pinned by Ada', 'pinned by you']);
+    expect(field(await world.type(`/memory show ${id}`), 'Readable')).toBe('here (public)');
   });
 });

@@ -1,4 +1,4 @@
-import type { OriginMessage } from '../../../memory/service.ts';
+import type { Origin, OriginMessage } from '../../../memory/service.ts';
 import type { Memory, MemoryEvent } from '../../../ports/memory-store.ts';
 import type { CommandReply, ReplyField } from '../../../ports/reply.ts';
 import { counted, excerpt, formatTime } from '../../../util/text/text.ts';
@@ -18,7 +18,7 @@ export async function show(call: Call): Promise<CommandReply> {
       { name: 'State', value: `${memory.state}${memory.pinned ? ', pinned' : ''}` },
       { name: 'Trust', value: memory.trust },
       { name: 'Importance', value: `${memory.importance.toFixed(2)}, confidence ${memory.confidence.toFixed(2)}` },
-      { name: 'Readable', value: memory.scope === 'global' ? 'everywhere' : `in ${memory.place} (${memory.audience})` },
+      { name: 'Readable', value: readableIn(call, memory) },
       {
         name: 'Valid',
         value: `from ${formatTime(validFrom)}${validUntil === null ? '' : ` until ${formatTime(validUntil)}`}`,
@@ -38,6 +38,11 @@ export async function show(call: Call): Promise<CommandReply> {
   });
 }
 
+function readableIn({ reader }: Call, { scope, place, audience }: Memory): string {
+  if (scope === 'global') return 'everywhere';
+  return `${place === reader.place ? 'here' : `in ${place}`} (${audience})`;
+}
+
 function recalls({ recallCount, lastRecalledAt }: Memory): string {
   if (recallCount === 0 || lastRecalledAt === null) return 'never';
   return `${counted(recallCount, 'time', 'times')}, last ${formatTime(lastRecalledAt)}`;
@@ -52,7 +57,7 @@ export async function why(call: Call): Promise<CommandReply> {
     text: memory.text,
     fields: [
       ...(replacedBy === null ? [] : [{ name: 'Replaced by', value: `${replacedBy.id}: ${replacedBy.text}` }]),
-      ...events.slice(-HISTORY).map(historyOf),
+      ...events.slice(-HISTORY).map((event) => historyOf(event, nameIn(call, { memory, sources }))),
     ],
     rows:
       rows.length === 0
@@ -66,8 +71,22 @@ export async function why(call: Call): Promise<CommandReply> {
 
 const HISTORY = 10;
 
-function historyOf({ kind, at, actor }: MemoryEvent): ReplyField {
-  return { name: formatTime(at), value: `${kind} by ${actor}` };
+function historyOf({ kind, at, actor }: MemoryEvent, nameOf: (id: string) => string): ReplyField {
+  return { name: formatTime(at), value: `${kind} by ${nameOf(actor)}` };
+}
+
+/** Events have ids. The names are those that the memory itself shows. */
+function nameIn(
+  { invocation: { author } }: Call,
+  { memory: { subjectId, subjectName }, sources }: Pick<Origin, 'memory' | 'sources'>,
+): (id: string) => string {
+  return (id) => {
+    if (id === author.id) return 'you';
+    if (id === 'model') return 'the bot';
+    const named = sources.find((source) => source.author?.id === id)?.author ?? null;
+    if (named !== null) return shownName(named);
+    return id === subjectId && subjectName !== null ? subjectName : 'somebody else';
+  };
 }
 
 /** The last cell is the address of the message, or empty if it has none. */

@@ -58,7 +58,7 @@ export interface Paged<Item> {
   readonly page: ReplyPage | null;
 }
 
-/** One page of a list. Throws `NOT_FOUND` for a page that does not exist. */
+/** One page of a list. Throws `USAGE` for a page that does not exist. */
 export function takePage<Item>(
   all: readonly Item[],
   wanted: number,
@@ -66,8 +66,10 @@ export function takePage<Item>(
 ): Paged<Item> {
   const size = options.size ?? PAGE_SIZE;
   const of = Math.max(1, Math.ceil(all.length / size));
-  if (wanted > of)
-    throw new StrataError('NOT_FOUND', { what: `page (there ${of === 1 ? 'is' : 'are'} ${of})`, id: String(wanted) });
+  if (wanted > of) {
+    const known = of === 1 ? 'there is only one page' : `there are ${of} pages`;
+    throw new StrataError('USAGE', { problem: `There is no page ${wanted}: ${known}.` });
+  }
   const items = all.slice((wanted - 1) * size, wanted * size);
   if (of === 1) return { items, page: null };
   const previous = wanted > 1 ? withPage(options.command, wanted - 1) : null;

@@ -43,6 +43,10 @@ export function singleAction(name: string, description: string, details: ActionD
 
 /** The usage of an action, without the command prefix: `memory show <id>`. */
 export function usageOf(command: Pick<CommandSpec, 'name'>, action: ActionSpec): string {
-  const options = action.options.map((option) => (option.required ? `<${option.name}>` : `[${option.name}]`));
+  const options = action.options.map(({ name, required, choices: [only, ...more] }) => {
+    if (!required) return `[${name}]`;
+    // A word to type as it is.
+    return only !== undefined && more.length === 0 ? only : `<${name}>`;
+  });
   return [command.name, action.name, ...options].filter((word) => word !== '').join(' ');
 }

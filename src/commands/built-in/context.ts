@@ -94,8 +94,8 @@ async function detail(call: Call): Promise<CommandReply> {
 function unknownPart(key: string, parts: readonly ContextPart[]): StrataError {
   const keys = parts.map((part) => part.key);
   const meant = didYouMean(key.slice(0, 40), keys);
-  const hint = meant === null ? `there are ${keys.join(', ')}` : `did you mean ${meant}?`;
-  return new StrataError('NOT_FOUND', { what: 'part of the context', id: `${key.slice(0, 40)} (${hint})` });
+  const hint = meant === null ? `There are ${keys.join(', ')}.` : `Did you mean ${meant}?`;
+  return new StrataError('USAGE', { problem: `The context has no part "${key.slice(0, 40)}". ${hint}` });
 }
 
 function rowOf(part: ContextPart, measurement: Measurement): readonly string[] {

@@ -24,6 +24,35 @@ describe('what people read', () => {
     expect((await world.type('/why changes')).text).toBe('The bot has answered nothing here yet.');
   });
 
+  test('a page that does not exist is refused in a sentence', async () => {
+    await using world = await openWorld();
+    expect((await world.type('/memory list page=9')).text).toBe('There is no page 9: there is only one page.');
+    for (let count = 0; count < 9; count += 1) await world.type(`/memory remember I own bicycle number ${count}`);
+    expect((await world.type('/memory list page=3')).text).toBe('There is no page 3: there are 2 pages.');
+  });
+
+  test('what was forgotten is counted as it is', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('Hello there.', BO);
+    const forgotten = await world.type('/memory forget #1 confirm=yes', { author: BO });
+    expect(forgotten.text).toBe('2 messages deleted.');
+    await world.type('/memory remember I drink tea');
+    const [[id = ''] = []] = cells(await world.type('/memory list'));
+    expect((await world.type(`/memory forget ${id} confirm=yes`)).text).toBe('1 memory deleted.');
+  });
+
+  test('a sentence that is deleted is not called hidden', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    await world.say('My name is Ada and I prefer tea.');
+    await world.type('/memory list', MODERATOR);
+    const id = cells(await world.type('/memory list')).find((row) => row[2]?.includes('tea'))?.[0] ?? '';
+    await world.say('Ada prefers tea. I bring the cups for the meeting on Monday.', BO);
+    const asked = await world.type(`/memory forget ${id}`, MODERATOR);
+    expect(field(asked, 'Sentences')).toBe('1 (Bo 1)');
+    const forgotten = await world.type(`/memory forget ${id} confirm=yes`, MODERATOR);
+    expect(forgotten.text).toMatch(/^1 memory, \d messages and 1 sentence deleted\.$/);
+  });
+
   test('the history of a memory names people, not ids', async () => {
     await using world = await openWorld({ audience: 'public' });
     await world.say('My name is Ada and I prefer tea.');
@@ -36,5 +65,13 @@ describe('what people read', () => {
     expect(await historyFor({})).toEqual(['added by the bot', 'pinned by you', 'pinned by somebody else']);
     expect(await historyFor({ author: BO })).toEqual(['added by the bot', 'pinned by Ada', 'pinned by you']);
     expect(field(await world.type(`/memory show ${id}`), 'Readable')).toBe('here (public)');
+  });
+
+  test('a word to type is in the usage', async () => {
+    await using world = await openWorld();
+    expect((await world.type('/privacy erase')).text).toBe(
+      '/privacy erase: confirm is missing. Usage: /privacy erase yes',
+    );
+    expect(JSON.stringify(await world.type('/help privacy'))).toContain('"/privacy erase yes"');
   });
 });

@@ -159,15 +159,27 @@ function examplesOf({ memories, messages, sentences }: TokenedPreview): readonly
   return [...kept.slice(0, share), ...single.slice(0, share), ...told].slice(0, MAX_EXAMPLES);
 }
 
+type HeldKind = TokenedPreview['plan']['sentences'][number]['kind'];
+
+function inList(items: readonly string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+}
+
 export function forgottenReply(
-  { memoryIds, messages, sentences, remains }: Forgotten,
-  { summaries }: Pick<TokenedPreview, 'summaries'>,
+  { memoryIds, messages, remains }: Forgotten,
+  { summaries, plan }: Pick<TokenedPreview, 'summaries' | 'plan'>,
 ): CommandReply {
-  const texts = messages === 0 ? '' : `, with the text of ${counted(messages, 'message', 'messages')}`;
+  const sentencesOf = (kind: HeldKind) => plan.sentences.filter((one) => one.kind === kind).length;
+  const [struck, held] = [sentencesOf('strike'), sentencesOf('hold')];
+  const deleted = [
+    ...(memoryIds.length === 0 ? [] : [counted(memoryIds.length, 'memory', 'memories')]),
+    ...(messages === 0 ? [] : [counted(messages, 'message', 'messages')]),
+    ...(struck === 0 ? [] : [counted(struck, 'sentence', 'sentences')]),
+  ];
   const parts = [
-    `${counted(memoryIds.length, 'memory', 'memories')} deleted${texts}.`,
+    ...(deleted.length === 0 ? [] : [`${inList(deleted)} deleted.`]),
     ...(summaries === 0 ? [] : ['Their summaries are being rewritten.']),
-    ...(sentences === 0 ? [] : [`${counted(sentences, 'sentence', 'sentences')} of other people hidden.`]),
+    ...(held === 0 ? [] : [`${counted(held, 'sentence', 'sentences')} of other people hidden.`]),
     ...(remains === null ? [] : [remains]),
   ];
   return makeReply('Forgotten', { text: parts.join(' '), tone: 'success' });

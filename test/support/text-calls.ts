@@ -513,6 +513,7 @@ export const NOT_TEXT: ReadonlySet<string> = new Set([
     'src/util/network/certificates.ts#trustCertificates',
   ],
   ...[
+    'src/commands/command.ts#mentionedIn',
     'src/commands/command.ts#optionOf',
     'src/commands/command.ts#requiredOption',
     'src/commands/command.ts#commandTo',

@@ -607,7 +607,7 @@ describe('the commands in Discord', () => {
   test.each([
     ['private', 'compact', true],
     ['public', 'status', false],
-  ])('a late %s answer is not shown as announced', async (_, name, ephemeral) => {
+  ])('a late %s answer is shown as meant', async (_, name, ephemeral) => {
     await withChannel({}, async ({ double, sink }) => {
       const release = Promise.withResolvers<CommandReply>();
       sink.answer = () => release.promise;

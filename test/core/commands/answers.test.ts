@@ -16,7 +16,7 @@ describe('what people read', () => {
     },
   );
 
-  test('/why says that nothing was answered, not that nothing was said', async () => {
+  test('/why says that nothing was answered', async () => {
     await using world = await openWorld({ audience: 'public', parts: { agents: [{ id: 'main', mode: 'observe' }] } });
     expect((await world.type('/why')).text).toBe('There are no messages here yet.');
     await world.say('Hello.');
@@ -24,7 +24,7 @@ describe('what people read', () => {
     expect((await world.type('/why changes')).text).toBe('The bot has answered nothing here yet.');
   });
 
-  test('a page that does not exist is refused in a sentence', async () => {
+  test('a page that does not exist is named', async () => {
     await using world = await openWorld();
     expect((await world.type('/memory list page=9')).text).toBe('There is no page 9: there is only one page.');
     for (let count = 0; count < 9; count += 1) await world.type(`/memory remember I own bicycle number ${count}`);

@@ -208,7 +208,7 @@ describe('memory on the command line', () => {
     );
     expect((await memory('pin', id)).stdout).toContain('active, pinned');
     expect((await memory('show', id)).stdout).toMatch(/Trust +operator/);
-    expect((await memory('why', id)).stdout).toContain('edited by local');
+    expect((await memory('why', id)).stdout).toContain('edited by you');
     expect((await memory('list')).stdout.split('\n')[1]).toContain('The office closes at seven.');
     const copy = await memory('export', '--person', 'local');
     expect(JSON.parse(copy.stdout).memories.length).toBeGreaterThan(0);

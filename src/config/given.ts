@@ -33,6 +33,7 @@ export function readGivenAgents(entries: readonly AgentEntry[], known: GivenName
     file: CODE_SOURCE,
     folder: '.',
     found: true,
+    isEmpty: false,
     tree: { agents: entries },
     locate: () => null,
   };

@@ -106,7 +106,7 @@ function parsed(value: object, { refuse }: ForecastSource): AgentSettings {
 /** The checks of a configuration across several values. */
 function assertConsistent(settings: AgentSettings, given: ForecastValues, { source: flag }: ForecastSource): void {
   const isGiven = (path: Path) => FORECAST_SETTINGS.some((name) => name === path.join('.') && given.has(name));
-  const source = { file: 'configured', folder: '.', found: false, tree: {}, locate: () => null };
+  const source = { file: 'configured', folder: '.', found: false, isEmpty: false, tree: {}, locate: () => null };
   const report = createReport(source);
   const originOf = (path: Path): Origin =>
     isGiven(path) ? { kind: 'flag', flag } : { kind: 'file', path, position: null };

@@ -16,6 +16,8 @@ export interface ConfigSource {
   /** Relative paths in the file start here. */
   readonly folder: string;
   readonly found: boolean;
+  /** There is nothing in it, not even a comment. */
+  readonly isEmpty: boolean;
   readonly tree: Tree;
   readonly locate: Locate;
 }
@@ -28,7 +30,7 @@ export interface ConfigSource {
 export function readSource(file: string, options: { readonly explicit: boolean }): ConfigSource {
   const folder = folderOf(file);
   if (!options.explicit && isMissing(file)) {
-    return { file, folder, found: false, tree: {}, locate: () => null };
+    return { file, folder, found: false, isEmpty: true, tree: {}, locate: () => null };
   }
   const text = read(file);
   const tree = parseToml(file, text);
@@ -36,7 +38,7 @@ export function readSource(file: string, options: { readonly explicit: boolean }
     const problems = [`${file}: expected at most ${MAX_DEPTH} tables and lists within each other`];
     throw new StrataError('CONFIG_INVALID', { file, problems });
   }
-  return { file, folder, found: true, tree, locate: locator(text) };
+  return { file, folder, found: true, isEmpty: text.trim() === '', tree, locate: locator(text) };
 }
 
 function isMissing(file: string): boolean {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe } from '../../domain/errors.ts';
+import { describe, StrataError } from '../../domain/errors.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../load.ts';
 import type { Config } from '../schema.ts';
 import { type ConfigChange, planChange } from './change.ts';
@@ -40,6 +40,7 @@ export interface LiveConfig {
 export function watchConfig(options: WatchOptions): LiveConfig {
   const load: LoadOptions = { ...options.load, explicit: options.load.explicit || options.initial.source.found };
   let running = options.initial.config;
+  let isEmpty = options.initial.source.isEmpty;
   let waiting: readonly string[] = [];
   let rejection: string | null = null;
 
@@ -58,8 +59,11 @@ export function watchConfig(options: WatchOptions): LiveConfig {
 
   const reload = (): void => {
     try {
-      const change = planChange(running, loadConfig(load).config);
+      const { config, source } = loadConfig(load);
+      if (source.isEmpty && !isEmpty) throw emptied(load.file);
+      const change = planChange(running, config);
       options.check(change.config);
+      isEmpty = source.isEmpty;
       accept(change);
     } catch (error) {
       reject(describe(error));
@@ -86,6 +90,12 @@ export function watchConfig(options: WatchOptions): LiveConfig {
     reload,
     close: () => watcher.close(),
   };
+}
+
+/** An editor may empty a file before it writes it, and finds no space on a full disk. */
+function emptied(file: string): StrataError {
+  const remedy = 'Write it again, or restart Strata to use the defaults';
+  return new StrataError('CONFIG_UNREADABLE', { file, reason: 'it is empty', remedy });
 }
 
 function sectionFiles(config: Config): readonly string[] {

@@ -123,6 +123,18 @@ test('a removed file is reported and changes nothing', async () => {
   expect(maxSteps()).toBe(3);
 });
 
+test('an emptied file is reported and changes nothing', async () => {
+  const { file, rejections, maxSteps } = setup(steps(1));
+  writeFileSync(file, ' \n');
+  await vi.waitFor(() => expect(rejections).toHaveLength(1), patience);
+  expect(rejections[0]).toContain(`${file}: it is empty.`);
+  expect(maxSteps()).toBe(1);
+  writeFileSync(file, steps(2));
+  await vi.waitFor(() => expect(maxSteps()).toBe(2), patience);
+  writeFileSync(file, '# all defaults\n');
+  await vi.waitFor(() => expect(maxSteps()).toBe(8), patience);
+});
+
 test('a new file is applied', async () => {
   const { file, maxSteps } = setup(null);
   expect(maxSteps()).toBe(8);

@@ -162,6 +162,16 @@ describe('backup and restore', () => {
       (lines) => `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 30)}`,
     ],
     [
+      'has a row of another kind',
+      /a row of entry cannot be read \(seq: .*\)/,
+      (lines) => lines.join('\n').replace('"seq":1,', '"seq":"first",'),
+    ],
+    [
+      'has a damaged message',
+      /a row of entry cannot be read \(it is not JSON\)/,
+      (lines) => lines.join('\n').replace('"parts":"[', '"parts":"My name'),
+    ],
+    [
       'is of a newer format',
       /its format 2 is newer than 1/,
       ([first = '', ...rest]) => [first.replace('"version":1', '"version":2'), ...rest].join('\n'),

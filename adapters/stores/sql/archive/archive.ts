@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
 import {
   type Archive,
   type ArchiveHeader,
   type ArchiveRow,
   type ArchiveSink,
   describe,
+  faultText,
   StrataError,
 } from '../../../../src/adapter-kit.ts';
 import { HEARD, NOTE_HEARD } from '../migrations/heard.ts';
@@ -131,7 +133,17 @@ async function insert(
     if (error instanceof StrataError) throw error;
     throw invalid(archive, `the rows of ${table} do not fit (${describe(error)})`, error);
   }
-  await indexArchived(engine, transaction, { table, rows });
+  await indexArchived(engine, transaction, { table, rows }).catch((error: unknown) => {
+    const problem = unreadable(error);
+    throw problem === null ? error : invalid(archive, `a row of ${table} cannot be read (${problem})`, error);
+  });
+}
+
+/** Null for other failures, such as one of the store. An error of `JSON.parse` would quote a message. */
+function unreadable(error: unknown): string | null {
+  if (error instanceof SyntaxError) return 'it is not JSON';
+  const [issue] = error instanceof z.ZodError ? error.issues : [];
+  return issue === undefined ? null : faultText(issue);
 }
 
 function invalid({ name }: Archive, problem: string, cause?: unknown): StrataError {

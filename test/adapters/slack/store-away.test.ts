@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import { readIncoming } from '../../../adapters/channels/slack/inbound/incoming.ts';
+import type { Take } from '../../../adapters/channels/slack/inbound/take.ts';
+import { createUnstored } from '../../../adapters/channels/slack/inbound/unstored.ts';
 import { createSystemClock, StrataError } from '../../../src/adapter-kit.ts';
 import { HOUR_MS } from '../../../src/util/time/time.ts';
 import { ADA, GENERAL, type SlackDouble } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';
-import { recordSink, until } from '../../fixtures/slack/kit.ts';
+import { recordLog, recordSink, settingsFor, until } from '../../fixtures/slack/kit.ts';
 
 let slack: SlackDouble;
 const { start } = slackForEachTest((fresh) => {
@@ -61,4 +64,30 @@ test('another failure ends with what Slack repeats', async () => {
   slack.say(GENERAL, ADA, 'plain');
   await until('the other', () => sink.messages.length === 1, 20_000);
   expect(tries).toBe(2);
+});
+
+test('what waited is stored at once when the store is back', async () => {
+  const said = Array.from({ length: 40 }, (_, index) => `message ${index}`);
+  const { sink } = await start({ sink: fullFor(said.length) });
+  for (const text of said) slack.say(GENERAL, ADA, text);
+  await until('all', () => sink.messages.length === said.length, 8000);
+  expect(sink.messages.map(({ text }) => text)).toEqual(said);
+});
+
+test('what waits is limited in size', async () => {
+  const log = recordLog();
+  const taken: string[] = [];
+  const take: Take = async (incoming) => {
+    if (incoming.kind === 'message') taken.push(incoming.message.ts);
+  };
+  const { signal } = new AbortController();
+  const unstored = createUnstored({ settings: settingsFor(slack), clock: createSystemClock(), log, signal }, take);
+  const event = { type: 'message', channel: GENERAL, user: ADA, text: 'x'.repeat(11_000_000) };
+  for (const ts of ['1.1', '2.1', '3.1', '4.1', '5.1', '6.1']) {
+    const incoming = readIncoming({ event: { ...event, ts }, isShared: false });
+    if (incoming?.kind === 'message') unstored.keep(incoming, Date.now());
+  }
+  await unstored.drained();
+  expect(taken).toEqual(['1.1', '2.1', '3.1', '4.1']);
+  expect(log.lines).toHaveLength(2);
 });

@@ -9,6 +9,9 @@ const MAX_PAUSE_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 /** A shorter limit would leave out what a short failure delays. */
 const MIN_PAST_MS = 10 * MINUTE_MS;
+/** A member who writes all night must not fill the memory. The newest leave, because catching up finds those. */
+const MAX_CHARACTERS = 50_000_000;
+const TOO_MANY = 'Too many Slack events wait for the store; this one is left to Slack and to the next start';
 
 /**
  * Events that the store could not take because it is away. Slack sends them again for some minutes only, and a disk may
@@ -31,32 +34,35 @@ export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
   const { clock, log, signal } = options;
   const running = createRunning();
   const waiting = new Map<string, Waiting>();
+  let characters = 0;
   const pause = (failures: number) =>
     clock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), { signal }).catch(() => undefined);
+  const isTaken = async (name: string, { incoming, since }: Waiting): Promise<boolean> => {
+    try {
+      await take(isLate(options, since) ? past(incoming) : incoming);
+    } catch (error) {
+      if (isStoreAway(error)) return false;
+      log.error('A Slack event was not stored', { event: name, cause: describe(error) });
+    }
+    return true;
+  };
   const takeAll = async (): Promise<void> => {
-    let failures = 0;
-    for (const [name, { incoming, since }] of waiting) {
-      for (let isOver = false; !isOver; ) {
-        await pause(failures);
-        if (signal.aborted) return;
-        isOver = await take(isLate(options, since) ? past(incoming) : incoming).then(
-          () => true,
-          (error: unknown) => {
-            if (isStoreAway(error)) return false;
-            log.error('A Slack event was not stored', { event: name, cause: describe(error) });
-            return true;
-          },
-        );
-        failures = isOver ? 0 : failures + 1;
-      }
+    await pause(0);
+    for (const [name, one] of waiting) {
+      for (let failures = 1; !signal.aborted && !(await isTaken(name, one)); failures += 1) await pause(failures);
+      if (signal.aborted) return;
       waiting.delete(name);
+      characters -= one.characters;
     }
   };
   return {
     keep(incoming, since) {
       const name = nameOf(incoming);
       if (waiting.has(name)) return;
-      waiting.set(name, { incoming, since });
+      const one = { incoming, since, characters: JSON.stringify(incoming).length };
+      if (characters + one.characters > MAX_CHARACTERS) return log.error(TOO_MANY, { event: name });
+      waiting.set(name, one);
+      characters += one.characters;
       if (waiting.size === 1) running.track(takeAll()).catch(() => undefined);
     },
     drained: running.drained,
@@ -66,6 +72,7 @@ export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
 interface Waiting {
   readonly incoming: Incoming;
   readonly since: number;
+  readonly characters: number;
 }
 
 /** Messages that waited as long as missed ones may are answered no more than those. */

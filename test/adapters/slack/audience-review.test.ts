@@ -99,4 +99,11 @@ describe('a channel that turned private, as another gateway was told', () => {
     slack.emit({ ...said(`<@${BOT}> and you`), type: 'app_mention' });
     expect((await arrived(bot, '@strata and you')).audience).toBe('private');
   });
+
+  test('is private for a command, which has no type either', async () => {
+    aheadMs = 11_000;
+    slack.slash('memory remember The launch is in May.');
+    await until('the command', () => sink.commands.length === 1);
+    expect(sink.commands[0]?.audience).toBe('private');
+  });
 });

@@ -63,7 +63,8 @@ export async function invocationOf(
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
     conversation: await conversationOf(options, { ...interaction, channelId }),
-    ...(await heardIn(places, { id: channelId, type: null, isDoubtful: async () => isOutsider })),
+    // As for the event of a mention, Slack does not say what kind of channel it is.
+    ...(await heardIn(places, { id: channelId, type: null, isDoubtful: async () => true })),
     author: { id: userId, name: nameOf(user) ?? userId, kind: 'person' },
     rights: settings.operators.includes(userId) ? 'operator' : manages ? 'moderator' : 'member',
     path: [],

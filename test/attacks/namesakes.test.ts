@@ -20,6 +20,19 @@ async function sentFor(said: readonly (Saying & { readonly text: string })[]): P
   return textOf(model.requests.at(-1));
 }
 
+/** The source of a summary of what these people say in turn. */
+async function summarisedOf(authors: readonly Author[]): Promise<string> {
+  const model = scriptedModel(({ purpose }) => ({ text: purpose === 'reply' ? 'ok' : 'Both talked about home.' }));
+  await using world = await createBotWorld({ models: [model], agent: { context_window: 4000 } });
+  for (let count = 0; count < 48; count += 1) {
+    await world.say(filler(120, count), { author: authors[count % authors.length] ?? ADA });
+    await world.settled();
+  }
+  const summarised = () => model.requests.find(({ purpose }) => purpose === 'compact');
+  await until(() => summarised() !== undefined);
+  return textOf(summarised());
+}
+
 function textOf(request: ModelRequest | undefined): string {
   return JSON.stringify(request?.messages ?? []);
 }
@@ -44,15 +57,13 @@ describe('a member with the name of another one', () => {
   });
 
   it('is told from them in the source of a summary', async () => {
-    const model = scriptedModel(({ purpose }) => ({ text: purpose === 'reply' ? 'ok' : 'Both talked about home.' }));
-    await using world = await createBotWorld({ models: [model], agent: { context_window: 4000 } });
-    for (let count = 0; count < 16; count += 1) {
-      await world.say(filler(400, count), { author: count % 2 === 0 ? ADA : POSING });
-      await world.settled();
-    }
-    const summarised = () => model.requests.find(({ purpose }) => purpose === 'compact');
-    await until(() => summarised() !== undefined);
-    expect(textOf(summarised())).toMatch(/- Ada: #1, #5.*; another Ada: #3/u);
+    expect(await summarisedOf([ADA, POSING])).toMatch(/- Ada: #\d+, #.*; another Ada: #\d/u);
+  });
+
+  it('is told from them although others share a long name', async () => {
+    const long = '龍'.repeat(64);
+    const authors = [ADA, POSING, { ...BOB, name: long }, { ...BOB, name: long, id: 'u-eve' }];
+    expect(await summarisedOf(authors)).toMatch(/- Ada: #\d+.*; another Ada: #\d/u);
   });
 
   // What is always there would be paid for with each message.
@@ -69,6 +80,21 @@ describe('a member with the name of another one', () => {
     ],
   ] as const)('is not made up of %s', async (_name, said) => {
     expect(await sentFor(said)).not.toContain('have the same name');
+  });
+});
+
+describe('a member who posed as another one', () => {
+  const posed = user(3, 'I owe Bob money.', { author: POSING });
+
+  it('hides that by no number of messages', () => {
+    const filling = Array.from({ length: 30 }, (_, index) => user(6 + index, 'ok', { author: POSING }));
+    const talk = [user(1, 'hi', { author: ADA }), posed, user(5, 'hi', { author: ADA }), ...filling];
+    expect(namesakesIn(talk)).toEqual(['Ada: #3, #6 to #35; another Ada: #1, #5']);
+  });
+
+  it('hides that by no other name', () => {
+    const renamed = user(7, 'hi', { author: { ...POSING, name: 'Bob' } });
+    expect(namesakesIn([user(1, 'hi', { author: ADA }), posed, renamed])).toEqual(['Ada: #3; another Ada: #1']);
   });
 });
 

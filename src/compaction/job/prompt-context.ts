@@ -59,10 +59,11 @@ export async function promptContextOf(
   const room = sideTokensFor(job.call.windowTokens, tokensOf(lines));
   const earlier = stack.filter((item) => item.kind === 'summary' && item.toSeq < fromSeq).slice(-NEIGHBOURS);
   const before = fitting(earlier.map(layerLine).toReversed(), room).toReversed();
-  const names = namesakesIn(entries);
-  const left = sideTokensFor(job.call.windowTokens, Number.POSITIVE_INFINITY) - estimateText(names.join('\n'));
+  const most = sideTokensFor(job.call.windowTokens, Number.POSITIVE_INFINITY);
+  const namesakes = shortest(namesakesIn(entries), most);
+  const left = most - estimateText(namesakes.join('\n'));
   const known = fitting(await knownLines(job, lines), Math.max(0, Math.min(room, left)));
-  return { before, known, namesakes: left < 0 ? [] : names };
+  return { before, known, namesakes };
 }
 
 /** A summary as one line of a transcript. */
@@ -111,6 +112,12 @@ async function similarMemories(
     }
   }
   return [...best].sort(([, a], [, b]) => b - a).flatMap(([id], index) => (index < MAX_KNOWN ? [id] : []));
+}
+
+/** As many whole texts as fit: a long name of two people leaves out no other one. */
+function shortest(texts: readonly string[], tokens: number): readonly string[] {
+  const byCost = texts.toSorted((one, other) => estimateText(one) - estimateText(other));
+  return byCost.filter((_, index) => estimateText(byCost.slice(0, index + 1).join('\n')) <= tokens);
 }
 
 /** The first texts that fit. If even the first does not fit, as much of it as does. */

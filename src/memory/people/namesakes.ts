@@ -3,41 +3,44 @@ import type { Entry } from '../../domain/message.ts';
 import type { VolatileSection } from '../../ports/sections.ts';
 import { looksOf } from './people.ts';
 
-/** A person by id, with the messages that tell them from others of the same name. */
+/** A person by id, with the messages that they wrote under a shared name. */
 interface Namesake {
   readonly name: string;
-  readonly seqs: readonly number[];
+  readonly runs: readonly Run[];
+}
+
+/** Messages of one person, without one of a namesake in between. */
+interface Run {
+  readonly from: number;
+  to: number;
 }
 
 const MAX_NAMES = 3;
 const MAX_PEOPLE = 4;
-/** Of each person, the newest. */
-const MAX_SEQS = 12;
+/** Of each person, the newest. Whoever writes much under one name fills none of them with it. */
+const MAX_RUNS = 12;
 
 /**
- * One line for each name that several authors of these messages have, such as `Ada: #5, #9; another Ada: #3`. Names that
- * look the same count as the same. Labels mark bots, so these are told apart without it.
+ * One line for each name that several authors of these messages have, such as `Ada: #5, #9 to #14; another Ada: #3`.
+ * Names that look the same count as the same. Labels mark bots, so these are told apart without it.
  */
 export function namesakesIn(entries: readonly Entry[]): readonly string[] {
-  const shared = sharedNames(entries);
-  if (shared.length === 0) return [];
-  const written = Map.groupBy(entries.filter(isPersons), ({ author }) => author?.id ?? '');
-  const groups = shared.map((ids) => ids.map((id) => namesakeOf(written.get(id) ?? [])).toSorted(byNewest));
-  return groups
-    .toSorted(([one], [other]) => (one && other ? byNewest(one, other) : 0))
+  return writtenUnderOneName(entries)
+    .toSorted((one, other) => newestOf(other) - newestOf(one))
     .slice(0, MAX_NAMES)
     .map(lineOf);
 }
 
-/** Those who wrote last come first. */
-function byNewest(one: Namesake, other: Namesake): number {
-  return (other.seqs.at(-1) ?? 0) - (one.seqs.at(-1) ?? 0);
+function newestOf(written: readonly Entry[]): number {
+  return written.at(-1)?.seq ?? 0;
 }
 
-function lineOf(people: readonly Namesake[]): string {
-  return people
+/** Those who wrote last come first. */
+function lineOf(written: readonly Entry[]): string {
+  return namesakesOf(written)
+    .toSorted((one, other) => (other.runs.at(-1)?.to ?? 0) - (one.runs.at(-1)?.to ?? 0))
     .slice(0, MAX_PEOPLE)
-    .map(({ name, seqs }, index) => `${index === 0 ? '' : 'another '}${name}: ${numbered(seqs)}`)
+    .map(({ name, runs }, index) => `${index === 0 ? '' : 'another '}${name}: ${numbered(runs)}`)
     .join('; ');
 }
 
@@ -59,33 +62,60 @@ export function namesakesSection(entries: readonly Entry[]): VolatileSection | n
   };
 }
 
-/** The ids behind each shared name. */
-function sharedNames(entries: readonly Entry[]): readonly (readonly string[])[] {
+/** For each name that several people have, what they wrote under it. */
+function writtenUnderOneName(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const shared = sharedLooks(entries);
+  if (shared.size === 0) return [];
+  const byLook = new Map<string, Entry[]>(Array.from(shared, (look) => [look, []]));
+  for (const entry of entries.filter(isPersons)) {
+    for (const look of looksIn(entry)) byLook.get(look)?.push(entry);
+  }
+  // What looks alike in one way usually does in both.
+  return [...new Map([...byLook.values()].map((all) => [all.map(({ seq }) => seq).join(' '), all])).values()];
+}
+
+/** The looks of names that several people have. */
+function sharedLooks(entries: readonly Entry[]): ReadonlySet<string> {
   const names = new Map<string, string>();
-  const idsByLook = new Map<string, Set<string>>();
-  for (const { role, author } of entries) {
-    if (role !== 'user' || author?.kind !== 'person' || names.get(author.id) === author.name) continue;
+  const firstIds = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const entry of entries) {
+    const { author } = entry;
+    if (!isPersons(entry) || author === null || names.get(author.id) === author.name) continue;
     names.set(author.id, author.name);
-    for (const [at, look] of looksOf(author.name).entries()) {
-      const key = `${at} ${look}`;
-      idsByLook.set(key, (idsByLook.get(key) ?? new Set()).add(author.id));
+    for (const look of looksIn(entry)) {
+      if ((firstIds.get(look) ?? author.id) !== author.id) shared.add(look);
+      else firstIds.set(look, author.id);
     }
   }
-  if (names.size < 2) return [];
-  const shared = [...idsByLook.values()].filter(({ size }) => size > 1).map((ids) => [...ids]);
-  // The same people usually look alike in both ways.
-  return [...new Map(shared.map((ids) => [ids.join(' '), ids])).values()];
+  return shared;
+}
+
+/** Of the name under which it was written. */
+function looksIn({ author }: Entry): readonly string[] {
+  return looksOf(author?.name ?? '').map((look, at) => `${at} ${look}`);
 }
 
 function isPersons({ role, author }: Entry): boolean {
   return role === 'user' && author?.kind === 'person';
 }
 
-function namesakeOf(written: readonly Entry[]): Namesake {
-  return { name: plainName(written.at(-1)?.author?.name ?? ''), seqs: written.map(({ seq }) => seq) };
+function namesakesOf(written: readonly Entry[]): readonly Namesake[] {
+  const people = new Map<string, { readonly name: string; readonly runs: Run[] }>();
+  let last: string | null = null;
+  for (const { seq, author } of written) {
+    const { id, name } = author ?? { id: '', name: '' };
+    const runs: Run[] = people.get(id)?.runs ?? [];
+    const run = id === last ? runs.at(-1) : undefined;
+    if (run === undefined) runs.push({ from: seq, to: seq });
+    else run.to = seq;
+    people.set(id, { name: plainName(name), runs });
+    last = id;
+  }
+  return [...people.values()];
 }
 
-function numbered(seqs: readonly number[]): string {
-  const newest = seqs.slice(-MAX_SEQS).map((seq) => `#${seq}`);
-  return `${seqs.length > newest.length ? '… ' : ''}${newest.join(', ')}`;
+function numbered(runs: readonly Run[]): string {
+  const newest = runs.slice(-MAX_RUNS).map(({ from, to }) => (from === to ? `#${from}` : `#${from} to #${to}`));
+  return `${runs.length > newest.length ? '… ' : ''}${newest.join(', ')}`;
 }

@@ -94,8 +94,8 @@ export function nothingYet(title: string): CommandReply {
 
 /** The person who asks, with their permissions in the place. */
 export function requesterOf({ reader, invocation }: Call): Requester {
-  const { author, rights } = invocation;
-  return { reader, author, rights };
+  const { author, rights, mentions = [] } = invocation;
+  return { reader, author, rights, mentions };
 }
 
 /** In a DM the person manages the place; elsewhere the platform decides who does. */

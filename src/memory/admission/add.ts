@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts';
 import { isVisible } from '../../util/text/text.ts';
 import { calledIn } from '../people/first-names.ts';
 import { createOptOut, type NamingStatement } from '../people/opt-out.ts';
-import { isSameName, membersIn, peopleAt } from '../people/people.ts';
+import { isSameName, membersIn, peopleAt, withoutRepetitions } from '../people/people.ts';
 import type { Requester } from '../rights/permissions.ts';
 import { fingerprintOf } from '../statements/fingerprint.ts';
 import { DEFAULT_IMPORTANCE } from '../statements/lifecycle.ts';
@@ -100,9 +100,14 @@ interface Named {
 
 /** Whom a text names. */
 export async function othersNamedIn(store: AddServices['store'], text: string, by: Requester): Promise<Named> {
-  const others = (await peopleAt(store, by.reader.place)).filter(({ id }) => id !== by.author.id);
+  const others = (await concernedPeople(store, by)).filter(({ id }) => id !== by.author.id);
   const isNamed = membersIn(text);
   return { named: others.filter(({ name }) => isNamed(name)), called: calledIn(text, by.author, others) };
+}
+
+/** Those whom the person mentions, who may never have spoken there, and those present. */
+async function concernedPeople(store: AddServices['store'], { reader, mentions = [] }: Requester) {
+  return withoutRepetitions([...mentions, ...(await peopleAt(store, reader.place))]);
 }
 
 /** Throws `USAGE` if the text is not a statement, and `COMMAND_FORBIDDEN` if the person may not save it. */
@@ -145,9 +150,10 @@ function newMemoryOf(
 export async function assertNobodyPaused(
   { state, store }: Pick<Services, 'state' | 'store'>,
   statement: NamingStatement & Pick<Memory, 'subjectId'>,
-  { reader, author }: Requester,
+  by: Requester,
 ): Promise<void> {
-  const paused = await createOptOut(state).pausedIn(reader.workspace, await peopleAt(store, reader.place));
+  const { reader, author } = by;
+  const paused = await createOptOut(state).pausedIn(reader.workspace, await concernedPeople(store, by));
   if (paused.holds(statement.subjectId) && statement.subjectId === author.id) {
     throw new StrataError('LEARNING_PAUSED', { whose: 'you', remedy: 'To resume it, use the command privacy resume.' });
   }

@@ -10,6 +10,8 @@ export interface Requester {
   readonly reader: MemoryReader;
   readonly author: Author;
   readonly rights: Rights;
+  /** Whom they mention in it. */
+  readonly mentions?: readonly Author[];
 }
 
 type Target = Pick<Memory, 'scope' | 'place' | 'subjectId' | 'kind'>;

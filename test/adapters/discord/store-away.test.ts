@@ -30,11 +30,13 @@ function fullFor(attempts: number) {
 }
 
 test('a message waits for a disk that stays full', async () => {
-  await withChannel(fullFor(40), async ({ double, sink }) => {
+  await withChannel(fullFor(40), async ({ double, sink, log }) => {
     double.say(GENERAL, ADA, 'during the night');
     double.say(GENERAL, ADA, 'in the morning');
     await until('both', () => sink.messages.length === 2, 20_000);
     expect(sink.messages.map(({ text }) => text)).toEqual(['during the night', 'in the morning']);
+    // The bot itself names the cause once a minute.
+    expect(log.lines.filter(({ message }) => message.includes('trying again'))).toHaveLength(1);
   });
 });
 

@@ -8,6 +8,7 @@ import { ModelError } from '../../../src/domain/errors.ts';
 import { workspaceOf } from '../../../src/domain/key.ts';
 import type { MemoryId } from '../../../src/domain/message.ts';
 import { publicLinkTo } from '../../../src/inspection/address.ts';
+import { createOptOut } from '../../../src/memory/people/opt-out.ts';
 import type { Channel } from '../../../src/ports/channel.ts';
 import type { ChatModel } from '../../../src/ports/model.ts';
 import { memoryOf } from '../memory/memory.world.ts';
@@ -520,6 +521,19 @@ describe('/memory', () => {
     expect((await world.type('/memory export')).text).toMatch(
       /about you and 0 messages by you, from this place and from public ones/,
     );
+  });
+
+  test('may be about somebody mentioned who never spoke here', async () => {
+    await using world = await openWorld({ audience: 'public' });
+    const { bot, place } = world;
+    const as = { mentions: [{ id: 'u-bo', name: 'Bo', kind: 'person' }] } as const;
+    const written = await world.type('/memory remember @Bo collects stamps.', as);
+    const saved = await bot.services.store.memories.find(field(written, 'Id') as MemoryId);
+    expect(saved).toMatchObject({ subjectId: 'u-bo', trust: 'other' });
+    const paused = { conversation: place, authorId: 'u-bo', name: 'Robert' };
+    await createOptOut(bot.services.state).pause(paused, Date.now());
+    const refused = await world.type('/memory remember It was @Bo who broke the vase.', as);
+    expect(refused).toMatchObject({ tone: 'error', text: expect.stringContaining('paused') });
   });
 
   test('is forgotten by words, and all at once about oneself', async () => {

@@ -21,9 +21,12 @@ export async function withRetries<Result>(
     try {
       return await work();
     } catch (error) {
-      if (!isStoreAway(error)) left -= 1;
+      const isAway = isStoreAway(error);
+      if (!isAway) left -= 1;
       if (isFinal(error) || left === 0 || signal.aborted) throw error;
-      log.error(`An event from Discord could not be ${what}; trying again`, { cause: describe(error), attempt });
+      // Of a store that is away, the bot itself reports the cause once a minute.
+      if (!isAway || attempt === 1)
+        log.error(`An event from Discord could not be ${what}; trying again`, { cause: describe(error), attempt });
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
       await clock.sleep(pauseMs, { signal }).catch(() => undefined);
     }

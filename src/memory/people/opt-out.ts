@@ -78,7 +78,10 @@ export function createOptOut(state: StateStore): OptOut {
       const key = keyOf(person);
       const running = await state.get(NAMESPACE, key);
       if (running === undefined) return;
-      const ended = [...endedSchema.parse(await state.get(ENDED, key)), { ...pauseSchema.parse(running), until: now }];
+      const { since, name } = pauseSchema.parse(running);
+      // After the clock was set back, nobody knows when it began.
+      const pause = { since: since > now ? 0 : since, until: now, name };
+      const ended = [...endedSchema.parse(await state.get(ENDED, key)), pause];
       await state.set(ENDED, key, ended.slice(-MAX_ENDED));
       await state.delete(NAMESPACE, key);
     },

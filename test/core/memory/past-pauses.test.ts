@@ -76,3 +76,13 @@ it('past pauses leave with the workspace', async () => {
   await optOut.purge('test:w');
   expect(await learned(world, [1])).toBe(1);
 });
+
+it('a pause counts although the clock was set back meanwhile', async () => {
+  await using world = await openWorld();
+  after(world, 60);
+  await pause(world);
+  after(world, -50);
+  await say(world, 'I collect stamps from Peru');
+  await resume(world);
+  expect(await learned(world, [1])).toBe(0);
+});

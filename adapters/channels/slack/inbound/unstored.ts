@@ -9,9 +9,9 @@ const MAX_PAUSE_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 /** A shorter limit would leave out what a short failure delays. */
 const MIN_PAST_MS = 10 * MINUTE_MS;
-/** A member who writes all night must not fill the memory. The newest leave, because catching up finds those. */
+/** A member who writes all night must not fill the memory. Slack still repeats the newest, so these leave. */
 const MAX_CHARACTERS = 50_000_000;
-const TOO_MANY = 'Too many Slack events wait for the store; this one is left to Slack and to the next start';
+const TOO_MANY = 'Too many Slack events wait for the store, so this one is lost unless Slack repeats it in time';
 
 /**
  * Events that the store could not take because it is away. Slack sends them again for some minutes only, and a disk may

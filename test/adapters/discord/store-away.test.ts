@@ -50,3 +50,14 @@ test.each([
     expect(sink.messages[0]?.isPast).toBe(isPast);
   });
 });
+
+test('messages that wait are limited in size', async () => {
+  await withChannel(fullFor(40), async ({ double, sink, log }) => {
+    for (const letter of 'abcde') double.say(GENERAL, ADA, letter.repeat(11_000_000));
+    await until('one is lost', () => log.lines.some(({ message }) => message.includes('one is lost')), 30_000);
+    await until('the others', () => sink.messages.length === 4, 30_000);
+    double.say(GENERAL, ADA, 'afterwards');
+    await until('the next', () => sink.messages.length === 5, 30_000);
+    expect(sink.messages.map(({ text }) => text[0])).toEqual(['a', 'b', 'c', 'd', 'a']);
+  });
+});

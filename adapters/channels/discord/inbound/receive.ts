@@ -54,6 +54,8 @@ export interface Later {
 
 export function createReceiver(options: ReceiverOptions): Receiver {
   const lanes = createLanes();
+  /** Characters of the messages and edits that are not stored yet. */
+  let waiting = 0;
   const notice = createOnce(() => options.log.warn(WITHHELD));
   const take = (message: WireMessage, isPast: Incoming['isPast']) =>
     receiveMessage(options, { message, isPast, notice });
@@ -68,17 +70,22 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (packet === null) return;
       if (packet.kind === 'malformed') return dropMalformed(options.sink, type, packet);
       const { channelId } = packet;
+      const size = packet.kind === 'removal' ? 0 : JSON.stringify(packet).length;
+      if (waiting + size > MAX_WAITING) return options.log.error(TOO_MANY, { channel: channelId });
+      waiting += size;
       const isPast = pastAfterWaiting(options);
       const read = lanes.run([channelId], async () => {
         await options.caughtUp(channelId, shardId);
         // Reading that has not started when the bot stops happens at the next start.
         if (!options.signal.aborted) await work(packet, isPast);
       });
-      read.catch((error: unknown) => {
+      const failed = (error: unknown) =>
         options.log.error('An event from Discord could not be processed', {
           channel: channelId,
           cause: describe(error),
         });
+      void read.catch(failed).finally(() => {
+        waiting -= size;
       });
     },
     message: async (message, { isPast }) => await take(await withMember(options, message), () => isPast),
@@ -87,6 +94,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     drained: lanes.drained,
   };
 }
+
+/** A member who writes all night while the store is away must not fill the memory. */
+const MAX_WAITING = 50_000_000;
+const TOO_MANY = 'Too many messages from Discord wait for the store, so one is lost';
 
 const WITHHELD =
   'Discord withholds the content of messages that do not mention the bot, so they are not stored. Set message_content = true and enable "Message Content Intent" in the developer portal to read them.';

@@ -66,7 +66,7 @@ test('another failure ends with what Slack repeats', async () => {
   expect(tries).toBe(2);
 });
 
-test('what waited is stored at once when the store is back', async () => {
+test('what waited is stored at once afterwards', async () => {
   const said = Array.from({ length: 40 }, (_, index) => `message ${index}`);
   const { sink } = await start({ sink: fullFor(said.length) });
   for (const text of said) slack.say(GENERAL, ADA, text);

@@ -125,4 +125,9 @@ async function importPlugin(path: string): Promise<Plugin> {
 
 const isPlugin = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'strata-plugin';
-const moduleSchema = z.looseObject({ default: z.custom<Plugin>(isPlugin) });
+const exportSchema = z.looseObject({ default: z.custom<Plugin>(isPlugin) });
+/** The default export of what was compiled to CommonJS is part of `module.exports`, which Node.js imports as the default. */
+const moduleSchema = z.union([
+  exportSchema,
+  z.looseObject({ default: exportSchema }).transform(({ default: own }) => own),
+]);

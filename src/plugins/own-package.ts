@@ -19,7 +19,8 @@ export function resolveOwnPackage(): void {
       try {
         return next(specifier, context);
       } catch {
-        return next(specifier, { ...context, parentURL: import.meta.url });
+        // Also for `require`, which always starts at the plugin.
+        return { url: import.meta.resolve(specifier), shortCircuit: true };
       }
     },
   });

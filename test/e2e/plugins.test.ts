@@ -42,6 +42,18 @@ describe('a plugin', () => {
     }
   }, 120_000);
 
+  it('may be compiled to CommonJS', async () => {
+    using folder = openFolder();
+    const compiled = DICE.replace('import { definePlugin, defineTool } from', 'const { definePlugin, defineTool } =')
+      .replace('import { z } from', 'const { z } =')
+      .replaceAll(/= '(.*)';/g, "= require('$1');")
+      .replace('export default', 'exports.default =');
+    const marked = `Object.defineProperty(exports, '__esModule', { value: true });\n${compiled}`;
+    write(folder, { 'plugins/dice.cjs': marked, 'config.toml': `plugins = ["./plugins/dice.cjs"]\n${TOOLS}` });
+    const { stdout, stderr } = await folder.run(['start'], 'Roll a die with 6 sides.\n');
+    expect(stdout, stderr).toContain('The die shows 6');
+  }, 120_000);
+
   it('reads its own table, the environment filled in', async () => {
     using folder = openFolder({ LABEL: 'You rolled' });
     const table = '[plugins.dice]\nfile = "./plugins/dice.ts"\nfaces = 20\nlabel = "env:LABEL"\n';

@@ -11,6 +11,7 @@ import {
   type StateStore,
   type StrataError,
 } from '../../../src/adapter-kit.ts';
+import { createAllowance } from '../shared/allowance.ts';
 import { buttonSecretOf } from '../shared/hashes.ts';
 import { showActivity } from '../shared/show-activity.ts';
 import { within } from '../shared/within.ts';
@@ -18,6 +19,7 @@ import type { WorkingSigns } from '../shared/working-signs.ts';
 import { createButtons } from './commands/buttons.ts';
 import { commandsJson } from './commands/command-json.ts';
 import { type CommandHandlers, createCommandHandlers } from './commands/commands.ts';
+import { TYPED_PER_MINUTE } from './commands/mentions.ts';
 import { registerCommands, scopesOf } from './commands/register.ts';
 import { dropped } from './drops.ts';
 import { createConnection, type Listener, refusalError } from './gateway/connection.ts';
@@ -171,7 +173,8 @@ function createIntake(
   });
   const buttons = createButtons({ secret: buttonSecretOf(settings.token), state, clock, random });
   let owners: readonly string[] = [];
-  const commandHandlers = createCommandHandlers({ ...base, buttons, ownerIds: () => owners });
+  const mayLookUp = createAllowance(clock, TYPED_PER_MINUTE);
+  const commandHandlers = createCommandHandlers({ ...base, buttons, ownerIds: () => owners, mayLookUp });
   const connection = createConnection({
     ...base,
     random,

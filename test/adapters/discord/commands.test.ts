@@ -458,6 +458,16 @@ describe('the commands in Discord', () => {
     });
   });
 
+  test('look up few of the ids that somebody types', async () => {
+    await withChannel({}, async ({ double }) => {
+      for (let count = 0; count < 5; count += 1) {
+        const query = Array.from({ length: 10 }, (_, index) => `<@${9000 + 10 * count + index}>`).join(' ');
+        await answerTo(double, double.interact(slash('memory', 'search', { query })));
+      }
+      expect(double.rest.sent('GET', /\/members\//)).toHaveLength(30);
+    });
+  });
+
   test('are answered where only the channel itself is named', async () => {
     await withChannel({}, async ({ double, sink }) => {
       const data = { id: '1', type: 1, name: 'status' };

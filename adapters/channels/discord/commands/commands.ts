@@ -37,6 +37,8 @@ export interface CommandServices extends Omit<BotServices, 'signal'> {
   readonly buttons: Buttons;
   /** The owners of the bot, as recorded by Discord. */
   readonly ownerIds: () => readonly string[];
+  /** Whether Discord may be asked who an id is that somebody typed. */
+  readonly mayLookUp: () => boolean;
 }
 
 /** Slash commands, message menus, buttons, forms and completions. */

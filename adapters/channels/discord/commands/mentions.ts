@@ -7,6 +7,11 @@ import type { Rest } from '../web/rest.ts';
 import { MENTION, memberSchema, userSchema, type WireInteraction, type WireMessage } from '../wire.ts';
 
 const MAX_PEOPLE = 10;
+/**
+ * People looked up in a minute because somebody typed an id. Discord answers few such requests at once, and those who
+ * press a button wait for one.
+ */
+export const TYPED_PER_MINUTE = 30;
 /** Discord waits three seconds for a first response, which may need most of them. */
 const LOOKUP_MS = 700;
 
@@ -18,6 +23,7 @@ interface Asking {
   readonly names: Names;
   readonly rest: Pick<Rest, 'get'>;
   readonly clock: Clock;
+  readonly mayLookUp: () => boolean;
 }
 
 /** What a person typed into the options of a command. */
@@ -37,11 +43,11 @@ export async function readTyped(given: Readonly<Record<string, string>>, asking:
 }
 
 /** Null if Discord does not say in time who it is. */
-async function personOf(id: string, { interaction, place, rest, clock }: Asking): Promise<Mention | null> {
+async function personOf(id: string, { interaction, place, rest, clock, mayLookUp }: Asking): Promise<Mention | null> {
   const resolved = interaction.data?.resolved;
   const user = resolved?.users.get(id);
   if (user !== undefined) return { ...user, member: resolved?.members.get(id) };
-  if (place.guildId === null) return null;
+  if (place.guildId === null || !mayLookUp()) return null;
   const asked = rest.get(Routes.guildMember(place.guildId, id)).then((answer) => {
     const { user: person, ...member } = foundSchema.parse(answer);
     return { ...person, member };

@@ -1,11 +1,5 @@
-import {
-  type Audience,
-  type Clock,
-  createRecentMap,
-  type HeardBy,
-  HOUR_MS,
-  MINUTE_MS,
-} from '../../../../src/adapter-kit.ts';
+import { type Audience, type Clock, createRecentMap, type HeardBy, HOUR_MS } from '../../../../src/adapter-kit.ts';
+import { createAllowance } from '../../shared/allowance.ts';
 import { elapsedMs } from '../../shared/elapsed.ts';
 import { within } from '../../shared/within.ts';
 import { mentionedIds, type Names } from '../text.ts';
@@ -179,16 +173,6 @@ export function audienceOf(channel: WireChannel): Audience {
   if (channel.is_im || (isDirect(channel.id, null) && !channel.is_mpim)) return 'dm';
   const isShared = channel.is_ext_shared || channel.is_pending_ext_shared || channel.is_org_shared;
   return channel.is_mpim || channel.is_private || isShared ? 'private' : 'public';
-}
-
-/** Returns false after so many calls, until a minute has passed. */
-function createAllowance(clock: Clock, perMinute: number): () => boolean {
-  let [startedAt, left] = [Number.NEGATIVE_INFINITY, 0];
-  return () => {
-    if (elapsedMs(clock, startedAt) >= MINUTE_MS) [startedAt, left] = [clock.now(), perMinute];
-    left -= 1;
-    return left >= 0;
-  };
 }
 
 interface Cache<Value> {

@@ -20,6 +20,7 @@ export function integerOption(name: string, description: string, range: OptionSp
 const OPTION = {
   required: false,
   rest: false,
+  maxLength: Number.POSITIVE_INFINITY,
   choices: [],
   range: { min: -MAX_INTEGER, max: MAX_INTEGER },
   suggests: false,

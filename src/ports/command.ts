@@ -42,6 +42,8 @@ export interface OptionSpec {
   readonly required: boolean;
   /** Takes the rest of the line unchanged. Only for the last text option. */
   readonly rest: boolean;
+  /** Most characters of a `text`; infinite if only the platform limits them. */
+  readonly maxLength: number;
   /** The values of a `choice`. */
   readonly choices: readonly string[];
   /** The limits of an `integer`, both included. */

@@ -108,6 +108,7 @@ const propertySchema = z.looseObject({
   type: z.string().optional(),
   description: z.string().optional(),
   enum: z.array(z.unknown()).optional(),
+  maxLength: z.number().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
 });
@@ -142,7 +143,7 @@ function readOption(command: string, name: string, schema: z.infer<typeof proper
   }
   if (schema.type !== 'string') throw invalid(command, KINDS);
   return schema.enum === undefined
-    ? textOption(name, description)
+    ? textOption(name, description, { maxLength: schema.maxLength ?? Number.POSITIVE_INFINITY })
     : choiceOption(name, description, choicesOf(command, name, schema.enum));
 }
 

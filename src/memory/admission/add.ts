@@ -181,7 +181,7 @@ export async function assertNotForgotten(
 }
 
 /** Maximum characters that a person may save, one Discord message. Statements proposed by models are shorter. */
-const MAX_REMEMBERED = 2_000;
+export const MAX_REMEMBERED = 2_000;
 
 /** One clean line. Throws `USAGE` if it is empty or too long. */
 export function statementOf(text: string): string {

@@ -86,7 +86,7 @@ describe('the commands as registered with Discord', () => {
   test('have required options first, with their limits and descriptions', () => {
     const options = z.object({
       topic: z.string().describe('What it is about'),
-      note: z.string().optional().describe('Why'),
+      note: z.string().max(500).optional().describe('Why'),
       days: z.int().min(2).max(30).optional().describe('How long'),
       place: z.string().describe('Where'),
       seats: z.int().describe('How many'),
@@ -105,6 +105,7 @@ describe('the commands as registered with Discord', () => {
       ['note', false],
       ['days', false],
     ]);
+    expect(booked.map(({ max_length: most }) => most)).toEqual([undefined, undefined, undefined, 500, undefined]);
     expect(booked.find(({ name }) => name === 'days')).toMatchObject({
       min_value: 2,
       max_value: 30,
@@ -750,7 +751,8 @@ describe('the commands in Discord', () => {
       const form = await answerTo(double, double.interact(slash('memory', 'edit', { id: memoryId })));
       expect(form.type).toBe(9);
       const custom = String(form.data['custom_id']);
-      expect(form.data).toMatchObject({ components: [{ component: { style: TextInputStyle.Paragraph } }] });
+      const component = { style: TextInputStyle.Paragraph, max_length: 2000 };
+      expect(form.data).toMatchObject({ components: [{ component }] });
       expect(JSON.stringify(form)).toContain('"value":"Ada drinks *green* tea"');
       const components = [{ type: 18, component: { type: 4, custom_id: 'text', value: 'Ada drinks black tea' } }];
       const stranger = double.interact({ type: 5, data: { custom_id: custom, components }, author: BOB });

@@ -61,6 +61,7 @@ const list: CommandReply = {
 const option = {
   kind: 'text',
   rest: true,
+  maxLength: 100,
   choices: [],
   range: { min: 0, max: 1 },
   suggests: false,
@@ -408,7 +409,7 @@ describe('answers', () => {
 
     press(sealedOf(answer, 'Edit'));
     const form = await opened();
-    expect(JSON.stringify(form)).toContain('"initial_value":"Ada drinks tea"');
+    expect(JSON.stringify(form)).toContain('"max_length":2000,"initial_value":"Ada drinks tea"');
     submit(form, { text: { text: { type: 'plain_text_input', value: 'Ada drinks coffee' } } });
     await answered(3);
     expect(bot.sink.commands.at(-1)).toMatchObject({

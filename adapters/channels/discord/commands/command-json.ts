@@ -75,6 +75,9 @@ interface Within {
   readonly path: string;
 }
 
+/** Discord accepts no larger limit. */
+const MAX_LENGTH = 6000;
+
 /** Discord wants required options first. An option that a form asks for is not required here. */
 function optionsJson({ options }: ActionSpec, within: Within) {
   const all = options.map((option) => optionJson(option, within));
@@ -82,13 +85,14 @@ function optionsJson({ options }: ActionSpec, within: Within) {
 }
 
 function optionJson(option: OptionSpec, { localize, path }: Within) {
-  const { name, description, kind, choices, range, suggests } = option;
+  const { name, description, kind, choices, range, suggests, maxLength } = option;
   const required = option.required && !option.inForm;
   const base = { name, description, ...localize(`${path} ${name}`), required };
   if (kind === 'integer') return { ...base, type: ApplicationCommandOptionType.Integer as const, ...limitsOf(range) };
   const type = ApplicationCommandOptionType.String as const;
   if (kind === 'choice') return { ...base, type, choices: choices.map((choice) => ({ name: choice, value: choice })) };
-  return suggests ? { ...base, type, autocomplete: true as const } : { ...base, type };
+  const text = { ...base, type, ...(maxLength <= MAX_LENGTH ? { max_length: maxLength } : {}) };
+  return suggests ? { ...text, autocomplete: true as const } : text;
 }
 
 function limitsOf({ min, max }: OptionSpec['range']) {

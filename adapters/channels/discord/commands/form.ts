@@ -29,14 +29,15 @@ export function formOf({ customId, command, options, text }: FormOptions) {
   };
 }
 
-function textField({ name, rest, kind }: OptionSpec, text: string) {
-  const value = text.slice(0, MAX_INPUT).toWellFormed();
+function textField({ name, rest, kind, maxLength }: OptionSpec, text: string) {
+  const most = Math.min(MAX_INPUT, maxLength);
+  const value = text.slice(0, most).toWellFormed();
   return {
     type: ComponentType.TextInput,
     custom_id: name,
     style: kind === 'text' && rest ? TextInputStyle.Paragraph : TextInputStyle.Short,
     required: true,
-    max_length: MAX_INPUT,
+    max_length: most,
     ...(value === '' ? {} : { value }),
   };
 }

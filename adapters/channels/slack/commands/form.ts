@@ -65,13 +65,14 @@ export function inputForm(
   };
 }
 
-function textField({ name, kind, rest }: OptionSpec, text: string) {
-  const value = text.slice(0, MAX_INPUT).toWellFormed();
+function textField({ name, kind, rest, maxLength }: OptionSpec, text: string) {
+  const most = Math.min(MAX_INPUT, maxLength);
+  const value = text.slice(0, most).toWellFormed();
   return {
     type: 'plain_text_input',
     action_id: name,
     multiline: kind === 'text' && rest,
-    max_length: MAX_INPUT,
+    max_length: most,
     ...(value === '' ? {} : { initial_value: value }),
   };
 }

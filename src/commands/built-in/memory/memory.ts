@@ -1,3 +1,4 @@
+import { MAX_REMEMBERED } from '../../../memory/admission/add.ts';
 import type { ActionSpec } from '../../../ports/command.ts';
 import { MEMORY_KINDS } from '../../../ports/memory-store.ts';
 import type { Command } from '../../command.ts';
@@ -24,6 +25,8 @@ function managing(name: string, description: string, options: ActionSpec['option
   return action(name, description, { options, access: 'moderator', irreversible: name === 'strike' });
 }
 
+/** A platform that knows the limit lets nobody type more, and lose it. */
+const limit = { maxLength: MAX_REMEMBERED };
 const heldId = textOption('id', 'Id of the sentence, as shown by memory held', { required: true });
 
 export const memory: Command = {
@@ -44,7 +47,7 @@ export const memory: Command = {
       reading('why', 'Show the messages that a memory came from, and its history', [id]),
       changing('edit', 'Change the wording of a memory', [
         id,
-        textOption('text', 'What it should say', { required: true, rest: true, inForm: true }),
+        textOption('text', 'What it should say', { required: true, rest: true, inForm: true, ...limit }),
       ]),
       changing('pin', 'Pin a memory: rank it higher and never let it decay', [id]),
       changing('unpin', 'Unpin a memory, so that it decays like the others', [id]),
@@ -62,7 +65,7 @@ export const memory: Command = {
         textOption('confirm', 'The word given in the question, or "yes"'),
       ]),
       reading('remember', 'Remember a text exactly as you write it', [
-        textOption('text', 'What to remember', { required: true, rest: true }),
+        textOption('text', 'What to remember', { required: true, rest: true, ...limit }),
       ]),
       reading('export', 'Export what is stored about you', [
         textOption('person', 'Id of another person; for moderators'),

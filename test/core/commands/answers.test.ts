@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { createBotWorld } from '../../support/bot-world.ts';
+import { scriptedModel } from '../compaction/compaction.world.ts';
 import { BO, cells, field, openWorld } from './commands.world.ts';
 
 const MODERATOR = { rights: 'moderator' } as const;
@@ -65,6 +67,18 @@ describe('what people read', () => {
     expect(await historyFor({})).toEqual(['added by the bot', 'pinned by you', 'pinned by somebody else']);
     expect(await historyFor({ author: BO })).toEqual(['added by the bot', 'pinned by Ada', 'pinned by you']);
     expect(field(await world.type(`/memory show ${id}`), 'Readable')).toBe('here (public)');
+  });
+
+  test('the history names the bot that saved a memory', async () => {
+    const input = { kind: 'preference', text: 'I prefer green tents', sources: [1] };
+    const saving = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'ok' } : { calls: [{ tool: 'memory_save', input }] },
+    );
+    await using world = await createBotWorld({ models: [saving], agent: { tools: ['memory_save'] } });
+    await world.say('I prefer green tents');
+    await world.settled();
+    const [[id = ''] = []] = cells(await world.command('memory list'));
+    expect((await world.command('memory why', { id })).fields.map(({ value }) => value)).toEqual(['added by the bot']);
   });
 
   test('a word to type is in the usage', async () => {

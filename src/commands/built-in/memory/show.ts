@@ -82,7 +82,8 @@ function nameIn(
 ): (id: string) => string {
   return (id) => {
     if (id === author.id) return 'you';
-    if (id === 'model') return 'the bot';
+    // What a summary found, and what a tool of an agent saved.
+    if (id === 'model' || id.startsWith('agent:')) return 'the bot';
     const named = sources.find((source) => source.author?.id === id)?.author ?? null;
     if (named !== null) return shownName(named);
     return id === subjectId && subjectName !== null ? subjectName : 'somebody else';

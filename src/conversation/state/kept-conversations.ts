@@ -51,11 +51,13 @@ async function quotableText(
   { conversations, externalId, at, quotedIn, shown }: QuotedMessage,
 ): Promise<string | null> {
   const { store } = services;
+  let wasErased = false;
   for (const key of conversations) {
     const conversation = await store.conversations.find(key);
     const entry = conversation && (await store.transcript.byExternalId(conversation.id, externalId));
     if (!entry) {
-      if (await isErased(services, { conversation: key, externalId, at })) return '';
+      // Another of these conversations may still have it: an erased thread begins with a message of its channel.
+      wasErased ||= await isErased(services, { conversation: key, externalId, at });
       continue;
     }
     if (entry.redactedAt === null && entry.role !== 'user') return null;
@@ -64,7 +66,7 @@ async function quotableText(
     if (entry.redactedAt === null && text === '' && wordsOf(shown).length === 0) return null;
     return isOpenTo(conversation, quotedIn) || saysAllOf(shown, text) ? text : null;
   }
-  return null;
+  return wasErased ? '' : null;
 }
 
 /** Platforms let people name any message as the one that they share, so a quotation proves no right to read it. */

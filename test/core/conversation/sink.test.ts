@@ -421,6 +421,22 @@ describe('what a channel can ask', () => {
     expect(await quoted('unknown', HERE)).toBeNull();
   });
 
+  it('quotes a kept message below an erased thread', async () => {
+    await world.say('my cat is called Tom');
+    const thread = at('thread');
+    await world.say('a secret', { key: thread });
+    const asked = { conversation: thread, author: ADA, rights: 'operator', audience: 'public' } as const;
+    await world.bot.sink.command({ ...asked, path: ['privacy', 'erase'], options: { confirm: 'yes' } });
+    await world.clock.advance(60_000);
+    const quoted = (externalId: string, ...conversations: readonly ConversationKey[]) =>
+      world.bot.sink.conversations.textOf({
+        ...{ conversations, externalId, at: 0, shown: '' },
+        quotedIn: { conversation: HERE, audience: null },
+      });
+    expect(await quoted('m1', thread, HERE)).toBe('my cat is called Tom');
+    expect(await quoted('m2', thread, HERE)).toBe('');
+  });
+
   it('leaves a picture without words to the platform', async () => {
     const picture = { kind: 'attachment', name: 'a.png', mediaType: 'image/png', sizeBytes: 9, reference: '' } as const;
     await world.say('', { attachments: [picture] });

@@ -96,6 +96,17 @@ describe('a member who posed as another one', () => {
     const renamed = user(7, 'hi', { author: { ...POSING, name: 'Bob' } });
     expect(namesakesIn([user(1, 'hi', { author: ADA }), posed, renamed])).toEqual(['Ada: #3; another Ada: #1']);
   });
+
+  it('hides that by no number of names', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `Member ${index}`);
+    const present = names.map((name, index) => user(10 + index, 'hi', { author: { ...BOB, id: `u${index}`, name } }));
+    const taken = names.map((name, index) => user(50 + index, 'ok', { author: { ...POSING, name } }));
+    const told = (count: number) =>
+      namesakesIn([user(1, 'hi', { author: ADA }), posed, ...present, ...taken.slice(0, count)]).at(-1);
+    expect(told(3)).toBe('also names of several people: Ada');
+    expect(told(4)).toBe('also names of several people: Member 0, Ada');
+    expect(told(30)).toMatch(/^also names of several people: Member 26, .*, Member 15, and others$/u);
+  });
 });
 
 describe('a crowd with one name', () => {
@@ -105,7 +116,7 @@ describe('a crowd with one name', () => {
     );
     const lines = namesakesIn(crowd);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^Ada: #1000, .*#5000; another Ada: #999, .* another Ada: #997, .*#4997$/u);
+    expect(lines[0]).toMatch(/^Ada: #1000, .*#5000; another Ada: #999, .* another Ada: #997, .*#4997; and others$/u);
     expect(lines.join('').length).toBeLessThan(400);
   });
 

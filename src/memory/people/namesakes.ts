@@ -16,7 +16,10 @@ interface Run {
 }
 
 const MAX_NAMES = 3;
+/** Of those that are only named. */
+const MAX_MORE_NAMES = 12;
 const MAX_PEOPLE = 4;
+const OTHERS = 'and others';
 /** Of each person, the newest. Whoever writes much under one name fills none of them with it. */
 const MAX_RUNS = 12;
 
@@ -25,10 +28,16 @@ const MAX_RUNS = 12;
  * Names that look the same count as the same. Labels mark bots, so these are told apart without it.
  */
 export function namesakesIn(entries: readonly Entry[]): readonly string[] {
-  return writtenUnderOneName(entries)
-    .toSorted((one, other) => newestOf(other) - newestOf(one))
-    .slice(0, MAX_NAMES)
-    .map(lineOf);
+  const shared = writtenUnderOneName(entries).toSorted((one, other) => newestOf(other) - newestOf(one));
+  return [...shared.slice(0, MAX_NAMES).map(lineOf), ...moreNames(shared.slice(MAX_NAMES))];
+}
+
+/** Whoever takes many names must not hide with the newest that they took another one before. */
+function moreNames(shared: readonly (readonly Entry[])[]): readonly string[] {
+  if (shared.length === 0) return [];
+  const names = new Set(shared.map((written) => plainName(written.at(-1)?.author?.name ?? '')));
+  const told = [...names].slice(0, MAX_MORE_NAMES);
+  return [`also names of several people: ${[...told, ...(told.length < names.size ? [OTHERS] : [])].join(', ')}`];
 }
 
 function newestOf(written: readonly Entry[]): number {
@@ -37,11 +46,13 @@ function newestOf(written: readonly Entry[]): number {
 
 /** Those who wrote last come first. */
 function lineOf(written: readonly Entry[]): string {
-  return namesakesOf(written)
-    .toSorted((one, other) => (other.runs.at(-1)?.to ?? 0) - (one.runs.at(-1)?.to ?? 0))
+  const people = namesakesOf(written).toSorted(
+    (one, other) => (other.runs.at(-1)?.to ?? 0) - (one.runs.at(-1)?.to ?? 0),
+  );
+  const told = people
     .slice(0, MAX_PEOPLE)
-    .map(({ name, runs }, index) => `${index === 0 ? '' : 'another '}${name}: ${numbered(runs)}`)
-    .join('; ');
+    .map(({ name, runs }, index) => `${index === 0 ? '' : 'another '}${name}: ${numbered(runs)}`);
+  return [...told, ...(told.length < people.length ? [OTHERS] : [])].join('; ');
 }
 
 /**

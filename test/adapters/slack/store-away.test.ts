@@ -91,3 +91,21 @@ test('what waits is limited in size', async () => {
   expect(taken).toEqual(['1.1', '2.1', '3.1', '4.1']);
   expect(log.lines).toHaveLength(2);
 });
+
+test('a deletion waits however much waits', async () => {
+  const taken: string[] = [];
+  const take: Take = async ({ kind }) => {
+    taken.push(kind);
+  };
+  const parts = { clock: createSystemClock(), log: recordLog(), signal: new AbortController().signal };
+  const unstored = createUnstored({ settings: settingsFor(slack), ...parts }, take);
+  const said = { type: 'message', channel: GENERAL, user: ADA, ts: '1.1', text: 'x'.repeat(49_999_800) };
+  const deleted = { type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: '1.1', ts: '2.1' };
+  const closed = { type: 'message', subtype: 'channel_convert_to_private', channel: GENERAL, user: ADA, ts: '3.1' };
+  for (const event of [said, { ...said, ts: '1.2' }, deleted, closed]) {
+    const incoming = readIncoming({ event, isShared: false });
+    if (incoming !== null && incoming.kind !== 'dropped') unstored.keep(incoming, Date.now());
+  }
+  await unstored.drained();
+  expect(taken).toEqual(['message', 'removal', 'conversion']);
+});

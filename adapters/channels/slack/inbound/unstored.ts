@@ -60,7 +60,7 @@ export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
       const name = nameOf(incoming);
       if (waiting.has(name)) return;
       const one = { incoming, since, characters: JSON.stringify(incoming).length };
-      if (characters + one.characters > MAX_CHARACTERS) return log.error(TOO_MANY, { event: name });
+      if (hasText(incoming) && characters + one.characters > MAX_CHARACTERS) return log.error(TOO_MANY, { event: name });
       waiting.set(name, one);
       characters += one.characters;
       if (waiting.size === 1) running.track(takeAll()).catch(() => undefined);
@@ -73,6 +73,11 @@ interface Waiting {
   readonly incoming: Incoming;
   readonly since: number;
   readonly characters: number;
+}
+
+/** Deletions and changes of a channel are small, and what they end must not outlast them. */
+function hasText({ kind }: Incoming): boolean {
+  return kind === 'message' || kind === 'edit';
 }
 
 /** Messages that waited as long as missed ones may are answered no more than those. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, type StateStore } from '../../../../src/adapter-kit.ts';
+import { describe, HOUR_MS, type StateStore } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
 import type { BotServices } from '../services.ts';
 import type { RawEvent } from './incoming.ts';
@@ -35,6 +35,8 @@ export type InboxOptions = Pick<BotServices, 'workspace' | 'state' | 'clock' | '
 const rowSchema = z.object({ at: z.number(), event: z.unknown(), isShared: z.boolean() });
 /** In the place of an event whose message was deleted. */
 const FORGOTTEN = null;
+/** Longer than another process takes to store an event. If it has ended, nobody else removes the mark. */
+const FORGOTTEN_MS = HOUR_MS;
 
 export interface InboxWork {
   /** Stores an event of the inbox. */
@@ -76,13 +78,15 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
       void running.track(finish(parked, begun));
     },
     async forget(beginning) {
-      for (const { name, at, isShared } of await parkedIn(state, prefix)) {
-        if (name.startsWith(beginning)) await state.set(NAMESPACE, prefix + name, { at, event: FORGOTTEN, isShared });
+      const mark = { at: clock.now(), event: FORGOTTEN };
+      for (const { name, isShared } of await parkedIn(state, prefix)) {
+        if (name.startsWith(beginning)) await state.set(NAMESPACE, prefix + name, { ...mark, isShared });
       }
     },
     async recover() {
-      for (const parked of await parkedIn(state, prefix)) {
-        void running.track(finish(parked, store(parked)));
+      for (const { at, ...parked } of await parkedIn(state, prefix)) {
+        const isLeft = parked.event === FORGOTTEN && Math.abs(clock.now() - at) < FORGOTTEN_MS;
+        if (!isLeft) void running.track(finish(parked, store(parked)));
       }
     },
     drained: running.drained,

@@ -141,6 +141,19 @@ describe('a live message', () => {
     await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
   });
 
+  test('that comes again after its deletion stays deleted', async () => {
+    const state = createState();
+    await start({ state, table: { catch_up: { messages: 0 } } });
+    slack.hanging.add('files');
+    const message = slack.store(GENERAL, ADA, 'forget me', withFile());
+    const heard = { ...message, channel_type: 'channel' };
+    await acknowledged(slack.emit(heard));
+    const deletion = { type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: message.ts };
+    await acknowledged(slack.emit(deletion));
+    await acknowledged(slack.emit(heard));
+    expect(await state.list('slack.inbox')).toMatchObject([{ value: { event: null } }]);
+  });
+
   test('that waits in one gateway is deleted by another', async () => {
     const [state, table] = [createState(), { catch_up: { messages: 0 } }];
     const storing = await start({ state, table });

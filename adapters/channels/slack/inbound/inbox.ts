@@ -74,7 +74,9 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
     async park(parked, begun) {
       const { name, event, isShared } = parked;
       last = Math.max(last + 1, clock.now());
-      await state.set(NAMESPACE, prefix + name, { at: last, event: z.json().parse(event), isShared });
+      const to = { at: last, event: z.json().parse(event), isShared };
+      // One that comes again keeps its row, in which its message may have been forgotten.
+      await state.swap(NAMESPACE, prefix + name, { from: undefined, to });
       void running.track(finish(parked, begun));
     },
     async forget(beginning) {

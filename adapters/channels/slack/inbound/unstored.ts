@@ -60,7 +60,8 @@ export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
       const name = nameOf(incoming);
       if (waiting.has(name)) return;
       const one = { incoming, since, characters: JSON.stringify(incoming).length };
-      if (hasText(incoming) && characters + one.characters > MAX_CHARACTERS) return log.error(TOO_MANY, { event: name });
+      if (hasText(incoming) && characters + one.characters > MAX_CHARACTERS)
+        return log.error(TOO_MANY, { event: name });
       waiting.set(name, one);
       characters += one.characters;
       if (waiting.size === 1) running.track(takeAll()).catch(() => undefined);

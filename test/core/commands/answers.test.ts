@@ -64,8 +64,8 @@ describe('what people read', () => {
     await world.type(`/memory unpin ${id}`, { ...MODERATOR, author: BO });
     const historyFor = async (as: Parameters<typeof world.type>[1]) =>
       (await world.type(`/memory why ${id}`, as)).fields.map(({ value }) => value);
-    expect(await historyFor({})).toEqual(['added by the bot', 'pinned by you', 'pinned by somebody else']);
-    expect(await historyFor({ author: BO })).toEqual(['added by the bot', 'pinned by Ada', 'pinned by you']);
+    expect(await historyFor({})).toEqual(['added by the bot', 'pinned by you', 'unpinned by somebody else']);
+    expect(await historyFor({ author: BO })).toEqual(['added by the bot', 'pinned by Ada', 'unpinned by you']);
     expect(field(await world.type(`/memory show ${id}`), 'Readable')).toBe('here (public)');
   });
 

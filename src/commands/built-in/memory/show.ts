@@ -71,8 +71,14 @@ export async function why(call: Call): Promise<CommandReply> {
 
 const HISTORY = 10;
 
-function historyOf({ kind, at, actor }: MemoryEvent, nameOf: (id: string) => string): ReplyField {
-  return { name: formatTime(at), value: `${kind} by ${nameOf(actor)}` };
+function historyOf(event: MemoryEvent, nameOf: (id: string) => string): ReplyField {
+  const { kind, at, actor } = event;
+  return { name: formatTime(at), value: `${isUnpinning(event) ? 'unpinned' : kind} by ${nameOf(actor)}` };
+}
+
+function isUnpinning({ kind, detail }: MemoryEvent): boolean {
+  const isObject = typeof detail === 'object' && detail !== null && 'pinned' in detail;
+  return kind === 'pinned' && isObject && detail.pinned === false;
 }
 
 /** Events have ids. The names are those that the memory itself shows. */

@@ -625,7 +625,7 @@ describe('the commands in Discord', () => {
       const id = double.interact(slash(name, null));
       expect(await answerTo(double, id)).toEqual({ type: 5, data: { flags: ephemeral ? 0 : 64 } });
       release.resolve({ ...plain, ephemeral, file: { name: 'all.md', text: 'all of it' } });
-      const sent = await until('the answer', () => double.followUps[0], 9_000);
+      const sent = await until('the answer', () => double.followUps[0]);
       expect(sent).toMatchObject({ token: `token-${id}`, files: [{ name: 'all.md' }] });
       expect(sent.body).toMatchObject({ flags: ephemeral ? 64 : 0, embeds: [{ title: 'Done' }] });
       expect([double.removed, double.edits]).toEqual([[`token-${id}`], []]);
@@ -715,7 +715,7 @@ describe('the commands in Discord', () => {
       const asked = await answerTo(double, double.interact(slash('reset', null)));
       expect(asked).toMatchObject({ type: 4, data: { flags: 64 } });
       const id = double.interact(press(labelled(asked, 'Do it')));
-      const { body } = await until('the public answer', () => double.followUps[0], 9_000);
+      const { body } = await until('the public answer', () => double.followUps[0]);
       expect(body).toMatchObject({ flags: 0, embeds: [{ title: 'Done', description: 'It is done.' }] });
       const first = await answerTo(double, id);
       const changed = first.type === 7 ? first.data : double.edits.find(({ token }) => token === `token-${id}`)?.body;

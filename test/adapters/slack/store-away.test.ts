@@ -32,7 +32,7 @@ test('what Slack sends no more waits for the store', async () => {
   const { sink } = await start({ sink: fullFor(4) });
   slack.say(GENERAL, ADA, 'first');
   slack.say(GENERAL, ADA, 'second');
-  await until('both', () => sink.messages.length === 2, 20_000);
+  await until('both', () => sink.messages.length === 2);
   expect(sink.messages.map(({ text, isPast }) => [text, isPast])).toEqual([
     ['first', undefined],
     ['second', undefined],
@@ -48,7 +48,7 @@ test('a message that waited for hours is not answered', async () => {
   });
   await start({ sink, clock });
   slack.say(GENERAL, ADA, 'anybody here?');
-  await until('the message', () => sink.messages.length === 1, 20_000);
+  await until('the message', () => sink.messages.length === 1);
   expect(sink.messages[0]).toMatchObject({ text: 'anybody here?', isPast: true });
 });
 
@@ -62,7 +62,7 @@ test('another failure ends with what Slack repeats', async () => {
   await start({ sink });
   slack.say(GENERAL, ADA, 'odd');
   slack.say(GENERAL, ADA, 'plain');
-  await until('the other', () => sink.messages.length === 1, 20_000);
+  await until('the other', () => sink.messages.length === 1);
   expect(tries).toBe(2);
 });
 
@@ -70,7 +70,7 @@ test('what waited is stored at once afterwards', async () => {
   const said = Array.from({ length: 40 }, (_, index) => `message ${index}`);
   const { sink } = await start({ sink: fullFor(said.length) });
   for (const text of said) slack.say(GENERAL, ADA, text);
-  await until('all', () => sink.messages.length === said.length, 8000);
+  await until('all', () => sink.messages.length === said.length, 15_000);
   expect(sink.messages.map(({ text }) => text)).toEqual(said);
 });
 

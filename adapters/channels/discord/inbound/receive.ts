@@ -5,9 +5,9 @@ import {
   type DropReason,
   describe,
   type InboundMessage,
-  MINUTE_MS,
 } from '../../../../src/adapter-kit.ts';
 import { isKept } from '../../shared/is-kept.ts';
+import { hasWaitedTooLong, MAX_WAITING_CHARACTERS } from '../../shared/waiting.ts';
 import { unlessAborted } from '../../shared/within.ts';
 import { dropEdit, dropMalformed, dropMessage } from '../drops.ts';
 import { isAnswer, isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
@@ -71,9 +71,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (packet.kind === 'malformed') return dropMalformed(options.sink, type, packet);
       const { channelId } = packet;
       const size = packet.kind === 'removal' ? 0 : JSON.stringify(packet).length;
-      if (waiting + size > MAX_WAITING) return options.log.error(TOO_MANY, { channel: channelId });
+      if (waiting + size > MAX_WAITING_CHARACTERS) return options.log.error(TOO_MANY, { channel: channelId });
       waiting += size;
-      const isPast = pastAfterWaiting(options);
+      const since = options.clock.now();
+      const isPast = () => hasWaitedTooLong(options, since);
       const read = lanes.run([channelId], async () => {
         await options.caughtUp(channelId, shardId);
         // Reading that has not started when the bot stops happens at the next start.
@@ -95,8 +96,6 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
 }
 
-/** A member who writes all night while the store is away must not fill the memory. */
-const MAX_WAITING = 50_000_000;
 const TOO_MANY = 'Too many messages from Discord wait for the store, so one is lost';
 
 const WITHHELD =
@@ -107,16 +106,6 @@ interface Incoming {
   /** Whether it is too old to be answered by now. */
   readonly isPast: () => boolean;
   readonly notice: () => void;
-}
-
-/** A shorter limit would leave out what a short failure of the network delays. */
-const MIN_PAST_MS = 10 * MINUTE_MS;
-
-/** Live messages that waited for the store as long as missed ones may are answered no more than those. */
-function pastAfterWaiting({ clock, settings }: ReceiverOptions): Incoming['isPast'] {
-  const from = clock.now();
-  const limitMs = Math.max(MIN_PAST_MS, settings.catch_up.answer_minutes * MINUTE_MS);
-  return () => clock.now() - from > limitMs;
 }
 
 async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Promise<boolean> {

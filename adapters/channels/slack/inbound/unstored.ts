@@ -1,5 +1,6 @@
-import { type Clock, describe, isStoreAway, type Log, MINUTE_MS } from '../../../../src/adapter-kit.ts';
+import { type Clock, describe, isStoreAway, type Log } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
+import { hasWaitedTooLong, MAX_WAITING_CHARACTERS } from '../../shared/waiting.ts';
 import type { SlackSettings } from '../settings.ts';
 import { type Incoming, nameOf } from './incoming.ts';
 import type { Take } from './take.ts';
@@ -7,10 +8,7 @@ import type { Take } from './take.ts';
 /** Somebody waits for an answer when the store is back. */
 const MAX_PAUSE_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
-/** A shorter limit would leave out what a short failure delays. */
-const MIN_PAST_MS = 10 * MINUTE_MS;
-/** A member who writes all night must not fill the memory. Slack still repeats the newest, so these leave. */
-const MAX_CHARACTERS = 50_000_000;
+/** Slack still repeats the newest, so these leave. */
 const TOO_MANY = 'Too many Slack events wait for the store, so this one is lost unless Slack repeats it in time';
 
 /**
@@ -39,7 +37,7 @@ export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
     clock.sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), { signal }).catch(() => undefined);
   const isTaken = async (name: string, { incoming, since }: Waiting): Promise<boolean> => {
     try {
-      await take(isLate(options, since) ? past(incoming) : incoming);
+      await take(hasWaitedTooLong(options, since) ? past(incoming) : incoming);
     } catch (error) {
       if (isStoreAway(error)) return false;
       log.error('A Slack event was not stored', { event: name, cause: describe(error) });
@@ -60,7 +58,7 @@ export function createUnstored(options: UnstoredOptions, take: Take): Unstored {
       const name = nameOf(incoming);
       if (waiting.has(name)) return;
       const one = { incoming, since, characters: JSON.stringify(incoming).length };
-      if (hasText(incoming) && characters + one.characters > MAX_CHARACTERS)
+      if (hasText(incoming) && characters + one.characters > MAX_WAITING_CHARACTERS)
         return log.error(TOO_MANY, { event: name });
       waiting.set(name, one);
       characters += one.characters;
@@ -79,11 +77,6 @@ interface Waiting {
 /** Deletions and changes of a channel are small, and what they end must not outlast them. */
 function hasText({ kind }: Incoming): boolean {
   return kind === 'message' || kind === 'edit';
-}
-
-/** Messages that waited as long as missed ones may are answered no more than those. */
-function isLate({ clock, settings }: UnstoredOptions, since: number): boolean {
-  return clock.now() - since > Math.max(MIN_PAST_MS, settings.catch_up.answer_minutes * MINUTE_MS);
 }
 
 function past(incoming: Incoming): Incoming {

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { seedOfTests } from './test/support/seed.ts';
@@ -10,6 +11,8 @@ import { createSkippedReporter } from './test/support/skipped-reporter.ts';
 
 // Node strips types and compiles once for all processes of the tests, and again only what has changed.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/strata-tests');
+
+const RELATIVE_IMPORTS = pathToFileURL(join(import.meta.dirname, 'bin/relative-imports.js')).href;
 
 const env = { SIZED_TAG, TEST_SEED: seedOfTests() };
 
@@ -61,8 +64,8 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     // Node strips types itself and caches what it compiles, as it does for the processes that tests start.
     experimental: { viteModuleRunner: false },
-    // A larger young generation: a twentieth less processor time.
-    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
+    // A larger young generation: a twentieth less processor time. Imports as in the program.
+    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64', '--import', RELATIVE_IMPORTS],
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     setupFiles: join(import.meta.dirname, 'test/support/use-seed.ts'),
     globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),

@@ -11,6 +11,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exitCode = 1;
 } else {
   module.enableCompileCache?.();
+  await import('./relative-imports.js');
   // The clone runs its sources; the published package has only the compiled files.
   const source = new URL('../src/main.ts', import.meta.url);
   await import((existsSync(source) ? source : new URL('../dist/src/main.js', import.meta.url)).href);

@@ -28,7 +28,7 @@ const modeOf = (path: string): string => ((statSync(path).mode ?? 0) & 0o777).to
 
 /** Runs the program as an operator does, under the given umask. */
 function strata(umask: string, ...argv: readonly string[]): void {
-  const main = join(import.meta.dirname, '../../src/main.ts');
+  const main = join(import.meta.dirname, '../../bin/strata.js');
   const line = `umask ${umask}; exec "$@"`;
   execFileSync('sh', ['-c', line, 'sh', process.execPath, main, ...argv], {
     cwd: folder,

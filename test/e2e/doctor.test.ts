@@ -249,7 +249,7 @@ describe('an older Node', () => {
   /** What `process.versions` says there. */
   const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.20.0'}})`;
 
-  test.each([MAIN, MAIN.replace('src/main.ts', 'bin/strata.js')])(
+  test.each([MAIN, MAIN.replace('bin/strata.js', 'src/main.ts')])(
     'is refused with one sentence and its remedy, by %s',
     (entry) => {
       using folder = openFolder();

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ENVIRONMENT } from '../support/environment.ts';
 
 /** The entry as a user runs it. */
-export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../bin/strata.js', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;

@@ -58,10 +58,18 @@ export function cutAt(text: string, length: number): string {
 /** Created on first use, because it loads tables that most starts do not need. */
 let graphemes: Intl.Segmenter | null = null;
 
+/** Below the combining marks, each character stands alone, except in "\r\n". */
+const SINGLE = /^[^\u0300-\uffff\r]*$/;
+
 /** Visible characters (grapheme clusters). */
-export function graphemesOf(text: string): Intl.Segments {
+export function graphemesOf(text: string): Iterable<Pick<Intl.SegmentData, 'segment' | 'index'>> {
+  if (SINGLE.test(text)) return singlesOf(text);
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return graphemes.segment(text);
+}
+
+function* singlesOf(text: string) {
+  for (let index = 0; index < text.length; index += 1) yield { segment: text.charAt(index), index };
 }
 
 /** Splits a long text into pages of at most `length` characters, at a line or word break if there is one. */

@@ -36,7 +36,7 @@ describe('relative imports', () => {
     expect(plain(own)).toEqual(plain(node));
   });
 
-  it('are resolved without the disk in the packages of most files', () => {
+  it('are resolved without the disk, in most files', () => {
     const isOurs = ({ specifier, from }: Import) =>
       specifier.startsWith('.') && !/node_modules\/(?!kysely|zod)/.test(from);
     expect(node.every(({ byNode }) => byNode)).toBe(true);

@@ -58,12 +58,12 @@ export function cutAt(text: string, length: number): string {
 /** Created on first use, because it loads tables that most starts do not need. */
 let graphemes: Intl.Segmenter | null = null;
 
-/** Below the combining marks, each character stands alone, except in "\r\n". */
-const SINGLE = /^[^\u0300-\uffff\r]*$/;
+/** Where characters may form clusters: below the combining marks, only "\r\n" does. */
+const CLUSTERS = /\r|[\u0300-\uffff]/;
 
 /** Visible characters (grapheme clusters). */
 export function graphemesOf(text: string): Iterable<Pick<Intl.SegmentData, 'segment' | 'index'>> {
-  if (SINGLE.test(text)) return singlesOf(text);
+  if (!CLUSTERS.test(text)) return singlesOf(text);
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return graphemes.segment(text);
 }

@@ -183,6 +183,6 @@ it('leaves no files behind', () => {
 });
 
 it('finds a function that takes the square of its text', () => {
-  const slow = (text: string) => /「([^」]+)」/gu.exec(text.slice(text.length / 2));
+  const slow = (text: string) => /「([^」]+)」/gu.exec(text.slice(0.75 * text.length));
   expect(faultsOf(slow)).toEqual([expect.stringContaining('「')]);
 }, 240_000);

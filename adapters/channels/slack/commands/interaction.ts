@@ -43,12 +43,17 @@ interface Answer {
   readonly replace?: boolean;
 }
 
-export const UNSERVED = errorReply('The bot does not serve you here.');
+export const UNSERVED = errorReply(
+  'The bot does not serve you here: it is not part of this conversation, you cannot read it, or its operators excluded you or the place. Try a direct message to the bot.',
+);
+
+/** A direct message is served only once Slack has shown it, so that is worth a wait. */
+const MAX_LOOKUP_MS = 10_000;
 
 /** Soon after somebody has lost a role in the workspace, their commands have no more rights than anybody's. */
 const MAX_ROLE_AGE_MS = 60_000;
 
-/** Null if the access lists exclude the person or the place. */
+/** Null if the access lists exclude the person or the place, or if it is a direct message between other people. */
 export async function invocationOf(
   options: InteractionOptions,
   interaction: Interaction,
@@ -59,6 +64,7 @@ export async function invocationOf(
   const user = await places.user(userId, { maxAgeMs: MAX_ROLE_AGE_MS });
   const isOutsider = isForeign(user, { home: user?.team_id ?? interaction.teamId, own: workspace.teamId });
   if (!isServed(settings, { channelId, userId, isOutsider })) return null;
+  if (isDirect(channelId, null) && !(await isWithBot(options, channelId))) return null;
   const channel = isDirect(channelId, null) ? null : await places.channel(channelId);
   const manages = !isOutsider && (user?.is_admin === true || user?.is_owner === true || channel?.creator === userId);
   return {
@@ -71,6 +77,14 @@ export async function invocationOf(
     options: {},
     ...(interaction.mentions === undefined ? {} : { mentions: interaction.mentions }),
   };
+}
+
+/**
+ * People can type commands in each other's direct messages too. What they keep there would not be for one person alone.
+ * Slack shows the bot only its own.
+ */
+async function isWithBot({ places }: InteractionOptions, channelId: string): Promise<boolean> {
+  return (await places.channel(channelId, { waitMs: MAX_LOOKUP_MS })) !== null;
 }
 
 /** Slack sends no thread with a command: in a direct message with many threads, the newest one applies. */

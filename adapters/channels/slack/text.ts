@@ -50,8 +50,18 @@ const MAX_INDENT = 20;
 /** An emoji consists of fewer characters. */
 const MAX_POINTS = 32;
 
+/** Blocks inside blocks, which Slack allows in few kinds. */
+const MAX_DEPTH = 5;
+
+const list = z.array(z.unknown()).nullish().catch(null);
+const words = z.unknown().optional();
+
 const elementSchema = z.object({
   type: z.string(),
+  /** Of cards, containers, tasks, tables and other kinds: plain words, a text object, or rich text. */
+  ...{ title: words, rich_text_title: words, subtitle: words, caption: words, label: words },
+  ...{ body: words, description: words, details: words, output: words },
+  ...{ child_blocks: list, tasks: list },
   text: z.union([z.string(), z.object({ text: z.string() })]).nullish(),
   url: z.string().nullish(),
   user_id: z.string().nullish(),
@@ -88,7 +98,7 @@ function elementsOf(parts: readonly unknown[] | null | undefined): readonly Elem
   return (parts ?? []).flatMap((part) => elementSchema.safeParse(part).data ?? []);
 }
 
-function blockText(block: Element, names: Names): string {
+function blockText(block: Element, names: Names, depth = MAX_DEPTH): string {
   const inner = elementsOf(block.elements);
   switch (block.type) {
     case 'rich_text': {
@@ -104,11 +114,32 @@ function blockText(block: Element, names: Names): string {
     case 'image':
       return `[image: ${block.alt_text ?? ''}]`;
     case 'table':
-      return (block.rows ?? []).map((row) => cellsOf(row, names)).join('\n');
+      return rowsOf(block, names);
     default:
-      // Of a newer kind, such as an alert.
-      return ownText(block, names);
+      return otherText(block, names, depth);
   }
+}
+
+/** Of another kind, such as a card or a container. The labels of its buttons are left out, as in other blocks. */
+function otherText(block: Element, names: Names, depth: number): string {
+  const { title, rich_text_title: richTitle, subtitle, caption, label } = block;
+  const { body, description, details, output, child_blocks: children, tasks, elements } = block;
+  const heading = [richTitle ?? title, subtitle, caption, label].map((part) => partText(part, names));
+  const own = [body, description, details, output].map((part) => partText(part, names));
+  const parts = [...(children ?? []), ...(tasks ?? []), ...(block.type === 'carousel' ? (elements ?? []) : [])];
+  const inner = depth > 0 ? elementsOf(parts).map((part) => blockText(part, names, depth - 1)) : [];
+  return filled([...heading, ownText(block, names), ...own, rowsOf(block, names), ...inner]).join('\n');
+}
+
+function partText(part: unknown, names: Names): string {
+  if (typeof part === 'string') return readable(part, names);
+  const read = elementSchema.safeParse(part).data;
+  if (read === undefined) return '';
+  return read.type === 'rich_text' ? blockText(read, names) : ownText(read, names);
+}
+
+function rowsOf({ rows }: Element, names: Names): string {
+  return (rows ?? []).map((row) => cellsOf(row, names)).join('\n');
 }
 
 function cellsOf(row: readonly unknown[], names: Names): string {

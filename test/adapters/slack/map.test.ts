@@ -196,6 +196,42 @@ describe('a message of Slack', () => {
     );
   });
 
+  test('reads the words of cards, containers, plans and tables', () => {
+    const mrkdwn = (words: string) => ({ type: 'mrkdwn', text: words });
+    const rich = (words: string) => ({
+      type: 'rich_text',
+      elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text: words }] }],
+    });
+    const button = { type: 'button', text: { type: 'plain_text', text: 'Approve' } };
+    const card = { type: 'card', title: mrkdwn('Room 4'), subtitle: mrkdwn('10 seats'), body: mrkdwn(`by <@${BOB}>`) };
+    const read = (...blocks: object[]) => text({ text: 'fallback', blocks });
+    expect(read({ ...card, actions: [button] })).toBe('Room 4\n10 seats\nby @Bob');
+    expect(read({ type: 'carousel', elements: [card, { type: 'card', title: mrkdwn('Room 5') }] })).toBe(
+      'Room 4\n10 seats\nby @Bob\nRoom 5',
+    );
+    const inside = [
+      { type: 'section', text: mrkdwn('due on *Monday*') },
+      { type: 'actions', elements: [button] },
+    ];
+    const container = { type: 'container', rich_text_title: rich('Offer'), subtitle: mrkdwn('of Bob') };
+    expect(read({ ...container, child_blocks: inside })).toBe('Offer\nof Bob\ndue on *Monday*');
+    const cells = [
+      { type: 'raw_text', text: 'Ada' },
+      { type: 'raw_number', value: 3, text: '3' },
+    ];
+    expect(read({ type: 'data_table', caption: 'Votes', rows: [cells] })).toBe('Votes\nAda | 3');
+    const task = { type: 'task_card', title: 'Look it up', details: rich('in the wiki'), output: rich('found') };
+    expect(read({ type: 'plan', title: 'Plan', tasks: [task, null, 7] })).toBe('Plan\nLook it up\nin the wiki\nfound');
+    const video = { title: { type: 'plain_text', text: 'Demo' }, description: { type: 'plain_text', text: 'How to' } };
+    expect(read({ type: 'section', text: mrkdwn('New:') }, { type: 'video', ...video })).toBe('New:\nDemo\nHow to');
+  });
+
+  test('survives blocks inside blocks without end', () => {
+    let nested: object = { type: 'section', text: { type: 'mrkdwn', text: 'deep' } };
+    for (let depth = 0; depth < 500; depth += 1) nested = { type: 'container', title: 'in', child_blocks: [nested] };
+    expect(text({ text: 'the words', blocks: [nested] })).toMatch(/^in\n/);
+  });
+
   // Shows: C7
   test('quotes shared messages and ignores previews', () => {
     expect(text({ text: 'see', attachments: [{ from_url: 'https://a.example', title: 'A', text: 'Ad' }] })).toBe('see');

@@ -37,6 +37,7 @@ import { createPoster, type Poster } from './outbound/post.ts';
 import { createTyping } from './outbound/typing.ts';
 import { servesPlace } from './places/access.ts';
 import { createPlaces, placeFrom } from './places/places.ts';
+import { createUnwritable, type Unwritable } from './places/unwritable.ts';
 import type { BotServices } from './services.ts';
 import { API_URL, type NamedBot } from './settings.ts';
 import { createRest, type Rest, readApplication } from './web/rest.ts';
@@ -81,7 +82,14 @@ export function createDiscordBot(options: DiscordBotOptions): DiscordBot {
       await drafts.sweep();
       await intake.sweep();
     },
-    post: (post, { signal }) => send(sender, post, { signal }),
+    async post(post, { signal }) {
+      try {
+        return await send(sender, post, { signal });
+      } catch (error) {
+        intake.unwritable.failed(post.conversation, error);
+        throw error;
+      }
+    },
     show: (conversation, activity) => showActivity({ typing, drafts }, conversation, activity),
     async stop() {
       over.abort();
@@ -130,6 +138,7 @@ async function introduce(
 }
 
 interface Intake {
+  readonly unwritable: Pick<Unwritable, 'failed'>;
   connect(): Promise<void>;
   userId(): string;
   setOwners(ids: readonly string[]): void;
@@ -146,6 +155,7 @@ function createIntake(
   const { log, clock, random, state, sink } = options;
   const places = createPlaces(() => connection.client);
   const base: BotServices = { bot: name, settings, sink, rest, places, clock, log, signal };
+  const unwritable = createUnwritable(base);
   const audiences = createAudienceWatch(base);
   const leaving = settings.purge_on_leave ? createLeaving(base) : null;
   const firstConnections = createFirstConnections(state, name);
@@ -163,6 +173,7 @@ function createIntake(
     audiences,
     members: createMembers({ rest, clock }),
     firstMessages: createFirstMessages(state),
+    unwritable,
     files: {
       fetch: options.fetch,
       textBytes: settings.attachments.text_kb * 1000,
@@ -182,6 +193,7 @@ function createIntake(
   });
   if (!settings.message_content) log.info(BLIND);
   return {
+    unwritable,
     connect: connection.start,
     userId: () => places.self(null).userId,
     setOwners: (ids) => {

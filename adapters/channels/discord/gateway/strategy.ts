@@ -185,12 +185,13 @@ function survive(log: Log, type: string, work: () => void): void {
 
 export const UNREADABLE = 'A Discord packet could not be read and was skipped';
 
-/** Events that maintain its cache of servers and channels. For others it would build objects that nothing uses. */
+/** Events that maintain its cache of servers, channels and the bot's own roles. For others it would build objects that nothing uses. */
 const FOR_LIBRARY: ReadonlySet<string> = new Set([
   'READY',
   'GUILD_CREATE',
   'GUILD_UPDATE',
   'GUILD_DELETE',
+  'GUILD_MEMBER_UPDATE',
   'GUILD_ROLE_CREATE',
   'GUILD_ROLE_UPDATE',
   'GUILD_ROLE_DELETE',

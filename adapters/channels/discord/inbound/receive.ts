@@ -13,6 +13,7 @@ import { dropEdit, dropMalformed, dropMessage } from '../drops.ts';
 import { isAnswer, isBot, isSaid, isWithheld, type MapContext, toInbound, toParts } from '../map.ts';
 import { isServed } from '../places/access.ts';
 import { keyOf, type Place, placeOfKey } from '../places/place.ts';
+import type { Unwritable } from '../places/unwritable.ts';
 import type { BotServices } from '../services.ts';
 import { isOutOfReach, withRetries } from '../web/retry.ts';
 import { editedAt, timeOf, type WireMessage, writtenAt } from '../wire.ts';
@@ -30,6 +31,7 @@ export interface ReceiverOptions extends BotServices {
   readonly firstMessages: FirstMessages;
   readonly firstConnections: FirstConnections;
   readonly files: FileOptions;
+  readonly unwritable: Pick<Unwritable, 'has'>;
   /** Resolves when the missed messages of the channel have been read; newer ones must not overtake them. */
   readonly caughtUp: (channelId: string, shardId: number) => Promise<void>;
   /** Records the newest message to be answered, for the typing sign and drafts. */
@@ -116,9 +118,10 @@ async function receiveMessage(options: ReceiverOptions, incoming: Incoming): Pro
   }
   const { inbound, isFirst } = admitted;
   const { conversation, externalId } = inbound;
-  const { stored, willReply } = await withRetries(options, 'stored', () =>
-    options.sink.message(incoming.isPast() ? { ...inbound, isPast: true } : inbound),
-  );
+  const { stored, willReply } = await withRetries(options, 'stored', () => {
+    const isUnanswered = incoming.isPast() || options.unwritable.has(incoming.message.channel_id);
+    return options.sink.message(isUnanswered ? { ...inbound, isPast: true } : inbound);
+  });
   if (willReply) options.onAsked(conversation, externalId);
   if (!isFirst) return stored;
   await withRetries(options, 'stored', async () => {

@@ -22,6 +22,8 @@ export interface Places {
   peek(channelId: string): Place | null;
   /** The permissions that it takes to read the channel and its history. */
   readingOf(channelId: string): bigint;
+  /** Whether the bot may write in the channel, as far as its roles and the channel's settings show. True if unknown. */
+  mayWrite(channelId: string): boolean;
   /** The title of the post that the message begins in a forum; null for every other message. */
   titleOf(message: Pick<WireMessage, 'id' | 'channel_id'>): string | null;
   /** The newest message of the channel according to Discord; null if unknown. */
@@ -90,6 +92,10 @@ export function createPlaces(clientNow: () => Client | null): Places {
       const channel = cached(channelId);
       return channel === null ? READING : readingOf(channel);
     },
+    mayWrite(channelId) {
+      const channel = cached(channelId);
+      return channel === null || channel.isDMBased() || mayWriteIn(channel);
+    },
     titleOf({ id, channel_id: channelId }) {
       // Only the first message of a post has the id of its own thread.
       const channel = id === channelId ? cached(channelId) : null;
@@ -116,13 +122,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
       }
     },
     shardOf,
-    self(guildId) {
-      const client = clientNow();
-      const userId = client?.user?.id ?? '';
-      const guild = guildId === null ? undefined : client?.guilds.cache.get(guildId);
-      const own = guild?.roles.cache.filter((role) => role.tags?.botId === userId);
-      return { userId, roleIds: own === undefined ? [] : [...own.keys()] };
-    },
+    self: (guildId) => selfIn(clientNow(), guildId),
     namesIn: (here) => ({
       channel: (id) => {
         const channel = cached(id);
@@ -134,6 +134,13 @@ export function createPlaces(clientNow: () => Client | null): Places {
           ?.roles.cache.get(id)?.name ?? null,
     }),
   };
+}
+
+function selfIn(client: Client | null, guildId: string | null): Self {
+  const userId = client?.user?.id ?? '';
+  const guild = guildId === null ? undefined : client?.guilds.cache.get(guildId);
+  const own = guild?.roles.cache.filter((role) => role.tags?.botId === userId);
+  return { userId, roleIds: own === undefined ? [] : [...own.keys()] };
 }
 
 function createFinder(clientNow: () => Client | null): Places['find'] {
@@ -211,6 +218,16 @@ function readersOf(channel: GuildBasedChannel): HeardBy {
   if (everyone === null) return UNKNOWN;
   const isAgeRestricted = 'nsfw' in channel && channel.nsfw;
   return { audience: everyone.has(readingOf(channel)) && !isAgeRestricted ? 'public' : 'private' };
+}
+
+function mayWriteIn(channel: GuildBasedChannel): boolean {
+  const { me } = channel.guild.members;
+  const own = me === null ? null : channel.permissionsFor(me);
+  if (me === null || own === null || own.has(PermissionFlagsBits.Administrator)) return true;
+  if (me.isCommunicationDisabled()) return false;
+  if (!channel.isThread()) return own.has(PermissionFlagsBits.SendMessages);
+  const isLocked = channel.locked === true && !own.has(PermissionFlagsBits.ManageThreads);
+  return own.has(PermissionFlagsBits.SendMessagesInThreads) && !isLocked;
 }
 
 function everyoneIn(channel: GuildBasedChannel): Readonly<PermissionsBitField> | null {

@@ -15,6 +15,7 @@ import { placeFor } from './context.ts';
 import { createGapRecord, type Gap } from './gap-record.ts';
 import { type Page, pagesOf } from './history.ts';
 import { cursorsOf, heardChannels, type MissedChannel, type Thread, unheardChannels } from './missed.ts';
+import { type SaidToBot, saidToBot } from './presence.ts';
 import { createReadings, type Readings } from './readings.ts';
 import { takeAll, takeNewest } from './take-missed.ts';
 
@@ -151,7 +152,7 @@ async function readSince(context: Reading, readings: Readings<Reading>, since: n
       { channel: channel.id },
       {
         work: async (patience) => {
-          const threads = threadsOf(channel, await readTop(patience, channel));
+          const threads = threadsOf(context, channel, await readTop(patience, channel));
           owed.push(...threads.owed);
           open.push(...threads.open);
           quiet.push(...threads.quiet);
@@ -188,7 +189,8 @@ async function readTop(context: Reading, channel: MissedChannel): Promise<readon
     before = span.after;
     all.push(...listed);
     await applyChanges(context, { ...place, kept, listed, span }, context.pace);
-    const fresh = listed.filter(({ ts }) => Number(ts) > since && !known.has(ts));
+    const isMeant = saidToBot(all, context.workspace);
+    const fresh = listed.filter((missed) => Number(missed.ts) > since && !known.has(missed.ts) && isMeant(missed));
     // Each starts a conversation of its own, so it is answered before older pages are read.
     await takeAll(
       context,
@@ -210,15 +212,21 @@ interface OpenThread {
   /** Earlier messages are already known. */
   readonly newest: string;
   readonly cursor: Cursor | null;
+  readonly isMeant: SaidToBot;
 }
 
 /** The first message of a thread names its newest reply, so threads without new messages are read last. */
-function threadsOf({ id: channel, newest, threads }: MissedChannel, top: readonly Missed[]) {
+function threadsOf(
+  { workspace }: Pick<CatchUpContext, 'workspace'>,
+  { id: channel, newest, threads }: MissedChannel,
+  top: readonly Missed[],
+) {
+  const isMeant = saidToBot(top, workspace);
   const latest = new Map(top.map((message) => [message.ts, message.latest ?? '0']));
   const known = new Map(threads.map((thread) => [thread.ts, thread]));
   const isNew = ({ ts, newest: read }: Pick<Thread, 'ts' | 'newest'>) => Number(latest.get(ts) ?? read) > Number(read);
   const unknown = top.flatMap(({ ts }) => (known.has(ts) ? [] : [{ ts, newest, cursor: null }])).filter(isNew);
-  const all = [...threads, ...unknown].map((thread) => ({ ...thread, channel }));
+  const all = [...threads, ...unknown].map((thread) => ({ ...thread, channel, isMeant }));
   const others = all.filter((thread) => !isOwed(thread));
   return { owed: all.filter(isOwed), open: others.filter(isNew), quiet: others.filter((thread) => !isNew(thread)) };
 }
@@ -228,7 +236,8 @@ function isOwed({ cursor }: OpenThread): boolean {
 }
 
 /** From the oldest stored message on: edits and deletions first, then new messages. */
-async function readThread(context: Reading, { channel, ts, newest, cursor }: OpenThread): Promise<void> {
+async function readThread(context: Reading, thread: OpenThread): Promise<void> {
+  const { channel, ts, newest, cursor, isMeant } = thread;
   const { hours } = context.settings.catch_up;
   const horizon = context.clock.now() / 1000 - hours * 3600;
   const since = Math.max(Number(newest) - OVERLAP_S, horizon);
@@ -259,7 +268,7 @@ async function readThread(context: Reading, { channel, ts, newest, cursor }: Ope
   const known = new Set(kept.map(({ externalId }) => externalId));
   await takeNewest(
     context,
-    replies.filter((reply) => Number(reply.ts) > since && !known.has(reply.ts)),
+    replies.filter((reply) => Number(reply.ts) > since && !known.has(reply.ts) && isMeant(reply)),
     root,
   );
 }

@@ -110,6 +110,18 @@ describe('the conversation of a message', () => {
     await arrived(bot, `#${STAFF}`);
   });
 
+  test('names a private channel in itself, and no other one', async () => {
+    slack.channels.set('C0BOARD01', { name: 'board', is_private: true });
+    const bot = await start();
+    const root = slack.store(STAFF, BOB, `rules of <#${STAFF}>`);
+    slack.say(STAFF, ADA, `keep it in <#${STAFF}>, not in <#C0BOARD01>`);
+    await arrived(bot, 'keep it in #staff, not in #C0BOARD01');
+    slack.say(STAFF, ADA, `<@${BOT}> which?`, { thread_ts: root.ts });
+    await arrived(bot, '[the thread is about this message of Bob]\n> rules of #staff\n@strata which?');
+    slack.say(SHARED, ADA, `only in <#${SHARED}>`);
+    await arrived(bot, 'only in #shared');
+  });
+
   test('quotes the beginning of a thread from before the bot', async () => {
     const bot = await start();
     const root = slack.store(GENERAL, BOB, `The build of <#${GENERAL}> is red`);

@@ -87,7 +87,7 @@ async function slash(services: CommandServices, body: unknown): Promise<void> {
   };
   const read = readCommandLine(lineOf(command, text, services.settings.command_prefix), typedIn(services));
   if (read.kind === 'refused') return await answer(services, interaction, { reply: read.reply });
-  const { command: typed, mentions } = await readTyped(services.places, read.command);
+  const { command: typed, mentions } = await readTyped(services.places, read.command, channelId);
   await run(services, { ...interaction, mentions }, { command: typed, replace: false });
 }
 
@@ -139,7 +139,8 @@ async function shortcut(services: CommandServices, body: unknown): Promise<void>
   const interaction = { ...clickOf(click), channelId: channel.id, threadTs, isHome: false };
   if (id === WHY_MENU) return await run(services, interaction, { command: whyCommand(message.ts), replace: false });
   const author = await authorOf(services, message);
-  const chosen = { author, text: chosenText(message, await services.places.namesFor(message)) };
+  const names = await services.places.namesFor(message, channel.id);
+  const chosen = { author, text: chosenText(message, names) };
   if (id === REMEMBER_MENU) {
     const command = rememberCommand(chosen, user.id);
     if (command === null) return await answer(services, interaction, { reply: errorReply(NOTHING_TO_REMEMBER) });

@@ -12,9 +12,10 @@ export interface TypedCommand {
 export async function readTyped(
   places: Pick<Places, 'namesFor'>,
   { path, options }: ReplyCommand,
+  channelId: string,
 ): Promise<TypedCommand> {
   const text = Object.values(options).join(' ');
-  const names = await places.namesFor({ text });
+  const names = await places.namesFor({ text }, channelId);
   const named = Object.entries(options).map(([name, value]) => [name, readableTyped(value, names)] as const);
   const mentions = mentionedIds(text).map((id): Author => {
     return { id, name: names.user(id) ?? labelOf(text, id), kind: 'person' };

@@ -87,7 +87,7 @@ export async function contextOf(options: ContextOptions, incoming: NewMessage | 
   const [speaker, readers, names, files, beginning, viewed] = await Promise.all([
     speaking,
     readersOf(options, incoming, speaking),
-    options.places.namesFor(message),
+    options.places.namesFor(message, message.channel),
     filesOf(options, message.files ?? []),
     asked,
     isLive ? viewedBy(options, message, conversation) : null,
@@ -237,7 +237,7 @@ async function rootNote(options: ContextOptions, where: KeyPlace, known: WireMes
   try {
     const root = known ?? (await readRoot(options, { channelId, threadTs }));
     if (root === null || !isSaid(root)) return null;
-    const [names, speaker] = await Promise.all([options.places.namesFor(root), speakerOf(options, root)]);
+    const [names, speaker] = await Promise.all([options.places.namesFor(root, channelId), speakerOf(options, root)]);
     const quotedIn = { conversation, audience: null };
     const shown = wholeText(await withKeptQuotes(options, root, quotedIn), names);
     const kept = await keptText(options, { channelId, ts: root.ts, threadTs }, { quotedIn, shown });

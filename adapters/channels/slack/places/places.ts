@@ -16,8 +16,8 @@ export interface Places {
   forget(channelId: string): void;
   /** The same for all channels. */
   forgetChannels(): void;
-  /** Names of the people and public channels that a message mentions. */
-  namesFor(message: Mentioning): Promise<Names>;
+  /** Names of the people and public channels that a message mentions, and of the channel that it is in. */
+  namesFor(message: Mentioning, channelId: string): Promise<Names>;
 }
 
 type Mentioning = Partial<Pick<WireMessage, 'text' | 'blocks' | 'attachments'>>;
@@ -62,7 +62,7 @@ export function createPlaces({ web, userId }: Workspace, asking: Asking): Places
     channel: channel.get,
     forget: channel.drop,
     forgetChannels: channel.clear,
-    async namesFor(message) {
+    async namesFor(message, channelId) {
       const text = wordsOf(message);
       const people = [...mentionedIds(text), ...idsIn(text, 'user_id')]
         .filter((id) => id !== userId)
@@ -75,7 +75,7 @@ export function createPlaces({ web, userId }: Workspace, asking: Asking): Places
       ]);
       return {
         user: (id) => nameOf((id === userId ? own : users.get(id)) ?? null),
-        channel: (id) => publicName(places.get(id)),
+        channel: (id) => (id === channelId ? (places.get(id)?.name ?? null) : publicName(places.get(id))),
       };
     },
   };

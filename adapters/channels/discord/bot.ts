@@ -237,6 +237,7 @@ function listenerOf(options: DiscordBotOptions, { rest, signal, ...intake }: Lis
       if (signal.aborted) return;
       receiver.packet(type, data, shardId);
       commandHandlers.packet(type, data);
+      leaving?.packet(type, data);
     },
     odd: (problem) => dropped(sink, { reason: 'malformed', event: 'frame', problem }),
     sessionBegan: catchUp.sessionBegan,

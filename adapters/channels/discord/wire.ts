@@ -134,6 +134,7 @@ export const updateSchema = z.object({
 });
 export const deleteSchema = z.object({ id, channel_id: id, guild_id: optionalId });
 export const bulkDeleteSchema = z.object({ ids: listOf(id), channel_id: id, guild_id: optionalId });
+export const removedMembersSchema = z.object({ id, guild_id: id, removed_member_ids: listOf(id) });
 export const sentSchema = z.object({ id });
 
 /** When a message was edited, in epoch milliseconds; null if never. */

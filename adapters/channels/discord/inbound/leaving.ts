@@ -1,8 +1,17 @@
-import { type Client, Events, Routes } from 'discord.js';
+import { type Client, Events, GatewayDispatchEvents, Routes } from 'discord.js';
 import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
-import { keyOf, PLATFORM, placeOfKey, placeOfWorkspace, targetOf, workspaceOfGuild } from '../places/place.ts';
+import {
+  type KeyPlace,
+  keyOf,
+  PLATFORM,
+  placeOfKey,
+  placeOfWorkspace,
+  targetOf,
+  workspaceOfGuild,
+} from '../places/place.ts';
 import type { BotServices } from '../services.ts';
-import { isNotIn } from '../web/retry.ts';
+import { isNotIn, isOutOfReach } from '../web/retry.ts';
+import { removedMembersSchema } from '../wire.ts';
 
 export type LeavingOptions = Pick<BotServices, 'bot' | 'sink' | 'places' | 'rest' | 'log' | 'signal'>;
 
@@ -14,6 +23,8 @@ export interface Leaving {
    */
   review(isMeant: (guildId: string) => boolean, recent: readonly Cursor[]): Promise<void>;
   listen(client: Client): void;
+  /** The library knows nothing of the members of threads. */
+  packet(type: string, data: unknown): void;
   drained(): Promise<void>;
 }
 
@@ -32,6 +43,12 @@ export function createLeaving(options: LeavingOptions): Leaving {
       });
       client.on(Events.ThreadDelete, ({ id, guildId }) => queue(() => leaveThread(options, { guildId, threadId: id })));
       client.on(Events.GuildDelete, ({ id }) => queue(() => leaveGuild(options, id)));
+    },
+    packet(type, data) {
+      const removal =
+        type === GatewayDispatchEvents.ThreadMembersUpdate ? removedMembersSchema.safeParse(data).data : null;
+      if (!removal?.removed_member_ids.includes(options.places.self(null).userId)) return;
+      void queue(() => leaveThread(options, { guildId: removal.guild_id, threadId: removal.id }, isShut));
     },
     drained: () => running,
   };
@@ -59,13 +76,30 @@ async function leaveChannel(
   for await (const { conversation } of sink.conversations.within(scope)) await sink.left(conversation);
 }
 
+type IsLeft = (options: LeavingOptions, place: KeyPlace) => Promise<boolean>;
+
 /** Discord may omit the parent channel of the thread. */
 async function leaveThread(
-  { bot, sink }: LeavingOptions,
+  options: LeavingOptions,
   { guildId, threadId }: { readonly guildId: string; readonly threadId: string },
+  isLeft: IsLeft = async () => true,
 ): Promise<void> {
+  const { bot, sink } = options;
   for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
-    if (placeOfKey(conversation).threadId === threadId) await sink.left(conversation);
+    const place = placeOfKey(conversation);
+    if (place.threadId === threadId && (await isLeft(options, place))) await sink.left(conversation);
+  }
+}
+
+/** Whether Discord no longer shows a private thread, although it shows its channel: the bot was removed from it. */
+async function isShut({ places, rest }: LeavingOptions, { channelId, threadId, isClosed }: KeyPlace): Promise<boolean> {
+  if (isClosed !== true || threadId === null || !places.isVisible(channelId)) return false;
+  try {
+    await rest.get(Routes.channel(threadId));
+    return false;
+  } catch (error) {
+    if (!isOutOfReach(error)) throw error;
+    return true;
   }
 }
 
@@ -86,7 +120,7 @@ async function leaveGone(
     if (signal.aborted) return;
     const place = placeOfKey(conversation);
     if (place.guildId === null || place.threadId === null || !places.isIn(place.guildId)) continue;
-    if (await places.isDeleted(targetOf(place))) await sink.left(conversation);
+    if ((await places.isDeleted(targetOf(place))) || (await isShut(options, place))) await sink.left(conversation);
   }
 }
 

@@ -24,6 +24,8 @@ export interface Places {
   readingOf(channelId: string): bigint;
   /** Whether the bot may write in the channel, as far as its roles and the channel's settings show. True if unknown. */
   mayWrite(channelId: string): boolean;
+  /** Whether the bot may see the channel, and knows it. */
+  isVisible(channelId: string): boolean;
   /** The title of the post that the message begins in a forum; null for every other message. */
   titleOf(message: Pick<WireMessage, 'id' | 'channel_id'>): string | null;
   /** The newest message of the channel according to Discord; null if unknown. */
@@ -96,6 +98,7 @@ export function createPlaces(clientNow: () => Client | null): Places {
       const channel = cached(channelId);
       return channel === null || channel.isDMBased() || mayWriteIn(channel);
     },
+    isVisible: (channelId) => isVisible(cached(channelId)),
     titleOf({ id, channel_id: channelId }) {
       // Only the first message of a post has the id of its own thread.
       const channel = id === channelId ? cached(channelId) : null;
@@ -218,6 +221,10 @@ function readersOf(channel: GuildBasedChannel): HeardBy {
   if (everyone === null) return UNKNOWN;
   const isAgeRestricted = 'nsfw' in channel && channel.nsfw;
   return { audience: everyone.has(readingOf(channel)) && !isAgeRestricted ? 'public' : 'private' };
+}
+
+function isVisible(channel: Channel | null): boolean {
+  return channel !== null && !channel.isDMBased() && channel.viewable;
 }
 
 function mayWriteIn(channel: GuildBasedChannel): boolean {

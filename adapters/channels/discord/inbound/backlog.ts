@@ -4,6 +4,7 @@ import { type Place, targetOf } from '../places/place.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { findChanges, readStretch, type Stretch } from './missed.ts';
+import { saidToBot } from './presence.ts';
 
 /** A channel, and the message after which to read it. */
 export interface Backlog {
@@ -42,7 +43,9 @@ function nameOf({ place, cursor }: Backlog) {
 async function readAll(context: CatchUpContext, backlog: Backlog): Promise<string | null> {
   const stretch = await readStretch(context, targetOf(backlog.place), backlog.after);
   const isChanged = await applyChanges(context, backlog, stretch);
-  const failed = await takeAll(context, backlog, stretch.missed);
+  const { missed } = stretch;
+  const said = backlog.place.isClosed === true ? saidToBot(missed, context.places.self(null).userId) : missed;
+  const failed = await takeAll(context, backlog, said);
   return isChanged ? failed : backlog.after;
 }
 

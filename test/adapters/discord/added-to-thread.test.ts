@@ -17,7 +17,7 @@ const REMOVED = 2;
 test.each([
   ['private', 12, []],
   ['public', 11, ['among us', 'without it']],
-] as const)('missed messages of a %s thread are those said to the bot', async (_, type, others) => {
+] as const)('missed messages of a %s thread concern the bot', async (_, type, others) => {
   const options = { sink: recordSink(), state: createState() };
   const first = await start(options);
   const say = (text: string, details: object = {}) => double.say(THREAD, ADA, text, { silent: true, ...details });

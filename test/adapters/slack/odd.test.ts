@@ -70,7 +70,7 @@ describe('an answer of the Web API', () => {
   test.each([
     ['restricted_action_read_only_channel', 'does not let the bot write'],
     ['restricted_action_thread_only_channel', 'only replies in threads'],
-    ['restricted_action_non_threadable_channel', 'no replies in threads'],
+    ['restricted_action_non_threadable_channel', 'no replies in threads; channel_replies = "channel" answers'],
     ['restricted_action_thread_locked', 'the thread is locked'],
     ['messages_tab_disabled', 'Messages Tab'],
   ])('that the place is restricted is final and clear: %s', async (error, reason) => {

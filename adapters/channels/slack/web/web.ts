@@ -206,7 +206,10 @@ const REASONS = new Map([
   ['restricted_action', 'the workspace does not let the bot write there'],
   ['restricted_action_read_only_channel', 'the workspace does not let the bot write there'],
   ['restricted_action_thread_only_channel', 'the channel accepts only replies in threads'],
-  ['restricted_action_non_threadable_channel', 'the channel accepts no replies in threads'],
+  [
+    'restricted_action_non_threadable_channel',
+    'the channel accepts no replies in threads; channel_replies = "channel" answers mentions in the channel itself',
+  ],
   ['restricted_action_thread_locked', 'the thread is locked'],
   ['thread_locked', 'the thread is locked'],
   ['messages_tab_disabled', 'the app accepts no direct messages; enable the Messages Tab in its App Home'],

@@ -31,7 +31,7 @@ export const SCOPES = [
   ['groups:history', 'messages of private channels'],
   ['groups:read', 'names of private channels'],
   ['im:history', 'direct messages'],
-  ['im:read', 'direct messages that began while the bot was offline'],
+  ['im:read', 'commands in direct messages, and those that began while the bot was offline'],
   ['im:write', 'the direct message of a person, for the App Home and files'],
   ['metadata.message:read', 'finding a reply that was posted before a crash'],
   ['mpim:history', 'messages of groups'],

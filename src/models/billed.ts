@@ -2,10 +2,16 @@ import { estimateJson, estimateRequest, estimateText } from '../context/measure/
 import type { ModelRequest, ModelUsage } from '../ports/model.ts';
 import type { BilledStep } from './step.ts';
 
-/** What a call cost in tokens: as the provider reports it, otherwise as estimated, because no call is free. */
+/** What a call cost in tokens. What the provider does not report is estimated, because no call is free. */
 export function billedUsage(sent: ModelRequest, { text, calls, usage }: BilledStep): ModelUsage {
-  if (usage.inputTokens + usage.outputTokens > 0) return usage;
-  const seenTokens = calls.reduce((sum, { input }) => sum + estimateJson(input), estimateText(text));
-  const outputTokens = seenTokens + (usage.reasoningTokens ?? 0);
-  return { ...usage, inputTokens: estimateRequest(sent), outputTokens };
+  const { inputTokens, outputTokens, reasoningTokens = 0 } = usage;
+  return {
+    ...usage,
+    inputTokens: inputTokens > 0 ? inputTokens : estimateRequest(sent),
+    outputTokens: outputTokens > 0 ? outputTokens : seenTokens({ text, calls }) + reasoningTokens,
+  };
+}
+
+function seenTokens({ text, calls }: Pick<BilledStep, 'text' | 'calls'>): number {
+  return calls.reduce((sum, { input }) => sum + estimateJson(input), estimateText(text));
 }

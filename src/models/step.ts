@@ -138,7 +138,9 @@ interface Ended extends Pick<Step, 'finish' | 'usage'> {
 }
 
 function stepOf(model: ChatModel, { text, unseen, calls }: Gathered, { finish, usage: told, given }: Ended): Step {
-  const usage = told.inputTokens + told.outputTokens > 0 ? told : uncounted(unseen);
+  // Many servers report one of the two only.
+  const usage =
+    told.outputTokens > 0 ? told : { ...told, reasoningTokens: told.reasoningTokens || estimateText(unseen) };
   // Nothing goes back without calls, and to estimate it would hold up the answer.
   return { text, calls, finish, usage, reasoning: calls.length === 0 ? null : reasoningOf(model, given, usage) };
 }

@@ -5,7 +5,7 @@ import { defineTool, type EventOf, silentLog, type TokenCounts } from '../../../
 import { formatCost, formatDollars } from '../../../src/costs/format.ts';
 import { createPrices, type PriceOptions } from '../../../src/costs/prices.ts';
 import { ADA, BOB, createBotWorld } from '../../support/bot-world.ts';
-import { createWorld, faithful, filler, scriptedModel } from '../compaction/compaction.world.ts';
+import { createWorld, faithful, filler, type Said, scriptedModel } from '../compaction/compaction.world.ts';
 
 const tokens = (over: Partial<TokenCounts> = {}): TokenCounts => ({
   inputTokens: 1_000_000,
@@ -130,6 +130,20 @@ describe('the ledger', () => {
     expect(used?.outputTokens).toBeGreaterThan(200);
     expect(used?.costUsd).toBeGreaterThan(0);
     expect((await world.conversation()).calibration).toBeNull();
+  });
+
+  it.each<{ missing: string; said: Partial<Said>; least: Partial<Record<'inputTokens' | 'outputTokens', number>> }>([
+    { missing: 'input', said: { inputTokens: 0 }, least: { inputTokens: 100, outputTokens: 10 } },
+    { missing: 'output', said: { outputTokens: 0 }, least: { inputTokens: 100, outputTokens: 200 } },
+  ])('estimates the $missing where only that is unreported', async ({ said, least }) => {
+    const text = 'One two three. '.repeat(100);
+    const chat = scriptedModel(() => ({ text, ...said }), { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [chat], prices: { own: () => ({ 'test:chat': RATES }) } });
+    await world.say('Hello?');
+    await world.settled();
+    const [used] = await world.bot.services.store.journal.usage((await world.conversation()).id);
+    expect(used?.inputTokens).toBeGreaterThanOrEqual(least.inputTokens ?? 0);
+    expect(used?.outputTokens).toBeGreaterThanOrEqual(least.outputTokens ?? 0);
   });
 
   it('estimates calls that a provider does not report', async () => {

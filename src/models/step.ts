@@ -205,22 +205,34 @@ export function uncounted(unseen: string): ModelUsage {
 }
 
 /**
- * Counts that are missing, negative, infinite or absurd count as not reported: no reply is lost because of its usage.
+ * Counts that are missing, negative, infinite or absurd count as not reported: no reply is lost because of its usage. No
+ * part is larger than its whole, so that no price and no share of the cache is absurd.
  */
 function countedOf(usage: Partial<ModelUsage> | undefined): ModelUsage {
-  const count = (value: number | undefined) =>
-    typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.round(value) : 0;
+  const whole = partsCounted(usage);
+  const reasoning = count(usage?.reasoningTokens);
   const own = usage?.ownPasses;
-  const counted = (given: Partial<ModelUsage['ownPasses']>) => ({
-    inputTokens: count(given?.inputTokens),
-    outputTokens: count(given?.outputTokens),
-    cacheReadTokens: count(given?.cacheReadTokens),
-    cacheWriteTokens: count(given?.cacheWriteTokens),
-    ...(given?.hourCacheWriteTokens === undefined ? {} : { hourCacheWriteTokens: count(given.hourCacheWriteTokens) }),
-  });
   return {
-    ...counted(usage),
-    reasoningTokens: count(usage?.reasoningTokens),
-    ...(own === undefined ? {} : { ownPasses: counted(own) }),
+    ...whole,
+    reasoningTokens: whole.outputTokens > 0 ? Math.min(reasoning, whole.outputTokens) : reasoning,
+    ...(own === undefined ? {} : { ownPasses: partsCounted(own) }),
   };
+}
+
+function partsCounted(given: Partial<ModelUsage['ownPasses']>): Omit<ModelUsage, 'reasoningTokens' | 'ownPasses'> {
+  const inputTokens = count(given?.inputTokens);
+  const cacheReadTokens = Math.min(count(given?.cacheReadTokens), inputTokens);
+  const cacheWriteTokens = Math.min(count(given?.cacheWriteTokens), inputTokens - cacheReadTokens);
+  const hour = given?.hourCacheWriteTokens;
+  return {
+    inputTokens,
+    outputTokens: count(given?.outputTokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    ...(hour === undefined ? {} : { hourCacheWriteTokens: Math.min(count(hour), cacheWriteTokens) }),
+  };
+}
+
+function count(value: number | undefined): number {
+  return typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.round(value) : 0;
 }

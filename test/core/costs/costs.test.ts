@@ -146,6 +146,17 @@ describe('the ledger', () => {
     expect(used?.outputTokens).toBeGreaterThanOrEqual(least.outputTokens ?? 0);
   });
 
+  it('believes no part that is larger than its whole', async () => {
+    const absurd = { text: 'Yes.', cacheReadTokens: 900_000_000, reasoningTokens: 900_000_000 };
+    const chat = scriptedModel(() => absurd, { id: 'test:chat' });
+    await using world = await createBotWorld({ models: [chat], prices: { own: () => ({ 'test:chat': RATES }) } });
+    await world.say('Hello?');
+    await world.settled();
+    const status = await world.command('status');
+    const cost = status.fields.find(({ name }) => name === 'Cost')?.value;
+    expect(cost).toContain('100 in (100 % cached) + 10 out (10 reasoning), $0.0020');
+  });
+
   it('estimates calls that a provider does not report', async () => {
     const input = { summary: 'The walrus sleeps. '.repeat(100) };
     const unreported = { calls: [{ tool: 'summary_save', input }], inputTokens: 0, outputTokens: 0 };

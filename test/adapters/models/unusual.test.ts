@@ -238,6 +238,30 @@ describe('events', () => {
     expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 11, outputTokens: 2 } });
   });
 
+  const usageOf = async (told: object) => {
+    const parts = await answered(streamed(chunk({ content: 'Hello' }), { ...Object(chunk({}, 'stop')), usage: told }));
+    const end = parts.at(-1);
+    return end?.kind === 'finish' ? end.usage : undefined;
+  };
+
+  test.each<{ how: string; sum?: number; told?: number; output: number; reasoning: number }>([
+    { how: 'in the sum alone', sum: 350, output: 342, reasoning: 333 },
+    { how: 'beside the output', sum: 27, told: 10, output: 19, reasoning: 10 },
+    { how: 'without a sum', told: 300, output: 309, reasoning: 300 },
+    { how: 'in the output', sum: 17, told: 10, output: 9, reasoning: 10 },
+    { how: 'in an absurd sum', sum: 9e15, output: 9, reasoning: 0 },
+  ])('reasoning may be counted $how', async ({ sum, told, output, reasoning }) => {
+    const details = told === undefined ? {} : { completion_tokens_details: { reasoning_tokens: told } };
+    const usage = await usageOf({ prompt_tokens: 8, completion_tokens: 9, total_tokens: sum, ...details });
+    expect(usage).toMatchObject({ inputTokens: 8, outputTokens: output, reasoningTokens: reasoning });
+  });
+
+  test('cached tokens may be counted beside the input', async () => {
+    const details = { prompt_tokens_details: { cached_tokens: 1900 } };
+    const told = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, ...details };
+    expect(await usageOf(told)).toMatchObject({ inputTokens: 1905, outputTokens: 2, cacheReadTokens: 1900 });
+  });
+
   test.each([
     ['model_length', 'length'],
     ['MAX_TOKENS', 'length'],

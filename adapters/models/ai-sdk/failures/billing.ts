@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelUsage } from '../../../../src/adapter-kit.ts';
+import type { ModelUsage, TokenCounts } from '../../../../src/adapter-kit.ts';
 
 /** The stored part of the SDK's usage. */
 interface SdkUsage {
@@ -27,6 +27,9 @@ const iterations = z
   )
   .min(2);
 const iterated = z.object({ iterations });
+const chat = z.object({ prompt_tokens: count, total_tokens: count });
+/** No model writes more in one answer. */
+const MAX_UNTOLD_TOKENS = 1_000_000;
 const kept = z.object({ cache_creation: z.object({ ephemeral_1h_input_tokens: count }) });
 type Iteration = z.infer<typeof iterations>[number];
 
@@ -41,7 +44,7 @@ export function fromUsage(usage: SdkUsage): ModelUsage {
     const others = passes.filter((pass) => pass !== answer).map(tokensOf);
     return { ...tokensOf(answer), ...hourWrites(usage), reasoningTokens, ownPasses: others.reduce(plus) };
   }
-  return {
+  const counted = {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens: inputTokenDetails.cacheReadTokens ?? 0,
@@ -49,8 +52,25 @@ export function fromUsage(usage: SdkUsage): ModelUsage {
     ...hourWrites(usage),
     reasoningTokens,
   };
+  const { data } = chat.safeParse(usage.raw);
+  return data?.prompt_tokens ? withParts(counted, data.total_tokens ?? 0) : counted;
 }
 
+/**
+ * Some servers with the interface of OpenAI leave reasoning out of the output (Google, xAI), and sometimes cached tokens
+ * out of the input (xAI). Their sum shows it, or a part that is larger than its whole.
+ */
+function withParts(counted: Counted, sum: number): Counted {
+  const { cacheReadTokens, reasoningTokens } = counted;
+  const inputTokens = counted.inputTokens + (cacheReadTokens > counted.inputTokens ? cacheReadTokens : 0);
+  const apart = reasoningTokens > counted.outputTokens ? reasoningTokens : 0;
+  const rest = sum > 0 ? sum - inputTokens - counted.outputTokens : apart;
+  const untold = rest > 0 && rest <= MAX_UNTOLD_TOKENS ? rest : 0;
+  const outputTokens = counted.outputTokens + untold;
+  return { ...counted, inputTokens, outputTokens, reasoningTokens: Math.max(reasoningTokens, untold) };
+}
+
+type Counted = ModelUsage & Pick<TokenCounts, 'reasoningTokens'>;
 type Tokens = NonNullable<ModelUsage['ownPasses']>;
 
 /** Anthropic counts cached tokens separately from the input. */

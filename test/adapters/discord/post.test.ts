@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createTyping } from '../../../adapters/channels/discord/outbound/typing.ts';
@@ -56,6 +57,14 @@ describe('a post', () => {
       const [first, second] = sent(double).map(({ body }) => body);
       expect(first).toMatchObject({ components: [{ type: 1, components: [{ type: 2, label: 'Why?' }] }] });
       expect(second).not.toHaveProperty('components');
+    });
+  });
+
+  test('leaves nothing on the signal of the bot', async () => {
+    await withChannel({}, async ({ channel }) => {
+      const bot = new AbortController();
+      for (const nonce of ['1-1-0', '1-2-0', '1-3-0']) await channel.post(post({ nonce }), { signal: bot.signal });
+      expect(getEventListeners(bot.signal, 'abort')).toEqual([]);
     });
   });
 

@@ -44,7 +44,8 @@ export function createRest(
 ): Rest {
   const rejectOnRateLimit = (limit: RateLimitData) =>
     limit.timeToReset > Math.min(maxWaitMs, holdsText(limit) ? MAX_TEXT_WAIT_MS : Number.POSITIVE_INFINITY);
-  const rest = withLastingToken(new REST({ ...restOptionsOf(settings), rejectOnRateLimit }).setToken(settings.token));
+  const library = new REST({ ...restOptionsOf(settings), rejectOnRateLimit }).setToken(settings.token);
+  const rest = withOwnSignals(withLastingToken(library));
   rest.on(RESTEvents.RateLimited, (limit) => {
     const { route, timeToReset, global } = limit;
     const level = timeToReset < LONG_WAIT_MS || holdsText(limit) ? 'debug' : 'warn';
@@ -74,6 +75,25 @@ const LONG_WAIT_MS = 20_000;
 export function withLastingToken(rest: REST): REST {
   const setToken = rest.setToken.bind(rest);
   rest.setToken = (token: string | null) => (token === null ? rest : setToken(token));
+  return rest;
+}
+
+/** The library leaves a listener on the signal of each request, and the bot's own signals last for months. */
+function withOwnSignals(rest: REST): REST {
+  const request = rest.request.bind(rest);
+  rest.request = async (options) => {
+    const { signal } = options;
+    if (!signal) return await request(options);
+    const own = new AbortController();
+    const end = () => own.abort(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      return await request({ ...options, signal: own.signal });
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
+  };
   return rest;
 }
 

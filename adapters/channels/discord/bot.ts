@@ -157,12 +157,13 @@ function createIntake(
   const base: BotServices = { bot: name, settings, sink, rest, places, clock, log, signal };
   const unwritable = createUnwritable(base);
   const audiences = createAudienceWatch(base);
-  const leaving = settings.purge_on_leave ? createLeaving(base) : null;
+  const unread = createUnread(state, name);
+  const leaving = settings.purge_on_leave ? createLeaving({ ...base, unread }) : null;
   const firstConnections = createFirstConnections(state, name);
   const catchUp = createCatchUp({
     ...base,
     firstConnections,
-    unread: createUnread(state, name),
+    unread,
     audiences,
     leaving,
     later: () => receiver,

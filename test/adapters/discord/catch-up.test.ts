@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createMembers } from '../../../adapters/channels/discord/inbound/members.ts';
-import type { InboundMessage } from '../../../src/adapter-kit.ts';
+import type { ConversationKey, InboundMessage } from '../../../src/adapter-kit.ts';
 import {
   ADA,
   BOB,
@@ -301,6 +301,50 @@ describe('changes and missed messages', () => {
           }),
         );
         expect(log.lines.find(({ message }) => message === 'Stored missed messages')?.fields['messages']).toBe(2);
+      },
+    );
+  });
+
+  test('of a deleted channel are not waited for', async () => {
+    const state = createState();
+    await afterAnAbsence(
+      {
+        state,
+        before: (double) => {
+          double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL }));
+          double.say(THREAD, ADA, 'in a thread');
+          return 1;
+        },
+        meanwhile: (double) => double.removeChannel(THREAD),
+      },
+      async ({ double, sink, log }) => {
+        await settled(double, sink);
+        expect(log.lines.find(({ message }) => message === 'Missed messages could not be read')).toBeDefined();
+        expect(await state.list('discord.unread')).toEqual([]);
+      },
+    );
+  });
+
+  test.each(['CHANNEL_DELETE', 'GUILD_DELETE'])('are given up after a %s', async (event) => {
+    const state = createState();
+    await afterAnAbsence(
+      {
+        state,
+        table: { purge_on_leave: true },
+        before: (double) => {
+          double.say(GENERAL, ADA, 'heard');
+          return 1;
+        },
+        meanwhile: (double) =>
+          double.rest.fail('GET', /channels\/\d+\/messages$/, { status: 403, times: 1, code: 50001 }),
+      },
+      async ({ double, sink }) => {
+        await until('the note', async () => (await state.list('discord.unread')).length === 1);
+        double.world.guilds = [GUILD_TWO];
+        const gone = { id: GENERAL, guild_id: GUILD, name: 'general' };
+        double.gateway.dispatch(GUILD, event, event === 'GUILD_DELETE' ? { id: GUILD } : textChannel(gone));
+        await until('the end of its data', () => sink.gone.includes(key(GENERAL) as ConversationKey));
+        await until('nothing is left', async () => (await state.list('discord.unread')).length === 0);
       },
     );
   });

@@ -1,6 +1,7 @@
 import { type Cursor, describe, type HeardBy, HOUR_MS, MINUTE_MS } from '../../../../src/adapter-kit.ts';
 import { dropMessage } from '../drops.ts';
 import { type Place, targetOf } from '../places/place.ts';
+import { isDeleted } from '../web/retry.ts';
 import { type WireMessage, writtenAt } from '../wire.ts';
 import type { CatchUpContext } from './catch-up-context.ts';
 import { findChanges, readStretch, type Stretch } from './missed.ts';
@@ -26,7 +27,8 @@ export async function readBacklog(context: CatchUpContext, backlog: Backlog): Pr
     // What is interrupted by a stop is read at the next start.
     if (signal.aborted) return;
     context.log.warn('Missed messages could not be read', { ...nameOf(backlog), cause: describe(error) });
-    await unread.keep(channelId, backlog.after).catch((failure: unknown) => {
+    const recording = isDeleted(error) ? unread.done(channelId) : unread.keep(channelId, backlog.after);
+    await recording.catch((failure: unknown) => {
       context.log.error('Missed messages could not be recorded', { ...nameOf(backlog), cause: describe(failure) });
     });
   }

@@ -1,5 +1,5 @@
 import { type Client, Events, GatewayDispatchEvents, Routes } from 'discord.js';
-import { type Cursor, describe } from '../../../../src/adapter-kit.ts';
+import { type ConversationKey, type Cursor, describe } from '../../../../src/adapter-kit.ts';
 import {
   type KeyPlace,
   keyOf,
@@ -12,8 +12,11 @@ import {
 import type { BotServices } from '../services.ts';
 import { isNotIn, isOutOfReach } from '../web/retry.ts';
 import { removedMembersSchema } from '../wire.ts';
+import type { Unread } from './unread.ts';
 
-export type LeavingOptions = Pick<BotServices, 'bot' | 'sink' | 'places' | 'rest' | 'log' | 'signal'>;
+export interface LeavingOptions extends Pick<BotServices, 'bot' | 'sink' | 'places' | 'rest' | 'log' | 'signal'> {
+  readonly unread: Unread;
+}
 
 /** Deletes the data of places that were deleted or that the bot was removed from. */
 export interface Leaving {
@@ -59,21 +62,35 @@ function logFailure({ log }: LeavingOptions, error: unknown): void {
 }
 
 /** Only if Discord confirms it: a list of servers may lack one for other reasons. */
-async function leaveGuild({ bot, sink, rest }: LeavingOptions, guildId: string): Promise<void> {
+async function leaveGuild({ bot, sink, rest, unread }: LeavingOptions, guildId: string): Promise<void> {
   try {
     await rest.get(Routes.guild(guildId));
   } catch (error) {
     if (!isNotIn(error)) throw error;
-    await sink.left({ workspace: workspaceOfGuild(bot, guildId) });
+    const workspace = workspaceOfGuild(bot, guildId);
+    for await (const { conversation } of sink.conversations.within(workspace))
+      await unread.done(channelOf(conversation));
+    await sink.left({ workspace });
   }
 }
 
+/** Nothing of it will be read any more. */
+async function leave({ sink, unread }: LeavingOptions, conversation: ConversationKey): Promise<void> {
+  await sink.left(conversation);
+  await unread.done(channelOf(conversation));
+}
+
+function channelOf(conversation: ConversationKey): string {
+  return targetOf(placeOfKey(conversation));
+}
+
 async function leaveChannel(
-  { bot, sink }: LeavingOptions,
+  options: LeavingOptions,
   { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
 ): Promise<void> {
+  const { bot, sink } = options;
   const scope = keyOf(bot, { guildId, channelId, threadId: null });
-  for await (const { conversation } of sink.conversations.within(scope)) await sink.left(conversation);
+  for await (const { conversation } of sink.conversations.within(scope)) await leave(options, conversation);
 }
 
 type IsLeft = (options: LeavingOptions, place: KeyPlace) => Promise<boolean>;
@@ -87,7 +104,7 @@ async function leaveThread(
   const { bot, sink } = options;
   for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
     const place = placeOfKey(conversation);
-    if (place.threadId === threadId && (await isLeft(options, place))) await sink.left(conversation);
+    if (place.threadId === threadId && (await isLeft(options, place))) await leave(options, conversation);
   }
 }
 
@@ -120,17 +137,18 @@ async function leaveGone(
     if (signal.aborted) return;
     const place = placeOfKey(conversation);
     if (place.guildId === null || place.threadId === null || !places.isIn(place.guildId)) continue;
-    if ((await places.isDeleted(targetOf(place))) || (await isShut(options, place))) await sink.left(conversation);
+    if ((await places.isDeleted(targetOf(place))) || (await isShut(options, place))) await leave(options, conversation);
   }
 }
 
 /** Each channel is checked once, with all its threads. */
-async function leaveGoneChannels({ sink, places, bot, signal }: LeavingOptions, guildId: string): Promise<void> {
+async function leaveGoneChannels(options: LeavingOptions, guildId: string): Promise<void> {
+  const { sink, places, bot, signal } = options;
   let last = { channelId: '', isGone: false };
   for await (const { conversation } of sink.conversations.within(workspaceOfGuild(bot, guildId))) {
     if (signal.aborted) return;
     const { channelId } = placeOfKey(conversation);
     if (channelId !== last.channelId) last = { channelId, isGone: await places.isDeleted(channelId) };
-    if (last.isGone) await sink.left(conversation);
+    if (last.isGone) await leave(options, conversation);
   }
 }

@@ -1,5 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Conversation, EventOf, Services, StrataEvent } from '../../../src/adapter-kit.ts';
+import {
+  type Conversation,
+  createRecentMap,
+  type EventOf,
+  HOUR_MS,
+  type Services,
+  type StrataEvent,
+} from '../../../src/adapter-kit.ts';
 
 /** Buckets for replies and summaries: from a tenth of a second to some minutes. */
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320];
@@ -147,17 +154,20 @@ function countUpkeep(counts: Counts, event: StrataEvent): void {
   }
 }
 
-/** Maximum number of conversations timed at once. */
+/** Maximum number of conversations timed at once: the newest. */
 const MAX_AWAITED = 10_000;
+/** Nobody waits for longer. Such a reply was withheld or given up, or another process has posted it. */
+const MAX_AWAITED_MS = 2 * HOUR_MS;
 
 /** Time from the oldest waiting message to the first post. */
 function createWaits(counts: Pick<Counts, 'replySeconds'>): (event: StrataEvent) => void {
-  const since = new Map<string, number>();
+  const since = createRecentMap<string, number>(MAX_AWAITED);
   return (event) => {
     const { conversation, at } = event;
     if (conversation === null) return;
     if (event.kind === 'message.accepted' && event.wantsReply) {
-      if (since.size < MAX_AWAITED && !since.has(conversation)) since.set(conversation, at);
+      const known = since.get(conversation);
+      if (known === undefined || at - known > MAX_AWAITED_MS) since.set(conversation, at);
     } else if (event.kind === 'reply.posted') {
       const asked = since.get(conversation);
       if (asked !== undefined) counts.replySeconds.observe((at - asked) / 1000);

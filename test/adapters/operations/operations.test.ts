@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createOfflineModel } from '../../../adapters/models/offline/index.ts';
 import { startOperations } from '../../../adapters/operations/http/index.ts';
 import { createLocalQueue } from '../../../adapters/queues/local/index.ts';
 import { createSqliteStorage } from '../../../adapters/stores/sqlite/index.ts';
 import {
   type Channel,
+  DAY_MS,
   type MaintenanceRun,
   makeKey,
   type Operations,
@@ -116,6 +117,34 @@ describe('the pages for those who look after a process', () => {
     expect(await response.json()).toMatchObject({ ready: false, queue: 'ok' });
     expect((await fetch(`${url}/metrics`)).status).toBe(500);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  it('time replies after many that were never posted', async () => {
+    const url = await open();
+    const others = Array.from({ length: 10_000 }, (_, index) => ({
+      platform: 'test',
+      workspace: 'h',
+      channel: `c${index}`,
+    }));
+    for (const other of others)
+      bot.events.emit({ kind: 'message.accepted', conversation: makeKey(other), seq: 1, wantsReply: true });
+    await say(1);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(sampleOf(text, 'strata_reply_seconds_count')).toBe(1);
+  });
+
+  it('time no reply from a question that was never answered', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const url = await open();
+      bot.events.emit({ kind: 'message.accepted', conversation: KEY, seq: 1, wantsReply: true });
+      vi.setSystemTime(Date.now() + DAY_MS);
+      await say(1);
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(sampleOf(text, 'strata_reply_seconds_sum')).toBeLessThan(60);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('count what happened, in the words of Prometheus', async () => {

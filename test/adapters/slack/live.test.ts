@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { StateStore } from '../../../src/adapter-kit.ts';
 import { ADA, BOB, BOT, DIRECT, GENERAL, type SlackDouble, STAFF } from '../../fixtures/slack/double.ts';
 import { slackForEachTest } from '../../fixtures/slack/each-test.ts';
 import { arrived, createState, type Opened, type OpenOptions, recordSink, until } from '../../fixtures/slack/kit.ts';
@@ -139,6 +140,27 @@ describe('a live message', () => {
     await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: ts }));
     expect(JSON.stringify(await state.list('slack.inbox'))).not.toContain('forget me');
     await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
+  });
+
+  test('that is stored during its deletion leaves no mark', async () => {
+    const kept = createState();
+    const lookup = Promise.withResolvers<void>();
+    const isEmpty = async () => (await kept.list('slack.inbox')).length === 0;
+    const list: StateStore['list'] = async (namespace) => {
+      const rows = await kept.list(namespace);
+      if (namespace !== 'slack.inbox' || rows.length === 0) return rows;
+      lookup.resolve();
+      await until('it is stored', isEmpty);
+      return rows;
+    };
+    const bot = await start({ state: { ...kept, list }, table: { catch_up: { messages: 0 } } });
+    slack.delays.set('users.info', lookup.promise);
+    const { id, ts } = emit(GENERAL, 'forget me');
+    await acknowledged(id);
+    expect(await isEmpty()).toBe(false);
+    await acknowledged(slack.emit({ type: 'message', subtype: 'message_deleted', channel: GENERAL, deleted_ts: ts }));
+    await until('the bot is told', () => bot.sink.removals.some(({ externalIds }) => externalIds.includes(ts)));
+    expect(await kept.list('slack.inbox')).toEqual([]);
   });
 
   test('that comes again after its deletion stays deleted', async () => {

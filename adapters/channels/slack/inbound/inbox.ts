@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, HOUR_MS, type StateStore } from '../../../../src/adapter-kit.ts';
+import { describe, HOUR_MS, type JsonValue, type StateStore } from '../../../../src/adapter-kit.ts';
 import { createRunning } from '../../shared/running.ts';
 import type { BotServices } from '../services.ts';
 import type { RawEvent } from './incoming.ts';
@@ -81,12 +81,14 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
     },
     async forget(beginning) {
       const mark = { at: clock.now(), event: FORGOTTEN };
-      for (const { name, isShared } of await parkedIn(state, prefix)) {
-        if (name.startsWith(beginning)) await state.set(NAMESPACE, prefix + name, { ...mark, isShared });
+      for (const { name, isShared, value } of await parkedIn(state, prefix)) {
+        if (!name.startsWith(beginning)) continue;
+        // Nobody would remove the mark of an event that has been stored by now.
+        await state.swap(NAMESPACE, prefix + name, { from: value, to: { ...mark, isShared } });
       }
     },
     async recover() {
-      for (const { at, ...parked } of await parkedIn(state, prefix)) {
+      for (const { at, value: _, ...parked } of await parkedIn(state, prefix)) {
         const isLeft = parked.event === FORGOTTEN && Math.abs(clock.now() - at) < FORGOTTEN_MS;
         if (!isLeft) void running.track(finish(parked, store(parked)));
       }
@@ -95,10 +97,16 @@ export function createInbox(options: InboxOptions, { store, forgotten }: InboxWo
   };
 }
 
-async function parkedIn(state: StateStore, prefix: string): Promise<readonly (Parked & { readonly at: number })[]> {
+interface KeptEvent extends Parked {
+  readonly at: number;
+  /** As stored. */
+  readonly value: JsonValue;
+}
+
+async function parkedIn(state: StateStore, prefix: string): Promise<readonly KeptEvent[]> {
   const own = (await state.list(NAMESPACE)).flatMap(({ key, value }) => {
     const row = rowSchema.safeParse(value).data;
-    return row !== undefined && key.startsWith(prefix) ? [{ ...row, name: key.slice(prefix.length) }] : [];
+    return row !== undefined && key.startsWith(prefix) ? [{ ...row, name: key.slice(prefix.length), value }] : [];
   });
   return own.toSorted((one, other) => one.at - other.at);
 }

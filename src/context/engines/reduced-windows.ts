@@ -1,7 +1,10 @@
 import type { AssembleRequest } from '../../ports/engine.ts';
+import { createRecentMap } from '../../util/recent-map.ts';
 
 /** The share of the window that is used after a provider has rejected a size that should have fitted. */
 const REDUCED_SHARE = 0.5;
+/** Of conversations. Far fewer have a turn at the same time, and most never have another one like it. */
+const MAX_REMEMBERED = 1_000;
 
 /** Remembers that the window is smaller than assumed, for the running turn only. */
 export interface ReducedWindows {
@@ -16,7 +19,7 @@ export interface ReducedWindows {
 type TurnOfConversation = Pick<AssembleRequest, 'snapshot' | 'readUpto'>;
 
 export function createReducedWindows(): ReducedWindows {
-  const reducedTurns = new Map<number, { readonly readUpto: number; readonly share: number }>();
+  const reducedTurns = createRecentMap<number, { readonly readUpto: number; readonly share: number }>(MAX_REMEMBERED);
   return {
     shareOf({ snapshot, readUpto }) {
       const { id } = snapshot.conversation;

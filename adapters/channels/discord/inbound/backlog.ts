@@ -26,8 +26,12 @@ export async function readBacklog(context: CatchUpContext, backlog: Backlog): Pr
   } catch (error) {
     // What is interrupted by a stop is read at the next start.
     if (signal.aborted) return;
-    context.log.warn('Missed messages could not be read', { ...nameOf(backlog), cause: describe(error) });
-    const recording = isDeleted(error) ? unread.done(channelId) : unread.keep(channelId, backlog.after);
+    const isGone = isDeleted(error);
+    context.log[isGone ? 'debug' : 'warn']('Missed messages could not be read', {
+      ...nameOf(backlog),
+      cause: describe(error),
+    });
+    const recording = isGone ? unread.done(channelId) : unread.keep(channelId, backlog.after);
     await recording.catch((failure: unknown) => {
       context.log.error('Missed messages could not be recorded', { ...nameOf(backlog), cause: describe(failure) });
     });

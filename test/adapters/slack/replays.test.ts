@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReplays } from '../../../adapters/channels/slack/connection/replays.ts';
 import { createSystemClock } from '../../../src/util/time/clock.ts';
-import { HOUR_MS } from '../../../src/util/time/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/util/time/time.ts';
 
 /** A request may be dated five minutes ahead, and is valid until it is five minutes old, in whole seconds. */
 const VALID_MS = 600_999;
@@ -39,4 +39,13 @@ test('A clock that is set back forgets no request', () => {
   isNew('v0=b');
   pass(VALID_MS);
   expect([isNew('v0=a'), isNew('v0=b')]).toEqual([false, false]);
+});
+
+test('A clock that was a year ahead keeps no request for ever', () => {
+  const { isNew, pass } = openReplays();
+  isNew('v0=a');
+  pass(-365 * DAY_MS);
+  isNew('v0=b');
+  pass(VALID_MS + 1_000);
+  expect([isNew('v0=a'), isNew('v0=b')]).toEqual([true, true]);
 });

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { queryObjects } from 'node:v8';
+import { DMChannel } from 'discord.js';
 import { describe, expect, test } from 'vitest';
 import type { ConversationKey, InboundMessage } from '../../../src/adapter-kit.ts';
 import {
@@ -18,7 +20,7 @@ import {
 } from '../../fixtures/discord/double.ts';
 import { withChannel } from '../../fixtures/discord/each-test.ts';
 import { createState, inbound, type Opened, openChannel, recordSink, until } from '../../fixtures/discord/kit.ts';
-import { snowflake, textChannel, thread } from '../../fixtures/discord/payloads.ts';
+import { snowflake, textChannel, thread, user } from '../../fixtures/discord/payloads.ts';
 
 const THREAD = '500000000000000001';
 const SECRET_THREAD = '500000000000000002';
@@ -712,6 +714,21 @@ describe('who can read it', () => {
     expect(sink.audiences).toEqual([{ conversation: key(GENERAL), audience: 'private' }]);
     await channel.stop();
     await double.close();
+  });
+});
+
+test('direct messages of many people leave no channel behind', async () => {
+  await withChannel({}, async ({ double, sink }) => {
+    for (let person = 0; person < 20; person += 1) {
+      const author = user(snowflake(), `p${person}`);
+      const channelId = snowflake();
+      double.addChannel({ id: channelId, type: 1, recipients: [author], last_message_id: null } as never);
+      const said = double.say(channelId, author, 'hello');
+      await until('the message', () => sink.messages.length === person + 1);
+      double.remove(said);
+      await until('the deletion', () => sink.removals.length === person + 1);
+    }
+    expect(queryObjects(DMChannel, { format: 'count' })).toBeLessThan(5);
   });
 });
 

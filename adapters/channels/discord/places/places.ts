@@ -72,6 +72,7 @@ export interface ActivePlace {
 }
 
 const MAX_ODD = 1_000;
+const MAX_DIRECT = 1_000;
 
 export function createPlaces(clientNow: () => Client | null): Places {
   const shardOf = (guildId: string | null): number => {
@@ -149,14 +150,22 @@ function selfIn(client: Client | null, guildId: string | null): Self {
 function createFinder(clientNow: () => Client | null): Places['find'] {
   /** Channels of kinds that the library does not know. */
   const odd = createRecentMap<string, true>(MAX_ODD);
+  /** The library would keep each of them for good, and most people use the bot once. */
+  const direct = createRecentMap<string, Place | null>(MAX_DIRECT);
   return async (channelId, guildId) => {
     const channels = clientNow()?.channels;
     if (channels === undefined) return null;
+    const kept = direct.get(channelId);
+    if (kept !== undefined) return kept;
     const known = channels.cache.get(channelId);
     const oddPlace = guildId === null ? null : { guildId, channelId, threadId: null, ...UNKNOWN };
     if (known === undefined && odd.has(channelId)) return oddPlace;
     try {
       const channel = known ?? (await channels.fetch(channelId));
+      if (channel?.isDMBased()) {
+        direct.set(channelId, placeFrom(channel));
+        channels.cache.delete(channelId);
+      }
       if (channel !== null) return placeFrom(channel);
     } catch (error) {
       // Deleted or invisible: either way not a place of this bot.

@@ -26,10 +26,12 @@ export async function callTools(
   const calls = asked.map(({ tool, input }, index) => {
     return { callId: `${prefix}.${index + 1}`, tool: oneLine(tool).slice(0, MAX_NAME_LENGTH).toWellFormed(), input };
   });
+  // A copy from before, because a tool may change the objects of its input, even to values that cannot be stored.
+  const kept = calls.map((call) => ({ ...call, input: cleanInput(call.input) }));
   const results = await inParallel(calls, MAX_CALLS_AT_ONCE, (call) => options.callTool(call, offered));
   return {
     text,
-    calls: calls.map((call) => ({ ...call, input: cleanInput(call.input) })),
+    calls: kept,
     results: results.map((result) => ({ ...result, text: cleanText(result.text) })),
     reasoning,
   };

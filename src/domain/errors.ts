@@ -225,8 +225,15 @@ export class ModelError extends StrataError<'MODEL_FAILED'> {
 
 /** One line about any thrown value, for logs and status, without a stack trace. */
 export function describe(error: unknown): string {
-  return withoutControls(lineAbout(error, MAX_CAUSES));
+  try {
+    return withoutControls(lineAbout(error, MAX_CAUSES));
+  } catch {
+    // Not every object becomes a text: its methods may throw, or it may have none.
+    return NO_REASON;
+  }
 }
+
+const NO_REASON = 'an error without a reason';
 
 /** Of causes within causes. An error may contain itself. */
 const MAX_CAUSES = 4;

@@ -28,3 +28,16 @@ it('ends with errors that contain themselves', () => {
 it('keeps the lines of a server apart', () => {
   expect(lineAbout(new Error('first line\rsecond line\r\nthird line'))).toBe('first line\nsecond line\nthird line');
 });
+
+const thrower = (): never => {
+  throw new Error('no');
+};
+
+it.each<[string, unknown]>([
+  ['an object without methods', Object.create(null)],
+  ['a proxy that throws', new Proxy({}, { get: thrower, getPrototypeOf: thrower })],
+  ['an error with a message that throws', Object.defineProperty(new Error(), 'message', { get: thrower })],
+  ['an error with an object as message', Object.assign(new Error(), { message: Object.create(null) })],
+])('says of %s that it has no reason', (_, error) => {
+  expect(lineAbout(error)).toBe('an error without a reason');
+});

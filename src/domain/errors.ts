@@ -69,6 +69,8 @@ const sentences = {
   LEARNING_PAUSED: (d: { whose: string; remedy: string }) =>
     `Nothing was stored: ${d.whose} paused learning. ${d.remedy}`,
   TOOL_INPUT_INVALID: (d: { tool: string; problem: string }) => `The input of tool ${d.tool} is invalid: ${d.problem}.`,
+  TOOL_RESULT_INVALID: (d: { tool: string; problem: string }) =>
+    `The tool ${d.tool} ran, but its result cannot be shown: ${d.problem.replace(/\.$/, '')}.`,
   CHILD_LIMIT: (d: { limit: string }) => `Child conversations are limited to ${d.limit}.`,
   CHILD_FAILED: (d: { reason: string }) => `The child conversation gave no answer: ${d.reason.replace(/\.$/, '')}.`,
   TOOL_INVALID: (d: { tool: string; problem: string }) => `The tool "${d.tool}" cannot be used: ${d.problem}.`,

@@ -6,10 +6,11 @@ import type { ToolOutcome } from '../hooks/hooks.ts';
 import type { ToolCall, ToolSpec } from '../ports/model.ts';
 import type { Services } from '../services.ts';
 import { limitWork, rejection } from '../util/async/limit.ts';
-import { defineTool, type Tool, type ToolContext, type ToolOutput } from './define.ts';
+import { defineTool, type Tool, type ToolContext } from './define.ts';
 import { looseInput } from './loose-input.ts';
 import { offload } from './offload.ts';
 import { sizesFor } from './result-sizes.ts';
+import { resultText } from './result-text.ts';
 import { leanSchema } from './schema.ts';
 import type { ChildAnswer, ChildTask } from './spawn.ts';
 
@@ -181,12 +182,12 @@ async function answer(tool: Tool, call: ToolCall, { context, timeLimitMs }: Call
     answer.catch(() => undefined);
     return answer;
   };
+  const { signal } = limit;
+  const run = async () =>
+    resultText(tool, await tool.run(await parseInput(tool, call.input), { ...context, spawn, signal }));
   try {
-    const input = parseInput(tool, call.input);
-    const { signal } = limit;
     // A tool that ignores its signal must not block the turn.
-    const result = await Promise.race([tool.run(input, { ...context, spawn, signal }), rejection(signal)]);
-    return { text: asText(result), isError: false };
+    return { text: await Promise.race([run(), rejection(signal)]), isError: false };
   } catch (error) {
     // A turn that is being ended does not continue with a made-up result.
     if (context.signal.aborted || isStrataError(error, 'HOOK_FAILED')) throw error;
@@ -201,20 +202,13 @@ function tooSlow(tool: string, timeLimitMs: number): string {
   return `The tool ${tool} did not return within ${timeLimitMs / 1000} seconds and was stopped.`;
 }
 
-function parseInput(tool: Tool, input: JsonValue): unknown {
-  const parsed = tool.input.safeParse(input);
+/** A schema may look something up to check a value. */
+async function parseInput(tool: Tool, input: JsonValue): Promise<unknown> {
+  const parsed = await tool.input.safeParseAsync(input);
   if (parsed.success) return parsed.data;
-  const loose = tool.input.safeParse(looseInput(input, parsed.error.issues));
+  const loose = await tool.input.safeParseAsync(looseInput(input, parsed.error.issues));
   if (loose.success) return loose.data;
   throw new StrataError('TOOL_INPUT_INVALID', { tool: tool.name, problem: z.prettifyError(parsed.error) });
-}
-
-/** A tool without a result returns `undefined`; the model reads that it ran. */
-function asText(result: ToolOutput): string {
-  if (typeof result === 'string') return result.toWellFormed();
-  // Programs in JavaScript may return a function, which JSON leaves out.
-  const json: string | undefined = JSON.stringify(result);
-  return json ?? 'Done.';
 }
 
 /** False if the store did not accept it; the excerpt then has no reference. */

@@ -47,3 +47,53 @@ describe('a tool that changes its input', () => {
     expect(call).toMatchObject({ input: { filter: { color: 'red' } } });
   });
 });
+
+async function resultOf(world: BotWorld) {
+  return (await partsOf(world)).find((part) => part.kind === 'tool-result');
+}
+
+describe('a result that is no JSON', () => {
+  const results: Record<string, [made: () => unknown, problem: RegExp]> = {
+    'a map': [() => new Map([['tea', 2]]), /Map is neither text nor JSON/],
+    'a set among other values': [() => ({ names: [{}, new Set(['Ada'])] }), /Set is neither/],
+    'a promise without await': [() => ({ page: Promise.resolve('text') }), /Promise is neither/],
+    'an error': [() => new Error('no tea'), /Error is neither/],
+    'a response': [() => new Response('text'), /Response is neither/],
+    'a large number': [() => 10n, /serialize a BigInt/],
+  };
+
+  it.each(Object.keys(results))('is reported with its kind: %s', async (kind) => {
+    const [made, problem] = results[kind] ?? [];
+    const tool = lookBy(() => made?.() as string);
+    await using world = await playWith(tool);
+    const text = expect.stringMatching(problem ?? '');
+    expect(await resultOf(world)).toMatchObject({ isError: true, text });
+    expect(await resultOf(world)).toMatchObject({ text: expect.stringContaining('The tool look ran, but') });
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['empty objects and lists', () => ({ found: {}, all: [] }), '{"found":{},"all":[]}'],
+    [
+      'objects that name their JSON',
+      () => ({ on: new Date(0), none: {} }),
+      '{"on":"1970-01-01T00:00:00.000Z","none":{}}',
+    ],
+    ['an object without a class', () => Object.create(null), '{}'],
+  ])('is none of these: %s', async (_, made, text) => {
+    await using world = await playWith(lookBy(() => made() as string));
+    expect(await resultOf(world)).toMatchObject({ isError: false, text });
+  });
+});
+
+describe('an input that its schema looks up', () => {
+  const known = z.object({ id: z.string().refine(async (id) => id === '7', 'nobody has this number') });
+  const find = defineTool({ name: 'find', description: 'Finds.', input: known, run: ({ id }) => `Found ${id}.` });
+
+  it.each([
+    ['7', { isError: false, text: 'Found 7.' }],
+    ['8', { isError: true, text: expect.stringContaining('nobody has this number') }],
+  ])('is checked: %s', async (id, result) => {
+    await using world = await playWith(find as Tool, { id });
+    expect(await resultOf(world)).toMatchObject(result);
+  });
+});

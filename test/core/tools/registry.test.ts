@@ -275,6 +275,15 @@ describe('the registry', () => {
     expect(stopped).toBe(true);
   });
 
+  it('gives the check of an input no more time', async () => {
+    await using world = await openWorld();
+    const input = z.object({ id: z.string().refine(() => new Promise<boolean>(() => undefined)) });
+    const tool = defineTool({ name: 'find', description: '', input, run: () => 'Found.' }) as Tool;
+    const registry = createToolRegistry({ services: world.services, tools: [tool], timeLimitMs: 30 });
+    const result = await registry.run(call('find', { id: '7' }), await contextOf(world), offered('find'));
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining('did not return within') });
+  });
+
   it('makes up no result when the turn itself is ended', async () => {
     await using world = await openWorld();
     const ending = new AbortController();

@@ -89,7 +89,7 @@ export interface ToolCallContext extends HookContext {
   readonly tool: string;
   /** Who asked. */
   readonly author: Author;
-  /** Unchanged if the turn runs again after a crash. */
+  /** Of the n-th call of the tool in its turn; unchanged if the turn runs again, for example after a crash. */
   readonly callKey: string;
 }
 

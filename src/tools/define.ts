@@ -42,8 +42,8 @@ export interface ToolContext {
   /** The author of the newest message that the turn reads. */
   readonly author: Author;
   /**
-   * Stays the same for a call when a turn runs again after a crash, so a tool with effects can recognise the
-   * repetition.
+   * Counts the calls of the tool in its turn, and stays the same when the turn runs again, for example after a crash. So a
+   * tool with effects can recognise the repetition. Its input may be another one.
    */
   readonly callKey: string;
   readonly readUpto: number;

@@ -1,3 +1,4 @@
+import { firstWaiting } from '../../context/view/order.ts';
 import { StrataError } from '../../domain/errors.ts';
 import type { Author, MemoryId } from '../../domain/message.ts';
 import type { NewBlob } from '../../ports/blob-store.ts';
@@ -63,15 +64,32 @@ function toolCaller(
   const { profile } = turn.basis;
   const { claim, signal } = turn.leased;
   const budget = turn.child?.budget ?? { children: 0 };
+  const nextKey = createCallKeys(turn);
   return async (call, offered) => {
+    const callKey = nextKey(call.tool);
     const check = () => requireStanding(options, turn.leased, given.all());
     const { audience, key } = await check();
-    const called = { audience, callKey: `${key}#${call.callId}`, signal, blobs, onGiven: given.recall };
+    const called = { audience, callKey, signal, blobs, onGiven: given.recall };
     const own = { ...toolContext(turn), ...called, ...images.listenerFor(call) };
     const context = turn.child?.contextOf(own) ?? own;
     const parent = { key, claim, profile, tool: call.tool, context, budget, check, onQuoted: given.quote };
     const spawn = spawnFor(options.children, parent);
     return options.tools.run(call, { ...context, spawn }, offered);
+  };
+}
+
+/**
+ * Numbers the calls of each tool. A turn that runs again may read more messages, and its model may call other tools in
+ * between, so a key contains only the first message that waits for the answer.
+ */
+function createCallKeys({ leased: { snapshot, newest } }: PreparedTurn): (tool: string) => string {
+  const { conversation } = snapshot;
+  const first = Math.min(firstWaiting(conversation), newest.seq);
+  const counts = new Map<string, number>();
+  return (tool) => {
+    const ordinal = (counts.get(tool) ?? 0) + 1;
+    counts.set(tool, ordinal);
+    return `${conversation.key}#t${first}.${tool}.${ordinal}`;
   };
 }
 

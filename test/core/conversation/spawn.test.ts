@@ -273,7 +273,7 @@ describe('a child conversation', () => {
       readUpto: 1,
     };
     // Writes of two children are told apart by their keys.
-    const keys = [1, 2].map((child) => `${HERE}#t1.1.1/${child}.t1.1.1`);
+    const keys = [1, 2].map((child) => `${HERE}#t1.research.1/${child}.t1.look.1`);
     const ordered = seen.toSorted((a, b) => String(a.callKey).localeCompare(String(b.callKey)));
     expect(ordered).toMatchObject(keys.map((callKey) => ({ ...own, callKey })));
     const asked = model.requests.find(({ purpose }) => purpose === 'child');

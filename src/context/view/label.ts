@@ -51,3 +51,10 @@ export function clockText(at: number, timeZone: string): string {
 function isLabelMark(text: string): boolean {
   return /[[\]|<>#]/u.test(text);
 }
+
+const LABEL = /^\s{0,8}\[#\d{1,12} \| [^|\]\n]{1,40} \| [^\]\n]{1,160}\]\s{0,4}/;
+
+/** A text of a model without a label of ours before it, as in `[#12 | 2026-11-20 Fri 10:00 | Ada] `. */
+export function withoutLabel(text: string): string {
+  return text.slice(LABEL.exec(text)?.[0].length ?? 0);
+}

@@ -1,3 +1,4 @@
+import { withoutLabel } from '../../context/view/label.ts';
 import { fold, wordsOf } from '../../search/words/words.ts';
 import { oneLine } from '../../util/text/foreign-text.ts';
 import { normalForm } from '../../util/text/normal-form.ts';
@@ -16,9 +17,14 @@ const PASSING_WORDS = 9;
 const PASSING =
   /\b(?:is|was|feels?|felt|seems?|are|am)\b(?: (?:a bit|a little|very|so|really|quite|just|currently|still)){0,3} (?:tired|sleepy|hungry|thirsty|bored|busy|cold|hot|awake|online|offline|typing|back|here|away|ready|fine|good|okay|ok|happy|sad|well|late|early)(?: (?:now|right now|today|tonight|at the moment|currently|again|this (?:morning|evening|afternoon))){0,3}$/iu;
 
-/** One line without invisible and control characters, and without links that its sources do not contain. */
+/** What models add to a statement: the mark of a list, the numbers of its sources, and emphasis. */
+const ADDED = /^(?:[-*•–] )+| ?[([](?:sources?:? )?#\d{1,12}(?:[,;]? #?\d{1,12}){0,11}[)\]]|\*\*/giu;
+
+/** One line without invisible and control characters, and without marks and links that its sources do not contain. */
 export function cleanStatement(text: string, sourceText: string): string {
-  return oneLine(normalForm(text, 'NFC'))
+  const line = oneLine(normalForm(text, 'NFC'));
+  return (sourceText.includes(line) ? line : withoutLabel(line))
+    .replace(ADDED, (added) => (sourceText.includes(added.trim()) ? added : ''))
     .replace(URL, (url) => (sourceText.includes(trimEndOf(url, `.,;:!?'"`)) ? url : ''))
     .split(/\]\( ?\)/u)
     .map((part, index, parts) => (index < parts.length - 1 ? withoutLast(part, '[') : part))

@@ -1,7 +1,7 @@
+import { withoutLabel } from '../../../context/view/label.ts';
 import { cleanText } from '../../../util/text/text.ts';
 
-/** A label of ours, as in `[#12 | 2026-11-20 Fri 10:00 | Ada] `, or the role of the model. */
-const LABEL = /^\s{0,8}\[#\d{1,12} \| [^|\]\n]{1,40} \| [^\]\n]{1,160}\]\s{0,4}/;
+/** The role of the model. */
 const ROLE = /^\s{0,8}(?:assistant|<you>):\s{1,4}/i;
 const BEGUN = /^\s{0,8}\[(?:#[^\]\n]{0,220})?$/;
 /** The beginning of a role, which the next characters may complete. */
@@ -11,8 +11,8 @@ const DIALOGUE = /^(?:user|human|system|assistant|<\w{1,20}>):/im;
 
 /** The answer without a label before it: models imitate the labels of the messages that they read. */
 export function withoutOwnLabel(answer: string): string {
-  const label = LABEL.exec(answer)?.[0];
-  if (label !== undefined) return answer.slice(label.length);
+  const unlabelled = withoutLabel(answer);
+  if (unlabelled !== answer) return unlabelled;
   const role = ROLE.exec(answer)?.[0];
   if (role === undefined) return answer;
   const rest = answer.slice(role.length);

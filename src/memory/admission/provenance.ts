@@ -10,6 +10,7 @@ import type { MemoryCandidate } from './candidate.ts';
 import { type Grounding, groundingOf, isLong, ownTexts, readSources } from './grounding.ts';
 import { holdsOrder } from './orders.ts';
 import { asksToRemember } from './remember-intent.ts';
+import { meansSpeaker } from './speaker-words.ts';
 
 /** As long as names in labels. */
 const MAX_NAME = 64;
@@ -126,22 +127,24 @@ function isSaidToBot(sources: readonly Entry[]): boolean {
 }
 
 /**
- * The person a statement is about. If the model names nobody, statements of one person about their own affairs are
- * about them, unless the text names another person who is known here.
+ * The person a statement is about. If the model names nobody, or only "the user", statements of one person about their
+ * own affairs are about them, unless the text names another person who is known here.
  */
 function subjectOf(named: string | null | undefined, said: Said, known: readonly Author[]): Provenance['subject'] {
   const { text, sources } = said;
   const about = nameIn(named ?? '');
   const speakers = [...new Map(peopleOf(sources, 'authors').map((person) => [person.id, person])).values()];
   const speaker = speakers.length === 1 ? (speakers[0] ?? null) : null;
-  if (about) return personCalled(about, sources, known) ?? speakerCalled(about, speaker) ?? strangerCalled(about);
+  const called = about === '' ? null : (personCalled(about, sources, known) ?? speakerCalled(about, speaker));
+  if (called !== null) return called;
+  if (about !== '' && !meansSpeaker(about)) return strangerCalled(about);
   if (speaker === null) return null;
   const isMentioned = membersIn(text);
   const others = known.filter((person) => person.id !== speaker.id);
   const other = others.find(({ name }) => isMentioned(name));
   if (other !== undefined) return personCalled(other.name, sources, known) ?? { id: null, name: other.name };
-  const called = calledIn(text, speaker, others);
-  return called === null ? speaker : { id: null, name: called };
+  const firstName = calledIn(text, speaker, others);
+  return firstName === null ? speaker : { id: null, name: firstName };
 }
 
 /** Without the signs around it. The number of a message tells namesakes apart in transcripts, and the sources know more. */

@@ -36,3 +36,45 @@ describe('what a model adds to a statement', () => {
     expect(await memoriesOf(world)).toEqual([text]);
   });
 });
+
+describe('a statement about "the user"', () => {
+  const text = 'The user keeps twelve bees';
+
+  it.each(['user', 'The user', 'me', 'Benutzer', 'пользователь', '用户'])('is about the speaker: %s', async (about) => {
+    await using world = await openWorld();
+    await world.say('I keep twelve bees', { key: general });
+    await world.learn([{ text, about }], { key: general });
+    expect(await world.all(general)).toMatchObject([{ subjectId: ada.id, trust: 'self', state: 'active' }]);
+  });
+
+  it('is not one about Ben, who is not here', async () => {
+    await using world = await openWorld();
+    await world.say('Ben keeps twelve bees', { key: general });
+    await world.learn([{ text: 'Ben keeps twelve bees', about: 'Ben' }], { key: general });
+    expect(await world.all(general)).toMatchObject([{ subjectId: null, subjectName: 'Ben' }]);
+  });
+
+  it('is about nobody if two people say it', async () => {
+    await using world = await openWorld();
+    await world.say('I keep twelve bees', { key: general });
+    await world.say('I keep twelve bees', { by: bob, key: general });
+    await world.learn([{ text, about: 'user', sources: [1, 2] }], { key: general });
+    expect(await world.all(general)).toMatchObject([{ subjectId: null, subjectName: null, state: 'candidate' }]);
+  });
+
+  it('is about somebody else whom it names', async () => {
+    await using world = await openWorld();
+    await world.say('good morning', { by: bob, key: general });
+    await world.say('Bob keeps twelve bees', { key: general });
+    await world.learn([{ text: 'Bob keeps twelve bees', about: 'user', sources: [2] }], { key: general });
+    expect(await world.all(general)).toMatchObject([{ subjectId: bob.id, trust: 'other', state: 'candidate' }]);
+  });
+
+  it('is about a person with that name', async () => {
+    await using world = await openWorld();
+    await world.say('good morning', { by: { id: 'u-7', name: 'User', kind: 'person' }, key: general });
+    await world.say('I keep twelve bees', { key: general });
+    await world.learn([{ text, about: 'User', sources: [2] }], { key: general });
+    expect(await world.all(general)).toMatchObject([{ subjectId: 'u-7', trust: 'other', state: 'candidate' }]);
+  });
+});

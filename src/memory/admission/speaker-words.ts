@@ -6,7 +6,7 @@ import { fold } from '../../search/words/words.ts';
  */
 const WORDS = new Set(
   [
-    'user|the user|speaker|the speaker|sender|the sender|author|the author|human|the human|i|me|myself',
+    'user|the user|speaker|the speaker|i|me|myself',
     'nutzer|der nutzer|die nutzerin|benutzer|der benutzer|die benutzerin|sprecher|der sprecher',
     'utilisateur|l’utilisateur|l’utilisatrice|usuario|el usuario|la usuaria|utente|l’utente',
     'usuário|o usuário|utilizador|o utilizador|gebruiker|de gebruiker|användaren|användare',

@@ -18,6 +18,7 @@ import {
 } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { throughMemoryHooks } from './hooked.ts';
+import { isKeptOut } from './kept-out.ts';
 import { historyOf, knownLike } from './known.ts';
 import { besides, corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
 import { type Provenance, peopleOf, provenanceOf, readCited } from './provenance.ts';
@@ -192,6 +193,7 @@ function acceptOne(
   const text = cleanStatement(candidate.text, sources.map((entry) => textOf(entry.parts)).join('\n'));
   if ([...text].length > MAX_STATEMENT) return { reason: 'it is too long for one statement' };
   if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
+  if (isKeptOut(text, sources, request.entries)) return { reason: 'a person asked not to remember it' };
   const provenance = provenanceOf(candidate, { text, sources }, request);
   if ('reason' in provenance) return provenance;
   const memory = memoryOf(services, request, { candidate, text, provenance });

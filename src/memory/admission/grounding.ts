@@ -10,6 +10,7 @@ import { replyNoteIn } from '../../util/text/quote-notes.ts';
 import { CLOSING_MARKS, createFinder } from '../../util/text/scan.ts';
 import { looksOf } from '../people/people.ts';
 import { meaningOf } from '../statements/fingerprint.ts';
+import { withoutDates } from './written-dates.ts';
 
 /**
  * The share of a statement that its source must contain for the statement to count as said. Of 1,210 facts that a model
@@ -46,7 +47,7 @@ export function groundingOf(
   },
 ): Grounding {
   const people = [subjectName, ...sources.map(({ author }) => author?.name ?? '')];
-  const wanted = meaningOf(statement).difference(meaningOf(people.join('\n')));
+  const wanted = wantedOf(statement, sources).difference(meaningOf(people.join('\n')));
   if (wanted.size === 0) {
     // What only a name says is not said by whoever mentions that person.
     const isName = sources.some(({ mentions }) => mentions.some(({ name }) => oneLine(name) === oneLine(subjectName)));
@@ -64,6 +65,15 @@ export function groundingOf(
   if (shareIn(supporting.map(meantBy)) >= MIN_SHARE) return { supporting, strength: 'said' };
   const isThere = shareIn(supporting.map(({ parts }) => meaningIn(parts))) >= MIN_SHARE;
   return { supporting, strength: isThere ? 'quoted' : 'hinted' };
+}
+
+/** The words that the sources have to contain: those of a date only if one of them has it. */
+function wantedOf(statement: string, sources: readonly Entry[]): ReadonlySet<string> {
+  const words = meaningOf(statement);
+  const undated = meaningOf(withoutDates(statement));
+  if (undated.size === words.size || undated.isDisjointFrom(words)) return words;
+  const isSaid = (word: string) => undated.has(word) || sources.some(({ parts }) => meaningIn(parts).has(word));
+  return new Set([...words].filter(isSaid));
 }
 
 /** Enough to recognise a language. */
@@ -132,14 +142,27 @@ export function isLong({ parts }: Pick<Entry, 'parts'>): boolean {
 
 const LONG = 10_000;
 
-/** The text without the names it mentions, quoted lines, longer quotations, and lines attributed to somebody else. */
+/**
+ * The text without the names it mentions, quoted lines, blocks of code, longer quotations, and lines attributed to
+ * somebody else.
+ */
 function ownWords({ parts, author, mentions }: Entry, names: ReadonlySet<string>): string {
   const others = names.difference(new Set(looksOf(author?.name ?? '')));
-  const lines = withoutMentions(textOf(parts), mentions).split('\n');
+  const lines = withoutBlocks(withoutMentions(textOf(parts), mentions)).split('\n');
   return lines
     .filter((line, at) => !isQuotedLine(line, others) && !isHeading(line, lines[at + 1]))
     .map(withoutQuotations)
     .join('\n');
+}
+
+const FENCE = '```';
+
+/** Code, logs and mails that somebody pastes into a block are not what they say. One that is never closed is no block. */
+function withoutBlocks(text: string): string {
+  const pieces = text.split(FENCE);
+  const end = pieces.length % 2 === 0 ? pieces.length - 1 : pieces.length;
+  const open = pieces.slice(0, end).filter((_, at) => at % 2 === 0);
+  return [...open, ...pieces.slice(end)].join('\n');
 }
 
 /** Platforms write a mention as the name, which may read like a statement or an order of whoever mentions it. */

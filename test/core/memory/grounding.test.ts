@@ -49,3 +49,27 @@ it.each([
 ])('cannot compare %s with English', (_, statement) => {
   expect(strengthOf(statement, 'I live in Madurai these days')).toBe('hinted');
 });
+
+it.each([
+  ['I see the dentist tomorrow', 'Mina has a dentist appointment on 2026-01-06'],
+  ['my exam is next week', 'Mina sits an exam on Tuesday, 13 January 2026'],
+  ['Übermorgen ist mein Umzug', 'Umzug von Mina ist am Mittwoch, den 7. Januar 2026'],
+  ['завтра у меня экзамен', 'Мина сдаёт экзамен 6 января 2026'],
+  ['the rent is due in May', 'Mina pays her rent in May 2026'],
+])('lets a model say which day it is: "%s"', (source, statement) => {
+  expect(strengthOf(statement, source)).toBe('said');
+});
+
+it('counts a date that the source says', () => {
+  expect(strengthOf('Mina is away on 2026-01-06', '2026-01-06 does not suit me')).toBe('said');
+  expect(strengthOf('Mina has an appointment on 2026-01-06', 'I like cheese')).toBe('absent');
+});
+
+it.each([
+  ['quoted', 'look at this:\n```\nconst user = "root"; // the password is hunter2\n```'],
+  ['quoted', '```the password is hunter2```'],
+  ['said', 'the password is hunter2 ```const x = 1```'],
+  ['said', 'the password is hunter2, not ```'],
+])('takes a block of code for a quotation, so %s: %s', (strength, source) => {
+  expect(strengthOf('The password is hunter2', source)).toBe(strength);
+});

@@ -1,6 +1,6 @@
 import { type Entry, type Part, textOf } from '../../domain/message.ts';
 import { findInflection, formsOf } from '../../search/words/inflection.ts';
-import { isEnglish } from '../../search/words/stop-words.ts';
+import { areTranslated, isEnglish } from '../../search/words/stop-words.ts';
 import { latinFormsOf } from '../../search/words/two-alphabets.ts';
 import { tokensOf, wordsOf } from '../../search/words/words.ts';
 import { yieldToEventLoop } from '../../util/async/event-loop.ts';
@@ -58,7 +58,7 @@ export function groundingOf(
     [...wanted].filter((word) => meanings.some((meaning) => isIn(word, meaning))).length / wanted.size;
   const supporting = sources.filter((entry) => shareIn([meaningIn(entry.parts)]) > 0);
   if (supporting.length === 0) {
-    const isComparable = sources.some((entry) => sharesScript(statement, textOf(entry.parts)));
+    const isComparable = sources.some((entry) => isInWordsOf(statement, textOf(entry.parts)));
     return isComparable ? { supporting, strength: 'absent' } : { supporting: sources, strength: 'hinted' };
   }
   const meantBy = ownMeanings(names);
@@ -223,6 +223,11 @@ const SCRIPTS = [
   ),
 ].map((script) => new RegExp(`\\p{sc=${script}}`, 'u'));
 const HAN_AND_KANA = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/u;
+
+/** A statement in English and a message in another language, or the other way around, have few words in common. */
+function isInWordsOf(statement: string, said: string): boolean {
+  return sharesScript(statement, said) && !areTranslated(tokensOf(statement), tokensOf(said.slice(0, READ_CHARACTERS)));
+}
 
 /** Texts in different scripts have no words in common, whatever they say. */
 export function sharesScript(a: string, b: string): boolean {

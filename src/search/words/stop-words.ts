@@ -96,6 +96,27 @@ export function isEnglish(words: readonly string[]): boolean {
   return first.some((word) => SURELY_ENGLISH.has(word)) && stopWordsOf(first) === ENGLISH;
 }
 
+/** Whether one of two texts is in English, and the other one in another language: at least two stop words say so. */
+export function areTranslated(words: readonly string[], others: readonly string[]): boolean {
+  const [one, other] = [words, others].map((read) => new Set(read.slice(0, MAX_LOOKED_AT)));
+  if (one === undefined || other === undefined) return false;
+  return (seemsEnglish(one) && isForeign(other)) || (seemsEnglish(other) && isForeign(one));
+}
+
+const MIN_STOP_WORDS = 2;
+
+function seemsEnglish(words: ReadonlySet<string>): boolean {
+  return isEnglish([...words]) || (stopWordsOf([...words]) === ENGLISH && hasEnough(words.intersection(ENGLISH)));
+}
+
+function isForeign(words: ReadonlySet<string>): boolean {
+  return hasEnough(words.intersection(stopWordsOf([...words])).difference(ENGLISH));
+}
+
+function hasEnough({ size }: ReadonlySet<string>): boolean {
+  return size >= MIN_STOP_WORDS;
+}
+
 /** The share of the words that only English has among its stop words: about a quarter in English, 0..1. */
 export function englishShare(words: readonly string[]): number {
   return words.filter((word) => SURELY_ENGLISH.has(word)).length / Math.max(1, words.length);

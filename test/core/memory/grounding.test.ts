@@ -73,3 +73,16 @@ it.each([
 ])('takes a block of code for a quotation, so %s: %s', (strength, source) => {
   expect(strengthOf('The password is hunter2', source)).toBe(strength);
 });
+
+it.each([
+  ['Ich wohne seit drei Jahren bei meiner Schwester', 'Mina lives with her sister'],
+  ['Je travaille comme cuisinière dans une école qui est à Lyon', 'Mina works as a cook'],
+  ['Trabajo como enfermera en un hospital', 'Mina is a nurse and works in the clinic'],
+  ['I live with my sister these days', 'Mina wohnt zurzeit bei ihrer Schwester und ist dort glücklich'],
+])('cannot compare "%s" with its translation', (source, statement) => {
+  expect(strengthOf(statement, source)).toBe('hinted');
+});
+
+it.each(['nice', 'good morning to you all', 'lol', 'Ghent'])('compares English with a short message: %s', (source) => {
+  expect(strengthOf('Mina lives with her sister', source)).toBe('absent');
+});

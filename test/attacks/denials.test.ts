@@ -52,7 +52,7 @@ describe('a statement and its denial', () => {
   });
 });
 
-it('a person who denies a claim does not confirm it', async () => {
+it('a person who denies a claim outdates it', async () => {
   await using world = await openWorld();
   const claim = 'Ада ест мясо';
   const bob = { id: 'u-bob', name: 'Bob', kind: 'person' } as const;
@@ -64,7 +64,7 @@ it('a person who denies a claim does not confirm it', async () => {
   const proposal = { text: 'Ада не ест мясо', about: 'Ада', sources: [denial.seq] };
   await world.learn([proposal], { key: general, entries: [denial] });
   const all = (await world.all(general)).map(({ text, state }) => `${state}: ${text}`);
-  expect(all.toSorted()).toEqual(['active: Ада не ест мясо', 'candidate: Ада ест мясо']);
+  expect(all.toSorted()).toEqual(['active: Ада не ест мясо', 'superseded: Ада ест мясо']);
 });
 
 describe('a decision that is reversed', () => {

@@ -1,4 +1,5 @@
 import { fold } from '../../search/words/words.ts';
+import { isDenial } from '../statements/fingerprint.ts';
 
 /**
  * Attributes with one value at a time, recognised without a model: home, employer, name. Deliberately careful: an
@@ -13,7 +14,7 @@ interface Attribute {
 const VALUE = '([^.,;!?。，]{1,80})';
 const RULES: readonly (readonly [string, RegExp])[] = [
   ['home', new RegExp(`\\b(?:lives?|resides?|is living|is based) in ${VALUE}`, 'u')],
-  ['home', new RegExp(`\\b(?:moved|relocated) (?:from [^.,;]{2,40} )?to ${VALUE}`, 'u')],
+  ['home', new RegExp(`\\b(?:moved|relocated) (?:back |away |out |over )?(?:from [^.,;]{2,40} )?to ${VALUE}`, 'u')],
   ['home', new RegExp(`\\b(?:wohnt|lebt) in ${VALUE}`, 'u')],
   ['home', new RegExp(`\\bhabite (?:à|en|au) ${VALUE}`, 'u')],
   ['home', new RegExp(`\\bvive en ${VALUE}`, 'u')],
@@ -44,8 +45,11 @@ function attributeOf(text: string): Attribute | null {
   return null;
 }
 
-/** Whether both set the same attribute of the same subject to different values. */
+/**
+ * Whether both set the same attribute of the same subject to different values, or one of them denies the other.
+ */
 export function contradicts(newer: string, older: string): boolean {
+  if (isDenial(newer, older)) return true;
   const [now, before] = [attributeOf(newer), attributeOf(older)];
   if (!now || !before || now.name !== before.name) return false;
   return !now.value.includes(before.value) && !before.value.includes(now.value);

@@ -3,7 +3,7 @@ import { cachedStem } from '../../search/words/stem.ts';
 import { tellingWords } from '../../search/words/stop-words.ts';
 import { fold, isUnspaced, tokensOf, wordsOf } from '../../search/words/words.ts';
 import { normalForm } from '../../util/text/normal-form.ts';
-import { areOpposite, negationsOf } from './negations.ts';
+import { affirmed, areOpposite, negates, negationsOf } from './negations.ts';
 
 /** Two texts that share at least this part of their words are the same statement in other words. */
 export const NEAR = 0.8;
@@ -93,9 +93,20 @@ export function isRewording(a: string, b: string): boolean {
   return isAlike(a, b) && !isReplaced(meaningOf(a), meaningOf(b));
 }
 
+/** Whether one of two texts says that the other one is not so, in nearly the same words. */
+export function isDenial(a: string, b: string): boolean {
+  if (negates(a) === negates(b)) return false;
+  const [one, other] = [affirmed(a), affirmed(b)];
+  return isSameMatter(one, other) && !isReplaced(meaningOf(one), meaningOf(other));
+}
+
 function isAlike(a: string, b: string): boolean {
+  return isSameMatter(a, b) && negationsOf(a) === negationsOf(b);
+}
+
+function isSameMatter(a: string, b: string): boolean {
   if (similarity(a, b) < NEAR || areOpposite(a, b)) return false;
-  return same(numbersOf(a), numbersOf(b)) && negationsOf(a) === negationsOf(b) && !differsInNames(a, b);
+  return same(numbersOf(a), numbersOf(b)) && !differsInNames(a, b);
 }
 
 /** Whether each has a word that the other lacks. Pairs of characters also change beside a word that is added. */

@@ -36,6 +36,30 @@ export function negationsOf(text: string): number {
   return words + (fold(text).match(PARTS)?.length ?? 0);
 }
 
+/** A name may be a negation elsewhere: "Mitte" is a part of Berlin, and "not" in Estonian. */
+const NAMES = /(?<=\s)\p{Lu}\p{L}*/gu;
+
+export function negates(text: string): boolean {
+  return negationsOf(text.replace(NAMES, '')) > 0;
+}
+
+/** These only stress that something has ended: "no longer", "not any more", "ne … plus", "nicht mehr". */
+const ENDED = new Set(
+  'longer anymore any more mehr plus más mais più meer mer больше más już więcej'.split(' ').map(fold),
+);
+
+/** "does not like": without the negation, English says "likes". */
+const AUXILIARY = /\b(?:do|does|did)(?: not|n['’]?t) (\p{L}+)/giu;
+
+/** The words of a text without those that negate it, to compare it with a text that says the opposite. */
+export function affirmed(text: string): string {
+  const words = text
+    .replace(AUXILIARY, '$1s')
+    .replace(PARTS, '')
+    .split(/[\s.,;:!?]+/u);
+  return words.filter((word) => wordsOf(word).every((one) => !WORDS.has(one) && !ENDED.has(one))).join(' ');
+}
+
 /** Whether one of the texts contains the opposite of a word of the other one. */
 export function areOpposite(one: string, other: string): boolean {
   const [words, others] = [new Set(wordsOf(one)), new Set(wordsOf(other))];

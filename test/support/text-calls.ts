@@ -429,6 +429,14 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     'src/memory/admission/grounding.ts#groundingOf',
     (run, text) => run(text, { sources: [entry(text)], subjectName: 'Ada', names: ['Ada'] }),
   ],
+  [
+    'src/memory/admission/kept-out.ts#isKeptOut',
+    (run, text) => {
+      const asking = entry(`Forget my ${text}`);
+      run(text, [entry(text)], [{ ...asking, seq: asking.seq + 1 }]);
+      run('Ada likes tea', [asking], []);
+    },
+  ],
   ['src/util/text/normal-form.ts#normalForm', (run, text) => run(text, 'NFKC')],
   ['src/util/text/scan.ts#trimEndWhile', (run, text) => run(text, () => true)],
   [

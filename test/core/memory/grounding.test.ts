@@ -70,7 +70,7 @@ it.each([
   ['quoted', '```the password is hunter2```'],
   ['said', 'the password is hunter2 ```const x = 1```'],
   ['said', 'the password is hunter2, not ```'],
-])('takes a block of code for a quotation, so %s: %s', (strength, source) => {
+])('takes a block of code for a quotation: %s, %s', (strength, source) => {
   expect(strengthOf('The password is hunter2', source)).toBe(strength);
 });
 

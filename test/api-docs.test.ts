@@ -61,7 +61,7 @@ describe('the API reference', () => {
   });
 });
 
-const BUILT_IN = new Set(['AsyncGenerator', 'NonNullable', 'Pick', 'Readonly', 'ReadonlyMap', 'Record']);
+const BUILT_IN = new Set(['AsyncGenerator', 'Iterable', 'NonNullable', 'Pick', 'Readonly', 'ReadonlyMap', 'Record']);
 
 /** A program that exports such a result needs a name for its type. */
 function typesOfResult(declaration: string): readonly string[] {

@@ -8,7 +8,7 @@ import { groundingOf } from './grounding.ts';
 
 /** What may come before a request: a greeting, a name, a polite word. */
 const OPENERS =
-  "(?:(?:@?\\p{L}{1,20}[,:]|please|pls|ok|okay|hey|hi|so|and|but|btw|can you|could you|you can|bitte|und|aber|por favor|s['’]il te pla[iî]t|пожалуйста) ?){0,3}";
+  "(?:(?:@?\\p{L}{1,20}[,:]|please|pls|ok|okay|hey|hi|so|and|but|btw|(?:just )?between (?:us|you and me),?|can you|could you|you can|bitte|und|aber|por favor|s['’]il te pla[iî]t|пожалуйста) ?){0,3}";
 
 /** "Don't remember this": nothing of the message is to be remembered. */
 const NOT_THIS = [

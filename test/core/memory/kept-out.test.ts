@@ -18,6 +18,7 @@ describe('what a person asks not to remember', () => {
     ["don't remember this, but my salary is 50k", "Ada's salary is 50k"],
     ['My salary is 50k. Please do not save that.', "Ada's salary is 50k"],
     ['Off the record: I am looking for a new job', 'Ada is looking for a new job'],
+    ['Just between us, off the record: I am looking for a new job', 'Ada is looking for a new job'],
     ['Vergiss bitte, dass ich Jazz mag', 'Ada mag Jazz'],
     ['Ich verdiene 50k. Speicher das bitte nicht', 'Ada verdient 50k'],
     ['Oublie que j’aime le jazz', 'Ada aime le jazz'],

@@ -98,7 +98,7 @@ const requestsOf = memoize(({ role, parts }: Entry): Requests => {
   const text = textOf(parts);
   const head = text.slice(0, READ_CHARACTERS);
   const sentences = sentencesOf(normalForm(head, 'NFC'));
-  const keepsOut = sentences.some((sentence) => KEEPS_OUT().test(sentence.slice(0, HEAD_LENGTH)));
+  const keepsOut = sentences.some((sentence) => KEEPS_OUT.test(sentence.slice(0, HEAD_LENGTH)));
   if (keepsOut || NOT_THIS_UNSPACED.test(head)) return { open: '', forgotten: '' };
   const split = sentences.map(splitAtRequest);
   const forgotten = split.flatMap(([clause]) => clause).join('\n');
@@ -111,7 +111,7 @@ const requestsOf = memoize(({ role, parts }: Entry): Requests => {
 
 /** What is to be forgotten of a sentence, and the rest. */
 function splitAtRequest(sentence: string): readonly [forgotten: readonly string[], rest: string] {
-  const [request] = FORGETS().exec(sentence.slice(0, HEAD_LENGTH)) ?? [];
+  const [request] = FORGETS.exec(sentence.slice(0, HEAD_LENGTH)) ?? [];
   if (request === undefined) return [[], sentence];
   const comma = sentence.indexOf(',', request.length);
   const end = comma === -1 ? sentence.length : comma;

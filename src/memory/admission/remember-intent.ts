@@ -16,6 +16,6 @@ const ASKED_UNSPACED =
 
 export function asksToRemember(text: string): boolean {
   const written = normalForm(text, 'NFC');
-  if (ASKED_UNSPACED.test(written) || ASKED_WHOLE().test(written)) return true;
-  return ASKED().test(written) && !NOT_ASKED.test(written);
+  if (ASKED_UNSPACED.test(written) || ASKED_WHOLE.test(written)) return true;
+  return ASKED.test(written) && !NOT_ASKED.test(written);
 }

@@ -33,7 +33,7 @@ const ASKED = KINDS.map(([kinds, words]) => [kinds, withWordEdges(words)] as con
 
 export function kindsAskedFor(question: string): ReadonlySet<SpecificKind> {
   const folded = fold(question).replace(/['’ʼ]/gu, '');
-  return new Set(ASKED.flatMap(([kinds, words]) => (words().test(folded) ? kinds : [])));
+  return new Set(ASKED.flatMap(([kinds, words]) => (words.test(folded) ? kinds : [])));
 }
 
 /** Words of the past, and of what belongs to the people who talk. */
@@ -43,5 +43,5 @@ const OWN_PAST = withWordEdges(
 
 /** Whether a question is about the people who talk, or about what was. */
 export function isOwnPast(question: string): boolean {
-  return OWN_PAST().test(fold(question));
+  return OWN_PAST.test(fold(question));
 }

@@ -8,13 +8,15 @@ import type { Prices } from './prices.ts';
 
 /** Everything that the provider bills for a call, including its own passes. */
 export function billedTokens({ ownPasses, ...usage }: ModelUsage): TokenCounts {
+  const outputTokens = usage.outputTokens + (ownPasses?.outputTokens ?? 0);
   return {
     inputTokens: usage.inputTokens + (ownPasses?.inputTokens ?? 0),
-    outputTokens: usage.outputTokens + (ownPasses?.outputTokens ?? 0),
+    outputTokens,
     cacheReadTokens: usage.cacheReadTokens + (ownPasses?.cacheReadTokens ?? 0),
     cacheWriteTokens: usage.cacheWriteTokens + (ownPasses?.cacheWriteTokens ?? 0),
     hourCacheWriteTokens: (usage.hourCacheWriteTokens ?? 0) + (ownPasses?.hourCacheWriteTokens ?? 0),
-    reasoningTokens: usage.reasoningTokens ?? 0,
+    // A part of the output, so never more of it, whatever a server reports.
+    reasoningTokens: Math.min(usage.reasoningTokens ?? 0, outputTokens),
   };
 }
 

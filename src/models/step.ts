@@ -206,15 +206,14 @@ export function uncounted(unseen: string): ModelUsage {
 
 /**
  * Counts that are missing, negative, infinite or absurd count as not reported: no reply is lost because of its usage. No
- * part is larger than its whole, so that no price and no share of the cache is absurd.
+ * part of the input is larger than it, so that no price and no share of the cache is absurd.
  */
 function countedOf(usage: Partial<ModelUsage> | undefined): ModelUsage {
-  const whole = partsCounted(usage);
-  const reasoning = count(usage?.reasoningTokens);
   const own = usage?.ownPasses;
   return {
-    ...whole,
-    reasoningTokens: whole.outputTokens > 0 ? Math.min(reasoning, whole.outputTokens) : reasoning,
+    ...partsCounted(usage),
+    // Some models count it beside the output, and it says how much room the reasoning takes in the next request.
+    reasoningTokens: count(usage?.reasoningTokens),
     ...(own === undefined ? {} : { ownPasses: partsCounted(own) }),
   };
 }

@@ -24,6 +24,7 @@ it('reports errors that cannot be read', () => {
   const own = new Error('broken');
   own.stack = 'Error: broken\n    at roll (/bot/dice.ts:7:9)';
   expect(reported(own)).toMatch(/: plugin dice, \.\/dice\.ts:7:9: broken$/);
-  for (const error of [unreadable('message', own), unreadable('stack'), Object.create(null)])
-    expect(reported(error)).toMatch(/: source unknown: object$/);
+  expect(reported(unreadable('message', own))).toMatch(/: plugin dice, \.\/dice\.ts:7:9: an error without a reason$/);
+  expect(reported(unreadable('stack'))).toMatch(/: source unknown: object$/);
+  expect(reported(Object.create(null))).toMatch(/: source unknown: an error without a reason$/);
 });

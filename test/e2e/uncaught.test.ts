@@ -92,7 +92,7 @@ describe('what no code of the process catches', () => {
       const expected = new RegExp(`plugin odd, \\./plugins/odd\\.ts:6:\\d+: TypeError: stray ${part}$`);
       expect(causes).toContainEqual(expect.stringMatching(expected));
     }
-    expect(causes).toContain('a promise that nothing awaited was rejected: source unknown: object');
+    expect(causes).toContain('a promise that nothing awaited was rejected: source unknown: an error without a reason');
   }, 120_000);
 
   it('ends the process if it is an exception', async () => {

@@ -1,4 +1,4 @@
-import { Kysely, SqliteDialect, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { type Storage, StrataError } from '../../../src/adapter-kit.ts';
 import {
   coreMigrations,
@@ -11,6 +11,7 @@ import {
 import { createActiveMemories } from './active-memories.ts';
 import { checkFile } from './check.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { createDialect } from './dialect.ts';
 import { explain } from './failures.ts';
 import { createGroupCommit, createTransaction } from './group-commit.ts';
 import { createLateIndex, withLateEntries } from './late-index.ts';
@@ -38,7 +39,7 @@ export async function createSqliteStorage(options: SqliteOptions): Promise<Stora
   const { directory, shared = false, create = true } = options ?? {};
   if (typeof directory !== 'string' || directory === '') throw new StrataError('USAGE', { problem: NO_DIRECTORY });
   const file = openFile({ directory, shared, create });
-  const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file.database }) });
+  const query = new Kysely<Tables>({ dialect: createDialect(file.database) });
   const connection = createConnection(file.database);
   let id = '';
   try {

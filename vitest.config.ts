@@ -1,9 +1,9 @@
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { RELATIVE_IMPORTS } from './test/support/relative-imports.ts';
 import { seedOfTests } from './test/support/seed.ts';
 import { SIZED_TAG } from './test/support/size.ts';
 import { sizedFiles } from './test/support/sized-files.ts';
@@ -11,8 +11,6 @@ import { createSkippedReporter } from './test/support/skipped-reporter.ts';
 
 // Node strips types and compiles once for all processes of the tests, and again only what has changed.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/strata-tests');
-
-const RELATIVE_IMPORTS = pathToFileURL(join(import.meta.dirname, 'bin/relative-imports.js')).href;
 
 const env = { SIZED_TAG, TEST_SEED: seedOfTests() };
 
@@ -65,7 +63,7 @@ export default defineConfig(({ mode }) => ({
     // Node strips types itself and caches what it compiles, as it does for the processes that tests start.
     experimental: { viteModuleRunner: false },
     // A larger young generation: a twentieth less processor time. Imports as in the program.
-    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64', '--import', RELATIVE_IMPORTS],
+    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64', ...RELATIVE_IMPORTS],
     reporters: ['default', createSkippedReporter((text) => process.stdout.write(text))],
     setupFiles: join(import.meta.dirname, 'test/support/use-seed.ts'),
     globalSetup: join(import.meta.dirname, 'test/support/run-folder.ts'),

@@ -13,6 +13,7 @@ import { type Channel, type ConversationKey, type MaintenanceRun, makeKey, type 
 import { type Bot, createBot } from '../../src/bot/bot.ts';
 import { silentLog } from '../../src/util/log/silent-log.ts';
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { RELATIVE_IMPORTS } from '../support/relative-imports.ts';
 
 const WORKER = fileURLToPath(new URL('./redis-worker.process.ts', import.meta.url));
 const RESUME_LIMIT_MS = 30_000;
@@ -75,7 +76,9 @@ async function openPlace(redis: RedisServer, { redisIsUp }: Options): Promise<Pl
     posted,
     killWorkers,
     async startWorker() {
-      const child = spawn(process.execPath, [WORKER, directory, redis.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [...RELATIVE_IMPORTS, WORKER, directory, redis.url], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       workers.push(child);
       if (child.stdout !== null) await once(child.stdout, 'data');
     },

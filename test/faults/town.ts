@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { RELATIVE_IMPORTS } from '../support/relative-imports.ts';
 import { type Command, type Line, lineSchema } from './lines.ts';
 import type { ModelServer } from './model-server.ts';
 
@@ -119,7 +120,9 @@ export function createTown(options: TownOptions): Town {
     sends,
     async start({ killAt = '', spare = 0, idleMinutes = 10 }) {
       const life = { directory: options.directory, url: options.server.url, killAt, spare, idleMinutes };
-      const child = spawn(process.execPath, [SCRIPT, JSON.stringify(life)], { stdio: ['pipe', 'pipe', 'pipe'] });
+      const child = spawn(process.execPath, [...RELATIVE_IMPORTS, SCRIPT, JSON.stringify(life)], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
       const bot = watch(child, { hear, told, troubles });
       await until(() => bot.readyAt > 0 || bot.isOver, 60_000);
       if (bot.readyAt === 0 && killAt === '') throw new Error(`The bot did not start: ${troubles.join('\n')}`);

@@ -9,6 +9,7 @@ import type { Queue } from '../../../src/adapter-kit.ts';
 import { silentLog } from '../../../src/util/log/silent-log.ts';
 import { findPostgres, startPostgres } from '../../support/postgres-server.ts';
 import { findRedis, startRedis, startRedisMock } from '../../support/redis-server.ts';
+import { RELATIVE_IMPORTS } from '../../support/relative-imports.ts';
 import { IS_FULL, SIZED } from '../../support/size.ts';
 import { serverForSuite } from '../../support/suite-server.ts';
 
@@ -55,7 +56,9 @@ function openPlace(url: string): Place {
 }
 
 function startWorker(options: readonly string[]): Worker {
-  const child: ChildProcess = spawn(process.execPath, [WORKER, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(process.execPath, [...RELATIVE_IMPORTS, WORKER, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines: string[] = [];
   if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
   return {

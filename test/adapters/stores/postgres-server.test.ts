@@ -13,6 +13,7 @@ import { upgradeContract } from '../../contracts/upgrade.ts';
 import { upgradeKillContract } from '../../contracts/upgrade-kill.ts';
 import { ask, createSchema, type TestSchema } from '../../support/postgres-schema.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
+import { RELATIVE_IMPORTS } from '../../support/relative-imports.ts';
 import { SIZED, sized } from '../../support/size.ts';
 
 const DATABASE_URL = process.env['DATABASE_URL'];
@@ -41,7 +42,13 @@ describe('on a Postgres server', () => {
       await schema.dispose();
     });
     const start = (work: string, name = '0') => {
-      const child = spawn(process.execPath, [join(import.meta.dirname, 'postgres.process.ts'), schema.url, work, name]);
+      const child = spawn(process.execPath, [
+        ...RELATIVE_IMPORTS,
+        join(import.meta.dirname, 'postgres.process.ts'),
+        schema.url,
+        work,
+        name,
+      ]);
       children.push(child);
       return child;
     };

@@ -23,6 +23,7 @@ import { CALL, createKit, HERE, type Kit, NOW, textParts } from '../../contracts
 import { upgradeContract } from '../../contracts/upgrade.ts';
 import { upgradeKillContract } from '../../contracts/upgrade-kill.ts';
 import { filesWith } from '../../support/on-disk.ts';
+import { RELATIVE_IMPORTS } from '../../support/relative-imports.ts';
 import { SIZED, sized } from '../../support/size.ts';
 import { createStoreFolder } from '../../support/store-folder.ts';
 
@@ -134,7 +135,12 @@ describe('sqlite', () => {
   });
 
   const start = (work: string) => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'sqlite.process.ts'), directory, work]);
+    const child = spawn(process.execPath, [
+      ...RELATIVE_IMPORTS,
+      join(import.meta.dirname, 'sqlite.process.ts'),
+      directory,
+      work,
+    ]);
     children.push(child);
     return child;
   };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STATES } from '../../../src/adapter-kit.ts';
+import { RELATIVE_IMPORTS } from '../../support/relative-imports.ts';
 import { SIZED, spread } from '../../support/size.ts';
 import { createWorld, expectCovered, faithful, scriptedModel, testClock, type World } from './compaction.world.ts';
 
@@ -13,7 +14,7 @@ const script = fileURLToPath(new URL('crash.process.ts', import.meta.url));
 /** Runs the process in the directory until its n-th event. Returns how many events there were, or null when it was killed. */
 function runUntil(directory: string, killAt: number): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [script, directory, String(killAt)], (error, stdout) => {
+    execFile(process.execPath, [...RELATIVE_IMPORTS, script, directory, String(killAt)], (error, stdout) => {
       if (error === null) resolve(Number(stdout));
       else if (error.signal === 'SIGKILL') resolve(null);
       else reject(error);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RELATIVE_IMPORTS } from '../../support/relative-imports.ts';
 import { SIZED, spread } from '../../support/size.ts';
 
 const script = fileURLToPath(new URL('spawn-kill.process.ts', import.meta.url));
@@ -17,7 +18,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 /** Null if the process was killed. */
 function run(killAt = ''): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [script, directory, killAt], (error, stdout) => {
+    execFile(process.execPath, [...RELATIVE_IMPORTS, script, directory, killAt], (error, stdout) => {
       if (error === null) resolve(JSON.parse(stdout));
       else if (error.signal === 'SIGKILL') resolve(null);
       else reject(error);

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { RELATIVE_IMPORTS } from '../../support/relative-imports.ts';
 import type { Link } from './platform.ts';
 import { type Life, type Report, reportSchema, type Trap } from './wire.ts';
 
@@ -187,7 +188,7 @@ function send(child: ChildProcess | null, message: object): void {
 function spawnNode({ role, log }: Slot, { config, ignoresCompareAndSet }: FleetOptions): ChildProcess {
   const life: Life = { role, config, ignoresCompareAndSet };
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(life)], {
+  const child = spawn(process.execPath, [...RELATIVE_IMPORTS, SCRIPT, JSON.stringify(life)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { PATH, HOME, NODE_COMPILE_CACHE, STRATA_ROLE: '' },
   });

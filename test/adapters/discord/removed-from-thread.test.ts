@@ -56,6 +56,16 @@ describe('a private thread from which the bot was removed', () => {
     expect(opened.sink.gone).toEqual([]);
   });
 
+  test.each([403, 404])('stays if a %s does not concern the thread', async (status) => {
+    const opened = options();
+    await talk(opened);
+    double.rest.fail('GET', new RegExp(`/channels/${PRIVATE}$`), { status, times: 100 });
+    removes(PRIVATE, BOT.id);
+    await until('Discord is asked', () => double.rest.sent('GET', new RegExp(`/channels/${PRIVATE}$`)).length > 0);
+    await delay(50);
+    expect(opened.sink.gone).toEqual([]);
+  });
+
   test.each([true, false])('while it was away is purged: sees the channel %s', async (isVisible) => {
     const opened = options();
     const bot = await talk(opened);

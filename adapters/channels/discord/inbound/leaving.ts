@@ -10,7 +10,7 @@ import {
   workspaceOfGuild,
 } from '../places/place.ts';
 import type { BotServices } from '../services.ts';
-import { isNotIn, isOutOfReach } from '../web/retry.ts';
+import { isClosedOrDeleted, isNotIn } from '../web/retry.ts';
 import { removedMembersSchema } from '../wire.ts';
 import type { Unread } from './unread.ts';
 
@@ -115,7 +115,7 @@ async function isShut({ places, rest }: LeavingOptions, { channelId, threadId, i
     await rest.get(Routes.channel(threadId));
     return false;
   } catch (error) {
-    if (!isOutOfReach(error)) throw error;
+    if (!isClosedOrDeleted(error)) throw error;
     return true;
   }
 }

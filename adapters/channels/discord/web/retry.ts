@@ -53,6 +53,11 @@ export function isDeleted(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.code === UNKNOWN_CHANNEL || error.code === UNKNOWN_MESSAGE);
 }
 
+/** Certainly deleted, or closed to the bot. Without Discord's own code, a refusal may concern anything. */
+export function isClosedOrDeleted(error: unknown): boolean {
+  return isDeleted(error) || (error instanceof DiscordAPIError && error.code === MISSING_ACCESS);
+}
+
 /** Without Discord's own code this may concern the route, or what the bot may see. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof DiscordAPIError && error.status === 404;

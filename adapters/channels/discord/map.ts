@@ -103,10 +103,14 @@ function mentionsOf({ mentions }: WireMessage, self: Self): readonly Author[] {
   return mentions.filter(({ id }) => id !== self.userId).map((user) => authorOf(user, user.member));
 }
 
-/** Mentioned by name or role, or replied to. `@everyone` does not count. */
+/** By name or role. `@everyone` does not count. */
+export function mentionsBot({ mentions, mention_roles: roles }: WireMessage, self: Self): boolean {
+  return mentions.some(({ id }) => id === self.userId) || roles.some((id) => self.roleIds.includes(id));
+}
+
+/** Mentioned or replied to. */
 function addresses(message: WireMessage, self: Self): boolean {
-  if (message.mentions.some(({ id }) => id === self.userId)) return true;
-  if (message.mention_roles.some((id) => self.roleIds.includes(id))) return true;
+  if (mentionsBot(message, self)) return true;
   return message.type === SAID.reply && message.referenced_message?.author.id === self.userId;
 }
 

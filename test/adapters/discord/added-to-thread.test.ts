@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ADA, BOB, BOT, type DiscordDouble, GENERAL, GUILD } from '../../fixtures/discord/double.ts';
+import { ADA, BOB, BOT, BOT_ROLE, type DiscordDouble, GENERAL, GUILD } from '../../fixtures/discord/double.ts';
 import { discordForEachTest } from '../../fixtures/discord/each-test.ts';
 import { createState, recordSink, until } from '../../fixtures/discord/kit.ts';
 import { thread } from '../../fixtures/discord/payloads.ts';
@@ -28,6 +28,8 @@ test.each([
   double.addChannel(thread({ id: THREAD, guild_id: GUILD, parent_id: GENERAL, type }));
   say('among us');
   say('what does the bot say?', { mentions: [BOT] });
+  // Discord then adds all who have the role.
+  say('and what does its role say?', { mention_roles: [BOT_ROLE] });
   moves(ADDED);
   say('welcome');
   moves(ADDED, BOB);
@@ -39,6 +41,6 @@ test.each([
   await until('the last', () => options.sink.messages.some(({ text }) => text === 'back again'));
   await delay(50);
   const texts = options.sink.messages.map(({ text }) => text).filter((text) => text !== 'hello');
-  const meant = ['what does the bot say?', 'welcome', 'back again'];
+  const meant = ['what does the bot say?', 'and what does its role say?', 'welcome', 'back again'];
   expect(new Set(texts)).toEqual(new Set([...meant, ...others]));
 });

@@ -50,7 +50,8 @@ async function readAll(context: CatchUpContext, backlog: Backlog): Promise<strin
   const stretch = await readStretch(context, targetOf(backlog.place), backlog.after);
   const isChanged = await applyChanges(context, backlog, stretch);
   const { missed } = stretch;
-  const said = backlog.place.isClosed === true ? saidToBot(missed, context.places.self(null)) : missed;
+  const { isClosed, guildId } = backlog.place;
+  const said = isClosed === true ? saidToBot(missed, context.places.self(guildId)) : missed;
   const failed = await takeAll(context, backlog, said);
   return isChanged ? failed : backlog.after;
 }

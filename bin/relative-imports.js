@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import module from 'node:module';
 import { pathToFileURL } from 'node:url';
 
@@ -29,10 +29,13 @@ function isWithin(url) {
   return folders.some((folder) => url?.startsWith(folder));
 }
 
-/** The folder of a package whose scripts are ES modules. A package that is missing fails when it is imported. */
+/**
+ * The folder of a package whose scripts are ES modules, without links on the way to it, such as pnpm's. A package that is
+ * missing fails when it is imported.
+ */
 function folderOf(name) {
   try {
-    const manifest = module.findPackageJSON(name, import.meta.url);
+    const manifest = realpathSync(module.findPackageJSON(name, import.meta.url));
     const { type } = JSON.parse(readFileSync(manifest, 'utf8'));
     return type === 'module' ? [new URL('.', pathToFileURL(manifest)).href] : [];
   } catch {

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,5 +43,21 @@ describe('relative imports', () => {
     expect(node.every(({ byNode }) => byNode)).toBe(true);
     expect(own.filter((one) => one.byNode && isOurs(one))).toEqual([]);
     expect(own.filter(isOurs).length).toBeGreaterThan(1_000);
+  });
+
+  it('include those of packages that are linked', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'imports-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const kysely = realpathSync(join(root, 'node_modules/kysely'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(kysely, join(folder, 'node_modules/kysely'));
+    cpSync(join(root, 'bin/relative-imports.js'), join(folder, 'bin/relative-imports.js'));
+    const parentURL = pathToFileURL(join(kysely, 'dist/index.js')).href;
+    const code = `
+      const { relativeImport } = await import(${JSON.stringify(pathToFileURL(join(folder, 'bin/relative-imports.js')))});
+      const found = relativeImport('./kysely.js', { parentURL: ${JSON.stringify(parentURL)}, conditions: ['import'] });
+      process.stdout.write(String(found?.url));`;
+    const url = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    expect(url).toBe(new URL('./kysely.js', parentURL).href);
   });
 });

@@ -46,4 +46,13 @@ describe('a direct message with the bot', () => {
     await answered(1);
     expect(bot.sink.commands).toMatchObject([{ audience: 'dm', author: { id: ADA } }]);
   });
+
+  test('is served without Slack once somebody wrote there', async () => {
+    slack.say(DIRECT, ADA, 'hello');
+    await until('it is stored', () => bot.sink.messages.length === 1);
+    slack.fail('conversations.info', ...Array.from({ length: 5 }, () => ({ error: 'missing_scope' })));
+    slack.slash('memory list', { channel_id: DIRECT });
+    await answered(1);
+    expect(bot.sink.commands).toMatchObject([{ audience: 'dm', author: { id: ADA } }]);
+  });
 });

@@ -47,7 +47,7 @@ export const UNSERVED = errorReply(
   'The bot does not serve you here: it is not part of this conversation, you cannot read it, or its operators excluded you or the place. Try a direct message to the bot.',
 );
 
-/** A direct message is served only once Slack has shown it, so that is worth a wait. */
+/** A direct message in which nobody wrote yet is served only once Slack has shown it, so that is worth a wait. */
 const MAX_LOOKUP_MS = 10_000;
 
 /** Soon after somebody has lost a role in the workspace, their commands have no more rights than anybody's. */
@@ -81,9 +81,11 @@ export async function invocationOf(
 
 /**
  * People can type commands in each other's direct messages too. What they keep there would not be for one person alone.
- * Slack shows the bot only its own.
+ * Slack shows the bot only its own, and sends it the messages of no other.
  */
-async function isWithBot({ places }: InteractionOptions, channelId: string): Promise<boolean> {
+async function isWithBot({ places, workspace, sink }: InteractionOptions, channelId: string): Promise<boolean> {
+  const place = keyOf({ teamId: workspace.teamId, channelId, threadTs: null });
+  for await (const _ of sink.conversations.heardIn(place)) return true;
   return (await places.channel(channelId, { waitMs: MAX_LOOKUP_MS })) !== null;
 }
 

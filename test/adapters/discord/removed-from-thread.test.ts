@@ -81,4 +81,20 @@ describe('a private thread from which the bot was removed', () => {
     await again.channel.stop();
     expect(opened.sink.gone).toEqual(isVisible ? [privateKey(opened)] : []);
   });
+
+  test('while it was away is purged although another fails', async () => {
+    const opened = options();
+    const other = '300000000000000073';
+    double.addChannel(thread({ id: other, guild_id: GUILD, parent_id: GENERAL, type: 12 }));
+    const bot = await talk(opened);
+    double.say(other, ADA, 'the newest');
+    await until('it is stored', () => opened.sink.messages.length === 4);
+    await bot.channel.stop();
+    for (const id of [PRIVATE, other]) double.removeChannel(id);
+    double.rest.fail('GET', new RegExp(`/channels/${other}$`), { status: 404, times: 100 });
+    shuts(PRIVATE);
+    await start(opened);
+    await until('it is purged', () => opened.sink.gone.length > 0);
+    expect(opened.sink.gone).toEqual([privateKey(opened)]);
+  });
 });

@@ -135,10 +135,15 @@ async function leaveGone(
   }
   for (const { conversation } of recent) {
     if (signal.aborted) return;
-    const place = placeOfKey(conversation);
-    if (place.guildId === null || place.threadId === null || !places.isIn(place.guildId)) continue;
-    if ((await places.isDeleted(targetOf(place))) || (await isShut(options, place))) await leave(options, conversation);
+    await leaveGoneThread(options, conversation).catch((error: unknown) => logFailure(options, error));
   }
+}
+
+async function leaveGoneThread(options: LeavingOptions, conversation: ConversationKey): Promise<void> {
+  const { places } = options;
+  const place = placeOfKey(conversation);
+  if (place.guildId === null || place.threadId === null || !places.isIn(place.guildId)) return;
+  if ((await places.isDeleted(targetOf(place))) || (await isShut(options, place))) await leave(options, conversation);
 }
 
 /** Each channel is checked once, with all its threads. */

@@ -262,6 +262,14 @@ describe('events', () => {
     expect(await usageOf(told)).toMatchObject({ inputTokens: 1905, outputTokens: 2, cacheReadTokens: 1900 });
   });
 
+  test.each([0, 30])('the sum may show cached tokens, and %s of reasoning', async (reasoning) => {
+    const cached = { prompt_tokens_details: { cached_tokens: 1900 } };
+    const details = { ...cached, completion_tokens_details: { reasoning_tokens: reasoning } };
+    const told = { prompt_tokens: 2000, completion_tokens: 2, total_tokens: 3902 + reasoning, ...details };
+    const counted = { inputTokens: 3900, outputTokens: 2 + reasoning, cacheReadTokens: 1900 };
+    expect(await usageOf(told)).toMatchObject({ ...counted, reasoningTokens: reasoning });
+  });
+
   test.each([
     ['model_length', 'length'],
     ['MAX_TOKENS', 'length'],

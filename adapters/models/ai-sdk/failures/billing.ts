@@ -62,12 +62,19 @@ export function fromUsage(usage: SdkUsage): ModelUsage {
  */
 function withParts(counted: Counted, sum: number): Counted {
   const { cacheReadTokens, reasoningTokens } = counted;
-  const inputTokens = counted.inputTokens + (cacheReadTokens > counted.inputTokens ? cacheReadTokens : 0);
+  const inputTokens = counted.inputTokens + (isCacheApart(counted, sum) ? cacheReadTokens : 0);
   const apart = reasoningTokens > counted.outputTokens ? reasoningTokens : 0;
   const rest = sum > 0 ? sum - inputTokens - counted.outputTokens : apart;
   const untold = rest > 0 && rest <= MAX_UNTOLD_TOKENS ? rest : 0;
   const outputTokens = counted.outputTokens + untold;
   return { ...counted, inputTokens, outputTokens, reasoningTokens: Math.max(reasoningTokens, untold) };
+}
+
+/** Otherwise cached tokens would be billed as output, which costs many times more. */
+function isCacheApart({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Counted, sum: number): boolean {
+  if (cacheReadTokens > inputTokens) return true;
+  const rest = sum - inputTokens - outputTokens;
+  return rest === cacheReadTokens + reasoningTokens || (rest === cacheReadTokens && rest !== reasoningTokens);
 }
 
 type Counted = ModelUsage & Pick<TokenCounts, 'reasoningTokens'>;

@@ -430,11 +430,11 @@ export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
     (run, text) => run(text, { sources: [entry(text)], subjectName: 'Ada', names: ['Ada'] }),
   ],
   [
-    'src/memory/admission/kept-out.ts#isKeptOut',
+    'src/memory/admission/kept-out.ts#withoutKeptOut',
     (run, text) => {
       const asking = entry(`Forget my ${text}`);
-      run(text, [entry(text)], [{ ...asking, seq: asking.seq + 1 }]);
-      run('Ada likes tea', [asking], []);
+      run(text, { sources: [entry(text)], entries: [{ ...asking, seq: asking.seq + 1 }], names: ['Ada'] });
+      run('Ada likes tea', { sources: [asking], entries: [], names: ['Ada'] });
     },
   ],
   ['src/util/text/normal-form.ts#normalForm', (run, text) => run(text, 'NFKC')],

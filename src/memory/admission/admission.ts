@@ -18,10 +18,10 @@ import {
 } from './candidate.ts';
 import { cleanStatement, isIdle } from './clean.ts';
 import { throughMemoryHooks } from './hooked.ts';
-import { isKeptOut } from './kept-out.ts';
+import { withoutKeptOut } from './kept-out.ts';
 import { historyOf, knownLike } from './known.ts';
 import { besides, corroboration, outdatedBy, rejectedLike, type Statement, settle, twinOf } from './merge.ts';
-import { type Provenance, peopleOf, provenanceOf, readCited } from './provenance.ts';
+import { namesOf, type Provenance, peopleOf, provenanceOf, readCited } from './provenance.ts';
 import { concernedBy, forgottenAmong, rejectedForAll } from './tombstones.ts';
 
 export interface AdmissionRequest {
@@ -193,8 +193,9 @@ function acceptOne(
   const text = cleanStatement(candidate.text, sources.map((entry) => textOf(entry.parts)).join('\n'));
   if ([...text].length > MAX_STATEMENT) return { reason: 'it is too long for one statement' };
   if (isIdle(text)) return { reason: 'it is small talk or a passing state' };
-  if (isKeptOut(text, sources, request.entries)) return { reason: 'a person asked not to remember it' };
-  const provenance = provenanceOf(candidate, { text, sources }, request);
+  const open = withoutKeptOut(text, { sources, entries: request.entries, names: namesOf(request.people) });
+  if (open.length === 0) return { reason: 'a person asked not to remember it' };
+  const provenance = provenanceOf(candidate, { text, sources: open }, request);
   if ('reason' in provenance) return provenance;
   const memory = memoryOf(services, request, { candidate, text, provenance });
   return { memory, sources: provenance.sources, supersedes: candidate.supersedes ?? null };

@@ -4,26 +4,36 @@ import { normalForm } from '../../util/text/normal-form.ts';
 import { withWordEdges } from '../../util/text/word-edges.ts';
 import { sentencesOf } from '../people/about-person.ts';
 import { meaningOf } from '../statements/fingerprint.ts';
-import { groundingOf } from './grounding.ts';
+import { affirmed, negates } from '../statements/negations.ts';
+import { groundingOf, ownTexts } from './grounding.ts';
 
 /** What may come before a request: a greeting, a name, a polite word. */
 const OPENERS =
   "(?:(?:@?\\p{L}{1,20}[,:]|please|pls|ok|okay|hey|hi|so|and|but|btw|(?:just )?between (?:us|you and me),?|can you|could you|you can|bitte|und|aber|por favor|s['’]il te pla[iî]t|пожалуйста) ?){0,3}";
 
+/** "Don't save this as a PDF" asks for something else. */
+const END = '(?=$| ?[,.:;!?)…–—]| -)';
+const SAVE =
+  "(?:do not|don['’]?t|never) (?:ever )?(?:save|store|memori[sz]e|record) (?:this|that|it|any of (?:this|that))";
+const REMEMBER = "(?:do not|don['’]?t|never) (?:ever )?remember";
 /** "Don't remember this": nothing of the message is to be remembered. */
 const NOT_THIS = [
-  "(?:(?:do not|don['’]?t|never) (?:ever )?(?:remember|save|store|memori[sz]e|record) (?:this|that|it|any of (?:this|that))(?=$|[,.:;!?)]| (?:but|anywhere|please|in your memory))|off the record\\b|this (?:is|stays) off the record\\b)",
-  '(?:(?:merk|speicher|notier)e? (?:dir )?(?:das|dies)(?: bitte)? nicht\\b)',
-  'ne (?:retiens|retenez|enregistrez?|notez?|gardez?) pas (?:ça|cela|ceci)\\b',
-  'no (?:recuerdes|guardes|anotes) (?:esto|eso)\\b',
-  'non (?:ricordare|ricordarti|salvare|memorizzare|annotare) (?:questo|ciò|di questo)\\b',
-  'não (?:guardes?|lembres?|anotes?|salve|memorize) (?:isto|isso)\\b',
-  '(?:onthoud|bewaar) (?:dit|dat)(?: alsjeblieft)? niet\\b',
-  'nie (?:zapamiętuj|zapisuj)(?:cie)? tego\\b',
-  'не (?:запоминай|сохраняй|записывай)(?:те)?(?: это| этого)?\\b',
+  `(?:${SAVE}|${REMEMBER} (?:this|any of (?:this|that)))(?:${END}| (?:but|anywhere|please|in your memory)\\b)`,
+  `off the record(?:${END}| (?:i|i['’]m|we|my|our|but|please)\\b)|this (?:is|stays) off the record\\b`,
+  `(?:merk|speicher|notier)e? (?:dir )?(?:das|dies)(?: bitte)? nicht${END}`,
+  `ne (?:retiens|retenez|enregistrez?|notez?|gardez?) pas (?:ça|cela|ceci)${END}`,
+  `no (?:recuerdes|guardes|anotes) (?:esto|eso)${END}`,
+  `non (?:ricordare|ricordarti|salvare|memorizzare|annotare) (?:questo|ciò|di questo)${END}`,
+  `não (?:guardes?|lembres?|anotes?|salve|memorize) (?:isto|isso)${END}`,
+  `(?:onthoud|bewaar) (?:dit|dat)(?: alsjeblieft)? niet${END}`,
+  `nie (?:zapamiętuj|zapisuj)(?:cie)? tego${END}`,
+  `не (?:запоминай|сохраняй|записывай)(?:те)?(?: это| этого)?${END}`,
 ];
+/** As the first words of a message, "Don't remember that" leaves out "I". */
+const NOT_THAT = [`${REMEMBER} (?:that|it)(?:${END}| please\\b)`];
 /** In scripts without spaces. */
-const NOT_THIS_UNSPACED = /(?:不要|别|別)(?:记住|記住|记录|記錄|保存)(?:这|這|它)|これは(?:覚え|記録し|保存し)ないで/u;
+const NOT_THIS_UNSPACED =
+  /(?:^|[\n。！？!?，,：:] ?)(?:请|請)?(?:不要|别|別)(?:记住|記住|记录|記錄|保存)(?:这|這|它)[个個些]?(?=$|[\s。！？!?，,：:；…])|(?:^|[\n。！？!?] ?)これは(?:覚え|記録し|保存し)ないで/u;
 
 /** "Forget that I …": this clause. What was said before is only taken back: "Forget my last message, I …". */
 const FORGET = [
@@ -38,7 +48,9 @@ const FORGET = [
 const startOf = (requests: readonly string[]) =>
   withWordEdges(new RegExp(`^${OPENERS}(?:${requests.join('|')})`, 'iu'));
 const KEEPS_OUT = startOf(NOT_THIS);
+const KEEPS_OUT_LATER = startOf([...NOT_THIS, ...NOT_THAT]);
 const FORGETS = startOf(FORGET);
+const CLAUSE_END = /[,;]| but | and (?:remember|note|save) /iu;
 
 /** Only the beginnings of a message and of its sentences are read. */
 const READ_CHARACTERS = 2000;
@@ -46,74 +58,107 @@ const HEAD_LENGTH = 160;
 /** Of a message with such a request; comparing more would hold others up. */
 const COMPARED_CHARACTERS = 10_000;
 
-/**
- * Whether only what a person asked not to remember says the statement, or whether the person who said it asked later, in
- * one of the `entries`, to forget it.
- */
-export function isKeptOut(statement: string, sources: readonly Entry[], entries: readonly Entry[]): boolean {
-  if (isForgottenLater(statement, sources, entries)) return true;
-  const open = sources.map(openPartOf);
-  if (open.every((entry, at) => entry === sources[at])) return false;
-  const said = open.filter(({ parts }) => textOf(parts).trim() !== '');
-  return (
-    said.length === 0 || groundingOf(statement, { sources: said, subjectName: '', names: [] }).strength === 'absent'
-  );
+interface Heard {
+  readonly sources: readonly Entry[];
+  /** The messages in which people may ask for it. */
+  readonly entries: readonly Entry[];
+  /** Everybody who may be quoted. */
+  readonly names: readonly string[];
 }
 
-function isForgottenLater(statement: string, sources: readonly Entry[], entries: readonly Entry[]): boolean {
-  const newest = sources.at(-1)?.seq ?? 0;
-  const speakers = new Map(
-    sources.flatMap(({ author }) => (author === null ? [] : [[author.id, author.name] as const])),
-  );
-  const wanted = meaningOf(statement).difference(meaningOf([...speakers.values()].join('\n')));
-  if (wanted.size === 0) return false;
-  const later = entries.filter(({ seq, author }) => seq > newest && author !== null && speakers.has(author.id));
-  return later.map(requestsOf).some(({ forgotten }) => isMostOf(wanted, meaningOf(forgotten)));
+/**
+ * The sources of a statement without those whose authors asked, then or later, not to remember it. Nobody can ask this
+ * for others, and what is left of the bot alone only repeats people.
+ */
+export function withoutKeptOut(statement: string, { sources, entries, names }: Heard): readonly Entry[] {
+  const requestsOf = requestsBeside(names);
+  const said = readStatement(statement, sources);
+  const asking = entries.filter((entry) => requestsOf(entry).forgotten.some((clause) => isAsked(said, clause)));
+  const isForgottenLater = ({ seq, author }: Entry) =>
+    author !== null && asking.some((later) => later.seq > seq && later.author?.id === author.id);
+  const isOpen = (source: Entry) => {
+    const { open, forgotten } = requestsOf(source);
+    if (open === null || forgotten.some((clause) => takesBack(said, clause))) return true;
+    const rest: Entry = { ...source, parts: [{ kind: 'text', text: open }] };
+    return (
+      open.trim() !== '' &&
+      groundingOf(statement, { sources: [rest], subjectName: '', names: [] }).strength !== 'absent'
+    );
+  };
+  const left = sources.filter((source) => !isForgottenLater(source) && isOpen(source));
+  return left.length === sources.length || left.some(({ role }) => role === 'user') ? left : [];
+}
+
+interface Said {
+  /** The words of the statement without the names of its speakers, and the same if a denial is left out. */
+  readonly words: ReadonlySet<string>;
+  readonly affirmed: ReadonlySet<string>;
+  readonly negates: boolean;
+}
+
+function readStatement(statement: string, sources: readonly Entry[]): Said {
+  const names = meaningOf(sources.map(({ author }) => author?.name ?? '').join('\n'));
+  return {
+    words: meaningOf(statement).difference(names),
+    // "Likes" carries a meaning, and "like" is a stop word.
+    affirmed: meaningOf([...meaningOf(affirmed(statement)).difference(names)].join(' ')),
+    negates: negates(statement),
+  };
 }
 
 /** How people speak of something is seldom how a model words it, so a part of the statement is enough. */
 const MIN_SHARE = 0.5;
 
-function isMostOf(wanted: ReadonlySet<string>, forgotten: ReadonlySet<string>): boolean {
-  return forgotten.size > 0 && forgotten.isSubsetOf(wanted) && forgotten.size >= MIN_SHARE * wanted.size;
+function isAsked(said: Said, clause: string): boolean {
+  const forgotten = meaningOf(clause);
+  const isPart = forgotten.size > 0 && forgotten.isSubsetOf(said.words);
+  return isPart && forgotten.size >= MIN_SHARE * said.words.size && !takesBack(said, clause);
 }
 
-/** The message without what its author asked not to remember; itself if there is nothing such. */
-const openPartOf = memoize((entry: Entry): Entry => {
-  const { open } = requestsOf(entry);
-  return open === null ? entry : { ...entry, parts: [{ kind: 'text', text: open }] };
-}, new WeakMap());
+/** "Forget that I like jazz" corrects what was said before, and does not hide that it is no longer so. */
+function takesBack(said: Said, clause: string): boolean {
+  const isOpposite = said.negates !== negates(clause);
+  return isOpposite && said.affirmed.size > 0 && said.affirmed.isSubsetOf(meaningOf(affirmed(clause)));
+}
 
 interface Requests {
   /** What else the message says; null if it asks for nothing such. */
   readonly open: string | null;
   /** What is to be forgotten. */
-  readonly forgotten: string;
+  readonly forgotten: readonly string[];
 }
 
-const NONE: Requests = { open: null, forgotten: '' };
+const NONE: Requests = { open: null, forgotten: [] };
 
-const requestsOf = memoize(({ role, parts }: Entry): Requests => {
-  if (role !== 'user') return NONE;
-  const text = textOf(parts);
-  const head = text.slice(0, READ_CHARACTERS);
-  const sentences = sentencesOf(normalForm(head, 'NFC'));
-  const keepsOut = sentences.some((sentence) => KEEPS_OUT.test(sentence.slice(0, HEAD_LENGTH)));
-  if (keepsOut || NOT_THIS_UNSPACED.test(head)) return { open: '', forgotten: '' };
-  const split = sentences.map(splitAtRequest);
-  const forgotten = split.flatMap(([clause]) => clause).join('\n');
-  if (forgotten === '') return NONE;
-  return {
-    open: [...split.map(([, rest]) => rest), text.slice(READ_CHARACTERS, COMPARED_CHARACTERS)].join('\n'),
-    forgotten,
-  };
+/** What messages ask for in their authors' own words, computed once for each list of names. */
+const requestsBeside = memoize((names: readonly string[]) => {
+  const ownTextOf = ownTexts(names);
+  return memoize((entry: Entry): Requests => {
+    if (entry.role !== 'user') return NONE;
+    const text = textOf(entry.parts);
+    const head = normalForm(text.slice(0, READ_CHARACTERS), 'NFC');
+    const own = ownTextOf({ ...entry, parts: [{ kind: 'text', text: head }] });
+    if (keepsOut(own)) return { open: '', forgotten: [] };
+    if (!sentencesOf(own).some((sentence) => FORGETS.test(sentence.slice(0, HEAD_LENGTH)))) return NONE;
+    const split = sentencesOf(head).map(splitAtRequest);
+    return {
+      open: [...split.map(([, rest]) => rest), text.slice(READ_CHARACTERS, COMPARED_CHARACTERS)].join('\n'),
+      forgotten: split.flatMap(([clause]) => clause),
+    };
+  }, new WeakMap());
 }, new WeakMap());
+
+function keepsOut(own: string): boolean {
+  const isRequest = (sentence: string, at: number) =>
+    (at === 0 ? KEEPS_OUT : KEEPS_OUT_LATER).test(sentence.slice(0, HEAD_LENGTH));
+  return NOT_THIS_UNSPACED.test(own) || sentencesOf(own).some(isRequest);
+}
 
 /** What is to be forgotten of a sentence, and the rest. */
 function splitAtRequest(sentence: string): readonly [forgotten: readonly string[], rest: string] {
   const [request] = FORGETS.exec(sentence.slice(0, HEAD_LENGTH)) ?? [];
   if (request === undefined) return [[], sentence];
-  const comma = sentence.indexOf(',', request.length);
-  const end = comma === -1 ? sentence.length : comma;
-  return [[sentence.slice(request.length, end)], sentence.slice(end + 1)];
+  const said = sentence.slice(request.length);
+  const end = CLAUSE_END.exec(said) ?? { 0: '', index: said.length };
+  return [[said.slice(0, end.index)], said.slice(end.index + end[0].length)];
 }

@@ -64,7 +64,7 @@ export function provenanceOf(
 }
 
 /** The same list for the same people, so that long messages are read once. */
-const namesOf = memoize((people: readonly Author[]) => people.map(({ name }) => name), new WeakMap());
+export const namesOf = memoize((people: readonly Author[]) => people.map(({ name }) => name), new WeakMap());
 
 /** Reads the long messages that the candidates cite, in slices; then nothing about them takes long. */
 export async function readCited({

@@ -3,7 +3,7 @@ import { cachedStem } from '../../search/words/stem.ts';
 import { tellingWords } from '../../search/words/stop-words.ts';
 import { fold, isUnspaced, tokensOf, wordsOf } from '../../search/words/words.ts';
 import { normalForm } from '../../util/text/normal-form.ts';
-import { affirmed, areOpposite, negates, negationsOf } from './negations.ts';
+import { affirmed, areOpposite, limits, negates, negationsOf } from './negations.ts';
 
 /** Two texts that share at least this part of their words are the same statement in other words. */
 export const NEAR = 0.8;
@@ -93,11 +93,14 @@ export function isRewording(a: string, b: string): boolean {
   return isAlike(a, b) && !isReplaced(meaningOf(a), meaningOf(b));
 }
 
-/** Whether one of two texts says that the other one is not so, in nearly the same words. */
+/**
+ * Whether one of two texts says that the other one is not so, in nearly the same words. What is denied only "on Sundays"
+ * may be so on other days, so the denial has no words of its own.
+ */
 export function isDenial(a: string, b: string): boolean {
-  if (negates(a) === negates(b)) return false;
-  const [one, other] = [affirmed(a), affirmed(b)];
-  return isSameMatter(one, other) && !isReplaced(meaningOf(one), meaningOf(other));
+  if (negates(a) === negates(b) || limits(a) || limits(b)) return false;
+  const [denial, denied] = negates(a) ? [affirmed(a), affirmed(b)] : [affirmed(b), affirmed(a)];
+  return isSameMatter(denial, denied) && meaningOf(denial).isSubsetOf(meaningOf(denied));
 }
 
 function isAlike(a: string, b: string): boolean {

@@ -1,4 +1,5 @@
 import { fold, wordsOf } from '../../search/words/words.ts';
+import { withWordEdges } from '../../util/text/word-edges.ts';
 
 /** Words that make the opposite of a statement, in the languages whose stop words are known and some more. */
 const WORDS = new Set(
@@ -15,7 +16,7 @@ const WORDS = new Set(
     'не нет ни нельзя никогда никто ничего нету без ні ніколи ніхто нічого немає няма никога никой нищо',
     'δεν μην όχι ποτέ κανένας κανείς τίποτα χωρίς',
     'değil yok hiç asla nem ne sem soha nincs nincsenek senki semmi nélkül',
-    'ei en et emme ette eivät koskaan kukaan ilman mitte pole nėra niekada nav nekad',
+    'ei emme ette eivät koskaan kukaan ilman mitte pole nėra niekada nav nekad',
     'nu niciodată nimeni nimic fără',
     'لا لم لن ليس ليست غير بدون אין לא אינו אינה מעולם בלי نه نیست هرگز بدون',
     'नहीं न मत बिना না নয় নেই இல்லை',
@@ -39,8 +40,23 @@ export function negationsOf(text: string): number {
 /** A name may be a negation elsewhere: "Mitte" is a part of Berlin, and "not" in Estonian. */
 const NAMES = /(?<=\s)\p{Lu}\p{L}*/gu;
 
+/** "Stopped in Bern" negates nothing, "stopped smoking" does. */
+const HALTS = /\b(?:stopped|quit)\b(?! \p{L}+ing\b)/giu;
+
 export function negates(text: string): boolean {
-  return negationsOf(text.replace(NAMES, '')) > 0;
+  return negationsOf(text.replace(NAMES, '').replace(HALTS, '')) > 0;
+}
+
+/** "Nothing but", "not only", "no more than", "ne … que". */
+const LIMITS = withWordEdges(
+  /\b(?:nothing|nobody|none|not|\p{L}+n['’]?t|no|never) (?:one )?(?:but|only|just|merely|(?:more|less|fewer|other) than|except)\b|\bnicht (?:nur|bloß)\b|\bno s[oó]lo\b|\bnon solo\b|\bnão (?:só|apenas)\b|\bniet alleen\b|не только|\b(?:ne |n['’])\p{L}+ qu(?:e\b|['’])|しか/iu,
+);
+/** A second negation together with one of these, as in "never without", leaves what is usual. */
+const WITHOUT = withWordEdges(/\b(?:without|stopped|quit|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без)\b/iu);
+
+/** Whether a negation only limits a statement, or is negated itself: "eats nothing but cheese", "never without her dog". */
+export function limits(text: string): boolean {
+  return LIMITS.test(text) || (WITHOUT.test(text) && negationsOf(text) > 1);
 }
 
 /** These only stress that something has ended: "no longer", "not any more", "ne … plus", "nicht mehr". */

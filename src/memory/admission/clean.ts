@@ -19,12 +19,17 @@ const PASSING =
 
 /** What models add to a statement: the mark of a list, the numbers of its sources, and emphasis. */
 const ADDED = /^(?:[-*•–] )+| ?[([](?:sources?:? )?#\d{1,12}(?:[,;]? #?\d{1,12}){0,11}[)\]]|\*\*/giu;
+const NUMBER = /#\d{1,12}/gu;
 
 /** One line without invisible and control characters, and without marks and links that its sources do not contain. */
 export function cleanStatement(text: string, sourceText: string): string {
   const line = oneLine(normalForm(text, 'NFC'));
+  // People number tickets in the same way.
+  const numbers = new Set(sourceText.match(NUMBER));
+  const isSaid = (added: string) =>
+    sourceText.includes(added.trim()) || (added.match(NUMBER) ?? []).some((number) => numbers.has(number));
   return (sourceText.includes(line) ? line : withoutLabel(line))
-    .replace(ADDED, (added) => (sourceText.includes(added.trim()) ? added : ''))
+    .replace(ADDED, (added) => (isSaid(added) ? added : ''))
     .replace(URL, (url) => (sourceText.includes(trimEndOf(url, `.,;:!?'"`)) ? url : ''))
     .split(/\]\( ?\)/u)
     .map((part, index, parts) => (index < parts.length - 1 ? withoutLast(part, '[') : part))

@@ -28,10 +28,12 @@ describe('what a model adds to a statement', () => {
     expect(await memoriesOf(world)).toEqual(['Ada keeps twelve bees']);
   });
 
-  it('stays if the person wrote it', async () => {
+  it.each([
+    ['I fixed the **loud** pump (#4711) today', 'Ada fixed the **loud** pump (#4711)'],
+    ['I fixed ticket #4711 today', 'Ada fixed a ticket (#4711)'],
+  ])('stays if the person wrote it: %s', async (said, text) => {
     await using world = await openWorld();
-    await world.say('I fixed the **loud** pump (#4711) today', { key: general });
-    const text = 'Ada fixed the **loud** pump (#4711)';
+    await world.say(said, { key: general });
     await world.learn([{ text, about: 'Ada' }], { key: general });
     expect(await memoriesOf(world)).toEqual([text]);
   });

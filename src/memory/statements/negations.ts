@@ -49,7 +49,7 @@ export function negates(text: string): boolean {
 
 /** "Nothing but", "not only", "no more than", "ne … que". */
 const LIMITS = withWordEdges(
-  /\b(?:nothing|nobody|none|not|\p{L}+n['’]?t|no|never) (?:one )?(?:but|only|just|merely|(?:more|less|fewer|other) than|except)\b|\bnicht (?:nur|bloß)\b|\bno s[oó]lo\b|\bnon solo\b|\bnão (?:só|apenas)\b|\bniet alleen\b|не только|\b(?:ne |n['’])\p{L}+ qu(?:e\b|['’])|しか/iu,
+  /\b(?:nothing|nobody|none|not|no|never) (?:one )?(?:but|only|just|merely|(?:more|less|fewer|other) than|except)\b|n['’]t (?:only|just|merely)\b|\bnicht (?:nur|bloß)\b|\bno s[oó]lo\b|\bnon solo\b|\bnão (?:só|apenas)\b|\bniet alleen\b|не только|\b(?:ne |n['’])\p{L}{1,20} qu(?:e\b|['’])|しか/iu,
 );
 /** A second negation together with one of these, as in "never without", leaves what is usual. */
 const WITHOUT = withWordEdges(/\b(?:without|stopped|quit|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без)\b/iu);

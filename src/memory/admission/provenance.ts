@@ -1,4 +1,4 @@
-import type { Author, Entry } from '../../domain/message.ts';
+import { type Author, type Entry, textOf } from '../../domain/message.ts';
 import type { MemoryState, Trust } from '../../ports/memory-store.ts';
 import type { Conversation } from '../../ports/store.ts';
 import { yieldToEventLoop } from '../../util/async/event-loop.ts';
@@ -45,8 +45,9 @@ export function provenanceOf(
 ): Provenance | { readonly reason: string } {
   const subject = subjectOf(candidate.about, said, people);
   const names = namesOf(people);
-  const grounding = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
   const isDirect = conversation.audience === 'dm';
+  const compared = groundingOf(said.text, { sources: said.sources, subjectName: subject?.name ?? '', names });
+  const grounding = isDirect ? hintsOfQuotations(compared, names) : compared;
   const isMistakable = !isDirect && subject !== null && hasNamesake(subject, people, candidate.about ?? '');
   const trust = trustOf(isMistakable ? null : (subject?.id ?? null), grounding, isDirect);
   const isInstruction = candidate.kind === 'instruction';
@@ -61,6 +62,17 @@ export function provenanceOf(
   const asked = asks && !isAboutMember(subject, people);
   const entitled = own || (!isInstruction && (trust === 'self' || asked));
   return { trust, state: entitled ? 'active' : 'candidate', subject, sources: grounding.supporting };
+}
+
+/**
+ * A hint in a message that quotes may come from the quotation, above all if it is a translation. Elsewhere than in a DM a
+ * hint is not trusted in any case.
+ */
+function hintsOfQuotations(grounding: Grounding, names: readonly string[]): Grounding {
+  const quotes = ({ role, parts, ...entry }: Entry) =>
+    role === 'user' && ownTexts(names)({ ...entry, role, parts, mentions: [] }) !== textOf(parts);
+  const isQuotation = grounding.strength === 'hinted' && grounding.supporting.some(quotes);
+  return isQuotation ? { ...grounding, strength: 'quoted' } : grounding;
 }
 
 /** The same list for the same people, so that long messages are read once. */

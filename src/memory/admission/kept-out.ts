@@ -89,43 +89,45 @@ export function withoutKeptOut(statement: string, { sources, entries, names }: H
   return left.length === sources.length || left.some(({ role }) => role === 'user') ? left : [];
 }
 
+/** Of a statement, or of what is to be forgotten. */
 interface Said {
-  /** The words of the statement without the names of its speakers, and the same if a denial is left out. */
   readonly words: ReadonlySet<string>;
+  /** The same if a denial is left out. */
   readonly affirmed: ReadonlySet<string>;
   readonly negates: boolean;
 }
 
-function readStatement(statement: string, sources: readonly Entry[]): Said {
-  const names = meaningOf(sources.map(({ author }) => author?.name ?? '').join('\n'));
+function readSaid(text: string, names: ReadonlySet<string> = new Set()): Said {
   return {
-    words: meaningOf(statement).difference(names),
+    words: meaningOf(text).difference(names),
     // "Likes" carries a meaning, and "like" is a stop word.
-    affirmed: meaningOf([...meaningOf(affirmed(statement)).difference(names)].join(' ')),
-    negates: negates(statement),
+    affirmed: meaningOf([...meaningOf(affirmed(text)).difference(names)].join(' ')),
+    negates: negates(text),
   };
+}
+
+function readStatement(statement: string, sources: readonly Entry[]): Said {
+  return readSaid(statement, meaningOf(sources.map(({ author }) => author?.name ?? '').join('\n')));
 }
 
 /** How people speak of something is seldom how a model words it, so a part of the statement is enough. */
 const MIN_SHARE = 0.5;
 
-function isAsked(said: Said, clause: string): boolean {
-  const forgotten = meaningOf(clause);
-  const isPart = forgotten.size > 0 && forgotten.isSubsetOf(said.words);
-  return isPart && forgotten.size >= MIN_SHARE * said.words.size && !takesBack(said, clause);
+function isAsked(said: Said, clause: Said): boolean {
+  const isPart = clause.words.size > 0 && clause.words.isSubsetOf(said.words);
+  return isPart && clause.words.size >= MIN_SHARE * said.words.size && !takesBack(said, clause);
 }
 
 /** "Forget that I like jazz" corrects what was said before, and does not hide that it is no longer so. */
-function takesBack(said: Said, clause: string): boolean {
-  const isOpposite = said.negates !== negates(clause);
-  return isOpposite && said.affirmed.size > 0 && said.affirmed.isSubsetOf(meaningOf(affirmed(clause)));
+function takesBack(said: Said, clause: Said): boolean {
+  return said.negates !== clause.negates && said.affirmed.size > 0 && said.affirmed.isSubsetOf(clause.affirmed);
 }
 
 interface Requests {
   /** What else the message says; null if it asks for nothing such. */
   readonly open: string | null;
   /** What is to be forgotten. */
-  readonly forgotten: readonly string[];
+  readonly forgotten: readonly Said[];
 }
 
 const NONE: Requests = { open: null, forgotten: [] };
@@ -143,7 +145,7 @@ const requestsBeside = memoize((names: readonly string[]) => {
     const split = sentencesOf(head).map(splitAtRequest);
     return {
       open: [...split.map(([, rest]) => rest), text.slice(READ_CHARACTERS, COMPARED_CHARACTERS)].join('\n'),
-      forgotten: split.flatMap(([clause]) => clause),
+      forgotten: split.flatMap(([clauses]) => clauses.map((clause) => readSaid(clause))),
     };
   }, new WeakMap());
 }, new WeakMap());

@@ -73,6 +73,14 @@ describe('what a person asks not to remember', () => {
     ]);
   });
 
+  it('may be asked twice in one message', async () => {
+    await using world = await openWorld();
+    await world.say('I like jazz and tea', { key: general });
+    await world.say('Forget that I like jazz. Forget that I like tea.', { key: general });
+    const proposals = ['jazz', 'tea'].map((likes) => ({ text: `Ada likes ${likes}`, about: 'Ada', sources: [1] }));
+    expect((await world.admit(proposals, { key: general })).refused).toHaveLength(2);
+  });
+
   it('is refused with the request and the answer to it', async () => {
     await using world = await openWorld();
     await world.say('I like jazz and tea', { key: general });

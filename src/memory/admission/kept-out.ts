@@ -57,6 +57,8 @@ const READ_CHARACTERS = 2000;
 const HEAD_LENGTH = 160;
 /** Of a message with such a request; comparing more would hold others up. */
 const COMPARED_CHARACTERS = 10_000;
+/** Of one message. Nobody lists more, and reading them takes time. */
+const MAX_REQUESTS = 12;
 
 interface Heard {
   readonly sources: readonly Entry[];
@@ -145,7 +147,10 @@ const requestsBeside = memoize((names: readonly string[]) => {
     const split = sentencesOf(head).map(splitAtRequest);
     return {
       open: [...split.map(([, rest]) => rest), text.slice(READ_CHARACTERS, COMPARED_CHARACTERS)].join('\n'),
-      forgotten: split.flatMap(([clauses]) => clauses.map((clause) => readSaid(clause))),
+      forgotten: split
+        .flatMap(([clauses]) => clauses)
+        .slice(0, MAX_REQUESTS)
+        .map((clause) => readSaid(clause)),
     };
   }, new WeakMap());
 }, new WeakMap());

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ModelError } from '../src/domain/errors.ts';
-import type { ChatModel, ModelPart, ModelProvider, ModelRequest } from '../src/ports/model.ts';
+import type { ChatModel, ModelMessage, ModelPart, ModelProvider, ModelRequest } from '../src/ports/model.ts';
 
 export const REPLY_MODEL = 'bench:reply';
 export const SUMMARY_MODEL = 'bench:summary';
@@ -30,8 +30,24 @@ export function scriptedModel(id: string, { delayMs, text, inputTokens }: Answer
 
 const SHORT_ANSWER = 'Noted. That fits what was agreed before, so nothing else has to change.';
 
+/** Reports its input, as providers do: otherwise each turn would include an estimate of its whole request. */
 export function replyModel(delayMs = 0): ChatModel {
-  return scriptedModel(REPLY_MODEL, { delayMs, text: () => SHORT_ANSWER });
+  return scriptedModel(REPLY_MODEL, { delayMs, text: () => SHORT_ANSWER, inputTokens: countTokens });
+}
+
+const CHARACTERS_A_TOKEN = 4;
+
+function countTokens({ system, messages }: ModelRequest): number {
+  let characters = 0;
+  for (const { text } of system) characters += text.length;
+  for (const message of messages) characters += lengthOf(message);
+  return Math.ceil(characters / CHARACTERS_A_TOKEN);
+}
+
+function lengthOf(message: ModelMessage): number {
+  if (message.role === 'assistant') return message.text.length;
+  if (message.role === 'tool') return 0;
+  return message.content.reduce((sum, part) => sum + (part.kind === 'text' ? part.text.length : 0), 0);
 }
 
 const SUMMARY = 'People talked about the plan for the week, agreed on the next steps, and left the rest for later.';

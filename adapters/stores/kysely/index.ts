@@ -76,6 +76,7 @@ function createEngine(query: Kysely<Tables>, place: string): SqlEngine {
     // The numbering continues after the highest number.
     numberOn: async () => undefined,
     activeMemories: async () => null,
+    knownMemories: () => null,
     memoryMark: () => null,
     index: createTextIndex(query),
     rest: async () => undefined,

@@ -87,6 +87,7 @@ function createEngine(database: PostgresDatabase): SqlEngine {
     },
     // Each query is one round trip either way.
     activeMemories: async () => null,
+    knownMemories: () => null,
     memoryMark: () => null,
     index: createTextIndex(query),
     rest: async () => undefined,

@@ -34,14 +34,22 @@ interface Kept {
   readonly weight: number;
 }
 
-interface ActiveMemories {
+interface ActiveMemoriesOptions {
   readonly query: Kysely<Tables>;
   readonly memoryMark: () => string;
+  /** The mark of what is committed. Null if that cannot be told without waiting. */
+  readonly restingMark: () => string | null;
   readonly watch: Pick<MemoryWatch, 'onRecall'>;
 }
 
+export interface ActiveMemories {
+  readonly read: SqlEngine['activeMemories'];
+  readonly known: SqlEngine['knownMemories'];
+}
+
 /** Reads a reader's active memories once for all queries between two changes of memories. */
-export function createActiveMemories({ query, memoryMark, watch }: ActiveMemories): SqlEngine['activeMemories'] {
+export function createActiveMemories(options: ActiveMemoriesOptions): ActiveMemories {
+  const { query, memoryMark, restingMark, watch } = options;
   const statementsFor = createShapes(
     ({ audience, sharePublic }: MemoryReader) => `${audience} ${sharePublic}`,
     (reader) => prepareActive(query, reader),
@@ -55,25 +63,34 @@ export function createActiveMemories({ query, memoryMark, watch }: ActiveMemorie
       if (at !== undefined && memory !== undefined) memories[at] = Object.freeze({ ...memory, ...counted });
     }
   });
-  return async (transaction, reader) => {
-    const { place, workspace, agentId, audience, sharePublic } = reader;
-    const key = JSON.stringify([place, workspace, agentId, audience, sharePublic]);
-    if (crowded.has(key)) return null;
-    const mark = memoryMark();
-    const known = kept.get(key);
-    if (known?.mark === mark) return known.memories;
-    const own = await readFew(transaction, statementsFor(reader), { place, workspace, agentId });
-    if (own === null) {
-      kept.remove(key);
-      if (crowded.size >= MAX_CROWDED) crowded.clear();
-      crowded.add(key);
-      return null;
-    }
-    const places = new Map(own.map(({ id }, at) => [id, at]));
-    const weight = own.reduce((sum, memory) => sum + weightOf(memory), READER_WEIGHT);
-    kept.set(key, { mark, memories: own, places, weight });
-    return own;
+  return {
+    async read(transaction, reader) {
+      const key = keyOf(reader);
+      if (crowded.has(key)) return null;
+      const mark = memoryMark();
+      const known = kept.get(key);
+      if (known?.mark === mark) return known.memories;
+      const own = await readFew(transaction, statementsFor(reader), reader);
+      if (own === null) {
+        kept.remove(key);
+        if (crowded.size >= MAX_CROWDED) crowded.clear();
+        crowded.add(key);
+        return null;
+      }
+      const places = new Map(own.map(({ id }, at) => [id, at]));
+      const weight = own.reduce((sum, memory) => sum + weightOf(memory), READER_WEIGHT);
+      kept.set(key, { mark, memories: own, places, weight });
+      return own;
+    },
+    known(reader) {
+      const known = kept.get(keyOf(reader));
+      return known !== undefined && known.mark === restingMark() ? known.memories : null;
+    },
   };
+}
+
+function keyOf({ place, workspace, agentId, audience, sharePublic }: MemoryReader): string {
+  return JSON.stringify([place, workspace, agentId, audience, sharePublic]);
 }
 
 function weightOf({ text, sources }: Memory): number {
@@ -84,8 +101,9 @@ function weightOf({ text, sources }: Memory): number {
 async function readFew(
   transaction: Transaction,
   { few, sources }: ReturnType<typeof prepareActive>,
-  reader: ReaderParameters,
+  { place, workspace, agentId }: MemoryReader,
 ): Promise<Memory[] | null> {
+  const reader = { place, workspace, agentId };
   const rows = await transaction.rows(few(reader));
   if (rows.length > FEW_MEMORIES) return null;
   return toMemories(rows, await transaction.rows(sources(reader))).map(frozen);

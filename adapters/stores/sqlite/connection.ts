@@ -19,6 +19,8 @@ export interface Connection {
   begin(kind: 'read' | 'write'): void;
   /** If the mark is equal later, no other connection has committed anything, and nothing was rolled back here. */
   mark(): string;
+  /** The mark of what is committed. Null within a transaction, or if the file cannot be read now. */
+  restingMark(): string | null;
   /** Other processes see it at once. A power failure may undo it until a flush of the log has ended. */
   commit(): void;
   readonly log: Pick<Log, 'flush' | 'flushHere' | 'isQuick'>;
@@ -52,11 +54,7 @@ export function createConnection(database: Database.Database, disk: Disk = syste
   const path = database.name;
   let descriptor: number | null = null;
   const log = openLog(database, disk);
-  const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
-  const commit = database.prepare('commit');
-  // Changes when others commit.
-  const others = database.prepare<[], number>('pragma data_version').pluck();
-  let undone = 0;
+  const transactions = createTransactions(database);
   const checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
   const checkPlace = watchPlace(path, () => checkpoint.get());
   const truncate = database.prepare<[], number>('pragma wal_checkpoint(TRUNCATE)').pluck();
@@ -76,15 +74,13 @@ export function createConnection(database: Database.Database, disk: Disk = syste
         log.check();
         checkPlace();
       }
-      begin[kind].run();
+      transactions.begin(kind);
     },
-    commit: () => commit.run(),
+    commit: transactions.commit,
     log,
-    mark: () => `${others.get()} ${undone}`,
-    rollback() {
-      undone += 1;
-      if (database.inTransaction) database.exec('rollback');
-    },
+    mark: transactions.mark,
+    restingMark: transactions.restingMark,
+    rollback: transactions.rollback,
     checkpoint() {
       log.check();
       checkpoint.get();
@@ -104,6 +100,43 @@ export function createConnection(database: Database.Database, disk: Disk = syste
       closeDatabase(database, log);
       // Not earlier: closing any descriptor of a file releases all locks of this process on it.
       if (descriptor !== null) closeSync(descriptor);
+    },
+  };
+}
+
+/** The transactions of the connection, and marks of what they and others committed. */
+function createTransactions(database: Database.Database) {
+  const begin = { read: database.prepare('begin'), write: database.prepare('begin immediate') };
+  const commit = database.prepare('commit');
+  // Changes when others commit.
+  const others = database.prepare<[], number>('pragma data_version').pluck();
+  let undone = 0;
+  /** Not the state of the database, because SQLite itself rolls back after some errors. */
+  let isBegun = false;
+  const mark = () => `${others.get()} ${undone}`;
+  return {
+    begin(kind: 'read' | 'write') {
+      begin[kind].run();
+      isBegun = true;
+    },
+    commit() {
+      commit.run();
+      isBegun = false;
+    },
+    rollback() {
+      // Where beginning failed, as it does while another process writes, nothing is undone.
+      if (isBegun) undone += 1;
+      isBegun = false;
+      if (database.inTransaction) database.exec('rollback');
+    },
+    mark,
+    restingMark() {
+      try {
+        return database.inTransaction ? null : mark();
+      } catch {
+        // The query that follows reports why.
+        return null;
+      }
     },
   };
 }

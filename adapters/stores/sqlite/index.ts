@@ -124,6 +124,11 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     lock.release();
   };
   const memoryMark = () => `${connection.mark()} ${watch.changes()}`;
+  const restingMark = () => {
+    const mark = connection.restingMark();
+    return mark === null ? null : `${mark} ${watch.changes()}`;
+  };
+  const active = createActiveMemories({ query, memoryMark, restingMark, watch });
   const engine: SqlEngine = {
     name: 'SQLite',
     query,
@@ -136,7 +141,8 @@ function createEngine({ lock, query, connection, watch, shared }: EngineOptions)
     lockMemories: async () => undefined,
     // The numbering continues after the highest number.
     numberOn: async () => undefined,
-    activeMemories: createActiveMemories({ query, memoryMark, watch }),
+    activeMemories: active.read,
+    knownMemories: active.known,
     memoryMark,
     index: withLateEntries(textIndex, lateIndex),
     rest: lateIndex.rest,

@@ -30,7 +30,7 @@ import {
 } from '../sql/index.ts';
 import type { Connection } from './connection.ts';
 import { rankEntries } from './entry-search.ts';
-import { createFewTexts, FEW_MEMORIES, type FewTexts, weighTexts } from './few-memories.ts';
+import { createFewTexts, FEW_MEMORIES, type FewTexts, type MemoryText, weighTexts } from './few-memories.ts';
 import type { LateIndex } from './late-index.ts';
 import type { IndexName, SearchTables } from './search-index.ts';
 import { indexTerm } from './words.ts';
@@ -107,13 +107,16 @@ async function searchMemories(
 ): Promise<readonly MemoryHit[]> {
   const words = queryWords(text);
   if (words.length === 0 || limit <= 0) return [];
+  const weigh = (few: readonly MemoryText[]) => bestOf(weighTexts(fewTexts(few), words), limit);
+  const isOfActive = states.length === 1 && states[0] === 'active';
+  const known = isOfActive ? engine.knownMemories(reader) : null;
+  if (known !== null) return weigh(known);
   const { place, workspace, agentId } = reader;
   const own = { place, workspace, agentId, ...named('state', states) };
   return engine.read(async (transaction) => {
-    const isOfActive = states.length === 1 && states[0] === 'active';
     const active = isOfActive ? await engine.activeMemories(transaction, reader) : null;
     const few = active ?? (await transaction.rows(statements.texts(own)));
-    if (few.length <= FEW_MEMORIES) return bestOf(weighTexts(fewTexts(few), words), limit);
+    if (few.length <= FEW_MEMORIES) return weigh(few);
     const shelves = [shelfOf(workspace), shelfOf('')];
     const matching = (word: string) => {
       const match = shelves.map((shelf) => indexTerm(shelf, word)).join(' OR ');

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -169,6 +170,28 @@ describe('active memories on SQLite, read at once', () => {
     expect({ read, outcome, later: await texts() }).toEqual({ read: [], outcome: 'refused', later: [] });
   });
 
+  it('does not wait for a write that waits', async () => {
+    const kit = createKit(storage);
+    const { id } = await kit.fill(1);
+    const memory = kit.memory('green tea');
+    await kit.save(id, { kind: 'insert', memory, sources: [1] });
+    expect(await texts()).toEqual(['green tea']);
+    const other = new Database(join(directory, 'strata.db'));
+    other.exec('begin immediate');
+    const event = { kind: 'edited', at: NOW, actor: 'u1', detail: null } as const;
+    const changed = storage.store.memories.change(memory.id, { text: 'black tea' }, event);
+    await setImmediate();
+    const found = storage.search.memories({ reader: READER, text: 'tea', limit: 5 });
+    expect(await Promise.race([changed, Promise.all([texts(), found.then((hits) => hits.length)])])).toEqual([
+      ['green tea'],
+      1,
+    ]);
+    other.exec('rollback');
+    other.close();
+    await changed;
+    expect(await texts()).toEqual(['black tea']);
+  });
+
   it('stays as it is whatever a caller does with it', async () => {
     const kit = createKit(storage);
     const { id } = await kit.fill(1);
@@ -215,7 +238,7 @@ describe('the memories of several places on SQLite', () => {
     const database = new Database(':memory:');
     const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
     const watch = { onRecall: () => undefined };
-    const active = createActiveMemories({ query, memoryMark: () => '', watch });
+    const active = createActiveMemories({ query, memoryMark: () => '', restingMark: () => '', watch });
     let reads = 0;
     const rows = async ({ sql }: { readonly sql: string }) => {
       if (sql.includes('from "memory_source"')) return [] as never;
@@ -225,7 +248,7 @@ describe('the memories of several places on SQLite', () => {
     const transaction = { rows, run: async () => 0 };
     return {
       reads: () => reads,
-      ask: (place: number) => active(transaction, { ...READER, place: `${READER.place}${place}` }),
+      ask: (place: number) => active.read(transaction, { ...READER, place: `${READER.place}${place}` }),
       [Symbol.dispose]: () => void database.close(),
     };
   }
@@ -277,11 +300,13 @@ it('every change of memories, and every undone transaction, counts', async () =>
   const connection = createConnection(database);
   const before = connection.mark();
   connection.begin('write');
+  expect(connection.restingMark()).toBeNull();
   connection.commit();
-  expect(connection.mark()).toBe(before);
+  expect([connection.mark(), connection.restingMark()]).toEqual([before, before]);
   connection.begin('read');
   connection.rollback();
   expect(connection.mark()).not.toBe(before);
   connection.close();
+  expect(connection.restingMark()).toBeNull();
   await rm(directory, { recursive: true, force: true });
 });

@@ -17,7 +17,7 @@ import { addMemoryEvent, createWithSources, findMemory, removeMemories } from '.
 import { applyWrites } from '../rows/memory-writes.ts';
 import type { Shared } from '../rows/shared.ts';
 import type { MemoryRow } from '../schema/tables.ts';
-import { createMemoryList } from './memory-list.ts';
+import { createMemoryList, knownList } from './memory-list.ts';
 import { createNoteReadings } from './provenance.ts';
 
 export function createMemories(shared: Shared): MemoryStore {
@@ -33,7 +33,7 @@ export function createMemories(shared: Shared): MemoryStore {
         const row = await findMemory(engine, tx, id);
         return row === null ? null : ((await withSources(tx, [row]))[0] ?? null);
       }),
-    list: (query) => engine.read((tx) => listed(tx, query)),
+    list: async (query) => knownList(engine, query) ?? engine.read((tx) => listed(tx, query)),
     async change(id, change, event) {
       const found = await engine.write((tx) => changeMemory(engine, tx, { id, change, event }));
       if (found === 'reworded') void shared.soon.run();

@@ -6,6 +6,12 @@ import { readableBy, readablePartsFor, type WithSources } from '../rows/memory-r
 import type { MemoryRow, Tables } from '../schema/tables.ts';
 import { asksForActive, byWeight, isByKey, pickActive } from './memory-filter.ts';
 
+/** A list of active memories, if the engine knows them without a transaction. Otherwise null. */
+export function knownList(engine: Pick<SqlEngine, 'knownMemories'>, asked: MemoryList): readonly Memory[] | null {
+  const active = asksForActive(asked) ? engine.knownMemories(asked.reader) : null;
+  return active === null ? null : pickActive(active, asked);
+}
+
 /**
  * Reads a list of memories with their sources. Lists shorter than their limit, as most are, are sorted here, because
  * sorting costs SQLite far more, even if there is nothing to sort.

@@ -55,6 +55,8 @@ export interface SqlEngine {
    * engine prefers to answer each query separately.
    */
   activeMemories(transaction: Transaction, reader: MemoryReader): Promise<readonly Memory[] | null>;
+  /** The same list without a transaction, if it was read before and nothing has changed since. Otherwise null. */
+  knownMemories(reader: MemoryReader): readonly Memory[] | null;
   /**
    * Within a transaction: if it is equal later, no memory and no source of one has changed in between. Null if the
    * engine cannot tell.

@@ -135,8 +135,13 @@ export function readAuthors(text: string): readonly Author[] {
 }
 
 export function readCalibration(text: string | null): Calibration | null {
-  return text === null ? null : calibration.parse(JSON.parse(text));
+  if (text === null) return null;
+  if (lastCalibration?.text !== text) lastCalibration = { text, value: calibration.parse(JSON.parse(text)) };
+  return lastCalibration.value;
 }
+
+/** The units of a turn read the same text one after the other. */
+let lastCalibration: { readonly text: string; readonly value: Calibration } | null = null;
 
 export function readPostBody(text: string): PostBody {
   return postBody.parse(JSON.parse(text));

@@ -14,6 +14,8 @@ export interface WantedRows {
   readonly rows: number;
   /** The newest shelves to search are at least this many small ones. The others are large. */
   readonly smallShelves: number;
+  /** Whether the words of one call are counted within a row. Otherwise each counts once, which takes less to read. */
+  readonly counts: boolean;
 }
 
 /** A word of the query, to look for in known entries. */
@@ -63,7 +65,8 @@ export function createEntryReaders(query: Kysely<Tables>): OpenReader {
         let last = 0;
         const lasts = shelves.map(({ length }) => (last += length));
         const limits = wanted.map(({ rows }) => rows);
-        return rowsOf(wanted, await transaction.rows(matching({ ...common, terms, lasts, limits })));
+        const statement = wanted.some(({ counts }) => counts) ? matching.counted : matching.once;
+        return rowsOf(wanted, await transaction.rows(statement({ ...common, terms, lasts, limits })));
       },
       async having(wanted) {
         const looked = wanted.flatMap(({ word, text, seqs }) =>
@@ -143,6 +146,11 @@ interface Bounds {
   readonly sinceAt: number | null;
 }
 
+interface Newest {
+  readonly counts: boolean;
+  readonly isWanted: Expression<boolean>;
+}
+
 interface Known {
   readonly conversationId: number;
   readonly terms: readonly string[];
@@ -162,29 +170,33 @@ function prepareStatements(query: Kysely<Tables>) {
     prepare((p: Parameter<Values>) => ({ compile: () => text(p).compile(query) }));
   // The shelves determine the conversation. With a condition on it, the server might scan all of it instead of using
   // the index. It reads shelf after shelf until a word has enough rows; `offset 0` makes it parse each term once.
-  const newest = (p: Parameter<Bounds>, isWanted: Expression<boolean>) => sql<MatchLists>`
+  const newest = (p: Parameter<Bounds>, { counts, isWanted }: Newest) => sql<MatchLists>`
     select wanted.place, array_agg(found.seq)::text as seqs, array_agg(found.length)::text as lengths,
-      array_agg(${OCCURRENCES})::text as occurrences, array_agg((${isWanted})::int)::text as wanted
+      array_agg(${counts ? OCCURRENCES : sql`1`})::text as occurrences, array_agg((${isWanted})::int)::text as wanted
     from (
       select place, most, last, lag(last, 1, 0::bigint) over (order by place) as before
       from unnest(${p('limits')}::bigint[], ${p('lasts')}::bigint[]) with ordinality as given(most, last, place)
     ) as wanted cross join lateral (
-      select row.seq, row.length, row.words, shelf.term
+      select row.*, shelf.term
       from (
         select term::tsquery as term from unnest((${p('terms')}::text[])[wanted.before + 1:wanted.last]) as given(term) offset 0
       ) as shelf cross join lateral (
-        select seq, length, words from entry_index
+        select ${sql.raw(counts ? 'seq, length, words' : 'seq, length')} from entry_index
         where words @@ shelf.term and seq between ${p('fromSeq')} and ${p('toSeq')}
         order by seq desc limit wanted.most
       ) as row
       limit wanted.most
     ) as found
     group by wanted.place`;
+  const bothWays = (isWanted: (p: Parameter<Bounds>) => Expression<boolean>) => ({
+    counted: build<Bounds, MatchLists>((p) => newest(p, { counts: true, isWanted: isWanted(p) })),
+    once: build<Bounds, MatchLists>((p) => newest(p, { counts: false, isWanted: isWanted(p) })),
+  });
   return {
     entries: prepare((p: Parameter<{ conversationId: number }>) =>
       query.selectFrom('conversation').select('next_seq').where('id', '=', p('conversationId')),
     ),
-    matching: build<Bounds, MatchLists>((p) => newest(p, sql`true`)),
+    matching: bothWays(() => sql`true`),
     // Each entry by its key; with a join, the server might read all entries.
     having: build<Known, KnownRow>(
       (p) => sql<KnownRow>`
@@ -196,14 +208,11 @@ function prepareStatements(query: Kysely<Tables>) {
           ) as found
         where found.words @@ given.term::tsquery`,
     ),
-    filtered: build<Bounds, MatchLists>((p) =>
-      newest(
-        p,
-        sql`exists (
-          select 1 from entry where entry.conversation_id = ${p('conversationId')} and entry.seq = found.seq
-            and (${p('authorId')}::text is null or entry.author_id = ${p('authorId')}::text)
-            and (${p('sinceAt')}::bigint is null or entry.at >= ${p('sinceAt')}::bigint))`,
-      ),
+    filtered: bothWays(
+      (p) => sql`exists (
+        select 1 from entry where entry.conversation_id = ${p('conversationId')} and entry.seq = found.seq
+          and (${p('authorId')}::text is null or entry.author_id = ${p('authorId')}::text)
+          and (${p('sinceAt')}::bigint is null or entry.at >= ${p('sinceAt')}::bigint))`,
     ),
   };
 }

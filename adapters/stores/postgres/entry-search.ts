@@ -9,21 +9,17 @@ import {
   queryTerms,
   score,
 } from '../sql/index.ts';
-import type { EntryReader, FoundRow, OpenReader, Term } from './entry-reader.ts';
+import type { EntryReader, FoundRow, OpenReader, Term, WantedRows } from './entry-reader.ts';
 
 /** The best entries by their rare words. Only they are checked for common words, because each check costs a lookup. */
 const MAX_HOPEFUL = 100;
-interface Reach {
-  /** Rows of one term; the newest ones count. */
-  readonly rows: number;
-  /** The newest shelves to search are at least this many small ones. The others are large. */
-  readonly smallShelves: number;
-}
+
+type Reach = Pick<WantedRows, 'rows' | 'smallShelves' | 'counts'>;
 
 /** Rows of one word that are ranked. A word with more rows is common. */
-const ALONE: Reach = { rows: 150, smallShelves: 8 };
+const ALONE: Reach = { rows: 150, smallShelves: 8, counts: true };
 /** Rows with a common word next to another one that are checked, however old. They are few among many entries. */
-const TOGETHER: Reach = { rows: 500, smallShelves: 0 };
+const TOGETHER: Reach = { rows: 500, smallShelves: 0, counts: false };
 
 /**
  * BM25 within one conversation, in bounded time however long it is. Rare words decide: all their entries are ranked.
@@ -132,7 +128,7 @@ async function besideLeast(
   );
   const both = await gather(reader, terms, TOGETHER);
   const added = both.flatMap(({ matches }, index) =>
-    matches.flatMap((match) => [others[index] ?? 0, least].map((word) => ({ ...match, word, occurrences: 1 }))),
+    matches.flatMap((match) => [others[index] ?? 0, least].map((word) => ({ ...match, word }))),
   );
   return unknownOf(added, found);
 }

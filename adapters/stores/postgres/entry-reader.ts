@@ -14,7 +14,7 @@ export interface WantedRows {
   readonly rows: number;
   /** The newest shelves to search are at least this many small ones. The others are large. */
   readonly smallShelves: number;
-  /** Whether the words of one call are counted within a row. Otherwise each counts once, which takes less to read. */
+  /** Whether occurrences within a row are counted: if for one of a call, for all. Otherwise each is 1, which is faster. */
   readonly counts: boolean;
 }
 

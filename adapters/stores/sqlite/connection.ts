@@ -111,7 +111,7 @@ function createTransactions(database: Database.Database) {
   // Changes when others commit.
   const others = database.prepare<[], number>('pragma data_version').pluck();
   let undone = 0;
-  /** Not the state of the database, because SQLite itself rolls back after some errors. */
+  /** Stays true until `rollback`, although SQLite itself ends a transaction after some errors. */
   let isBegun = false;
   const mark = () => `${others.get()} ${undone}`;
   return {
@@ -132,7 +132,7 @@ function createTransactions(database: Database.Database) {
     mark,
     restingMark() {
       try {
-        return database.inTransaction ? null : mark();
+        return isBegun || database.inTransaction ? null : mark();
       } catch {
         // The query that follows reports why.
         return null;

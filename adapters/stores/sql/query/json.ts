@@ -136,7 +136,8 @@ export function readAuthors(text: string): readonly Author[] {
 
 export function readCalibration(text: string | null): Calibration | null {
   if (text === null) return null;
-  if (lastCalibration?.text !== text) lastCalibration = { text, value: calibration.parse(JSON.parse(text)) };
+  if (lastCalibration?.text !== text)
+    lastCalibration = { text, value: Object.freeze(calibration.parse(JSON.parse(text))) };
   return lastCalibration.value;
 }
 
